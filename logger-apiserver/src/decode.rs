@@ -1,0 +1,167 @@
+//! Request bodies: from bytes to an object of the endpoint's kind
+
+use serde_json::{Map, Number, Value};
+
+use crate::{
+    call::Call,
+    kinds::Kind,
+    object::Object,
+    patch::type_name,
+    schema,
+    status::{FieldError, Refusal, Result},
+};
+
+const ACCEPTED: &str = "application/json";
+
+/// Reads the object in the body of a create or an update.
+pub(crate) fn object(call: &Call) -> Result<Object> {
+    if !matches!(call.content_type.as_str(), "" | ACCEPTED) {
+        return Err(Refusal::unsupported_media_type(ACCEPTED));
+    }
+    let kind = &call.kind;
+    let fields = match serde_json::from_slice(&call.body) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), &call.body)),
+        Err(error) => {
+            return Err(unrecognized(
+                kind,
+                &format!("couldn't get version/kind; json parse error: {error}"),
+                &call.body,
+            ));
+        }
+    };
+    check_type(kind, &fields, &call.body)?;
+    let strict = call.query.get("fieldValidation") == Some("Strict");
+    from_fields(kind, fields, strict, Refusal::bad_request)
+}
+
+/// Makes an object of a patch's outcome, which may have gained unknown fields or lost its type.
+pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object> {
+    let Value::Object(fields) = outcome else {
+        return Err(Refusal::unprocessable());
+    };
+    let (api_version, kind_name) = (text(&fields, "apiVersion"), text(&fields, "kind"));
+    let wrong = |field: &str, found: &str, expected: &str| {
+        let error = FieldError::invalid(field, format!("{found:?}"), format!("must be {expected}"));
+        Err(Refusal::invalid_of(kind_name, &kind.group, name, &[error]))
+    };
+    if kind_name != kind.kind {
+        return wrong("kind", kind_name, &kind.kind);
+    }
+    if api_version != kind.api_version() {
+        return wrong("apiVersion", api_version, &kind.api_version());
+    }
+    let before = Value::Object(fields.clone()).to_string();
+    from_fields(kind, fields, false, |why| {
+        let error = FieldError::invalid("patch", format!("{before:?}"), why);
+        Refusal::invalid_of("", "", "", &[error])
+    })
+}
+
+fn from_fields(
+    kind: &Kind,
+    fields: Map<String, Value>,
+    strict: bool,
+    refuse: impl Fn(String) -> Refusal,
+) -> Result<Object> {
+    let unhandled = |why: String| {
+        let (version, kind) = (&kind.version, &kind.kind);
+        format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}")
+    };
+    let mut object = Object::from_json(fields).map_err(|error| refuse(unhandled(error.to_string())))?;
+    object.body.values_mut().for_each(whole_numbers);
+    if let Some(schema) = kind.schema() {
+        let unknown = schema::prune(&mut object.body, schema);
+        if strict && !unknown.is_empty() {
+            let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+            return Err(refuse(unhandled(format!(
+                "strict decoding error: {}",
+                unknown.join(", ")
+            ))));
+        }
+        schema::default(&mut object.body, schema);
+    }
+    if !kind.namespaced {
+        object.metadata.namespace = None;
+    }
+    Ok(object)
+}
+
+/// The body's own type must be the endpoint's; built-in kinds may leave it out.
+fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<()> {
+    let (api_version, kind_name) = (text(fields, "apiVersion"), text(fields, "kind"));
+    if kind.is_custom() && kind_name.is_empty() {
+        let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(body));
+        return Err(unrecognized(kind, &why, body));
+    }
+    let expected = kind.api_version();
+    if api_version != expected && (kind.is_custom() || !api_version.is_empty()) {
+        let why =
+            format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
+        return Err(Refusal::bad_request(why));
+    }
+    if kind_name == kind.kind || kind_name.is_empty() {
+        return Ok(());
+    }
+    if kind.is_custom() {
+        let name = fields
+            .get("metadata")
+            .and_then(|metadata| metadata.get("name"))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let error = FieldError::invalid("kind", format!("{kind_name:?}"), format!("must be {}", kind.kind));
+        return Err(Refusal::invalid_of(kind_name, &kind.group, name, &[error]));
+    }
+    let (version, expected) = (&kind.version, &kind.kind);
+    Err(Refusal::bad_request(format!(
+        "{kind_name} in version {version:?} cannot be handled as a {expected}"
+    )))
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn not_an_object(value: &Value) -> String {
+    format!(
+        "couldn't get version/kind; json parse error: json: cannot unmarshal {} into an object",
+        type_name(value)
+    )
+}
+
+fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
+    const SHOWN: usize = 30;
+    let text = String::from_utf8_lossy(body);
+    let excerpt = match text.char_indices().nth(SHOWN) {
+        _ if text.is_empty() => "<empty>".to_owned(),
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.to_string(),
+    };
+    let expected = &kind.kind;
+    Refusal::bad_request(format!(
+        "the object provided is unrecognized (must be of type {expected}): {why} ({excerpt})"
+    ))
+}
+
+/// `5.0` is the integer 5, as it is once Go has read and written it.
+fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(whole) = whole(number) {
+                *number = whole;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+fn whole(number: &Number) -> Option<Number> {
+    /// From here on not every integer is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number
+        .as_f64()
+        .filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    format!("{float:.0}").parse::<i64>().ok().map(Number::from)
+}

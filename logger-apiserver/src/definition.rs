@@ -1,0 +1,277 @@
+//! Custom resource definitions: their rules, and how a kind comes into service and goes out of it
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceConversion, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionStatus, CustomResourceDefinitionVersion,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    call::State,
+    delete,
+    kinds::Kind,
+    metadata,
+    object::{Object, Stored, now},
+    status::{FieldError, Refusal, Result, qualified},
+};
+
+const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived.
+pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
+    definition
+        .body
+        .retain(|name, _| matches!(name.as_str(), "spec" | "status"));
+    let mut spec = spec_of(definition)?;
+    let kind = spec.names.kind.clone();
+    if !kind.is_empty() {
+        spec.names.singular.get_or_insert_with(|| kind.to_lowercase());
+        spec.names.list_kind.get_or_insert_with(|| format!("{kind}List"));
+    }
+    spec.conversion.get_or_insert_with(|| CustomResourceConversion {
+        strategy: "None".to_owned(),
+        webhook: None,
+    });
+    definition.body.insert("spec".to_owned(), json!(spec));
+    match old {
+        None => set_status(definition, new_status(&spec)),
+        Some(_) => {
+            let mut status = status_of(definition);
+            add_stored_version(&mut status, &spec);
+            set_status(definition, json!(status));
+        }
+    }
+    Ok(())
+}
+
+/// The rules a definition breaks.
+pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError> {
+    let Ok(spec) = spec_of(definition) else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    check_name(definition.name(), &spec, &mut errors);
+    check_versions(&spec, &mut errors);
+    if let Some(Ok(old)) = old.map(spec_of) {
+        check_immutable("spec.scope", &spec.scope, &old.scope, &mut errors);
+        check_immutable("spec.names.kind", &spec.names.kind, &old.names.kind, &mut errors);
+    }
+    errors
+}
+
+/// Puts a stored definition's kind in service and says so in its status, as the controllers of the real server do
+/// right after the write.
+pub(crate) fn establish(state: &mut State, definition: &Stored) {
+    let Ok(spec) = spec_of(definition) else { return };
+    if definition.is_terminating() {
+        return;
+    }
+    state.kinds.install(&spec, definition.uid());
+    let mut status = status_of(definition);
+    status.accepted_names = Some(spec.names.clone());
+    set_condition(&mut status, "NamesAccepted", "NoConflicts", "no conflicts found");
+    set_condition(
+        &mut status,
+        "Established",
+        "InitialNamesAccepted",
+        "the initial names have been accepted",
+    );
+    let mut established = Object::clone(definition);
+    set_status(&mut established, json!(status));
+    if established != **definition {
+        state.store.put(RESOURCE, &established);
+    }
+}
+
+/// Starts the end of a kind: its objects are deleted, and when the last has gone the definition goes too.
+pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
+    if definition.is_terminating() {
+        return definition.clone();
+    }
+    let mut ending = Object::clone(definition);
+    metadata::mark_deleted(&mut ending);
+    ending.metadata.generation = definition.metadata.generation;
+    ending.metadata.deletion_grace_period_seconds = None;
+    ending
+        .metadata
+        .finalizers
+        .get_or_insert_default()
+        .push(CLEANUP.to_owned());
+    let mut status = status_of(definition);
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    set_condition(&mut status, "Terminating", "InstanceDeletionPending", message);
+    set_status(&mut ending, json!(status));
+    let ending = state.store.put(RESOURCE, &ending);
+    delete_instances(state, &ending);
+    ending
+}
+
+/// Lets a terminating definition go once no object of its kind is left.
+pub(crate) fn finish(state: &mut State, resource: &str) {
+    let Some(definition) = state.store.get(RESOURCE, "", resource) else {
+        return;
+    };
+    if !definition.is_terminating() || !state.store.list(resource, None).is_empty() {
+        return;
+    }
+    let mut emptied = Object::clone(&definition);
+    let finalizers = emptied.metadata.finalizers.get_or_insert_default();
+    finalizers.retain(|finalizer| finalizer != CLEANUP);
+    if finalizers.is_empty() {
+        state.store.remove(RESOURCE, "", resource);
+        withdraw(state, &definition);
+    } else if emptied != *definition {
+        state.store.put(RESOURCE, &emptied);
+    }
+}
+
+/// Takes the kind of a definition that is gone out of service, with whatever objects are left of it.
+pub(crate) fn withdraw(state: &mut State, definition: &Object) {
+    let Ok(spec) = spec_of(definition) else { return };
+    for object in state.store.list(definition.name(), None) {
+        state.store.remove(definition.name(), object.namespace(), object.name());
+    }
+    state.kinds.remove(&spec.group, &spec.names.plural);
+}
+
+/// Whether a kind is on its way out and takes no new objects.
+pub(crate) fn is_ending(state: &State, kind: &Kind) -> bool {
+    state
+        .store
+        .get(RESOURCE, "", &kind.resource())
+        .is_some_and(|definition| definition.is_terminating())
+}
+
+fn delete_instances(state: &mut State, definition: &Object) {
+    let Ok(spec) = spec_of(definition) else { return };
+    if let Some(kind) = state.kinds.any_version(&spec.group, &spec.names.plural) {
+        for object in state.store.list(&kind.resource(), None) {
+            delete::remove_or_mark(state, &kind, &object);
+        }
+    }
+    finish(state, definition.name());
+}
+
+fn spec_of(definition: &Object) -> Result<CustomResourceDefinitionSpec> {
+    let spec = definition.body.get("spec").cloned().unwrap_or_else(|| json!({}));
+    serde_json::from_value(spec).map_err(|error| {
+        let kind = "CustomResourceDefinition";
+        Refusal::bad_request(format!(
+            "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
+        ))
+    })
+}
+
+fn status_of(definition: &Object) -> CustomResourceDefinitionStatus {
+    let status = definition.body.get("status").cloned();
+    status
+        .and_then(|status| serde_json::from_value(status).ok())
+        .unwrap_or_default()
+}
+
+fn set_status(definition: &mut Object, status: Value) {
+    definition.body.insert("status".to_owned(), status);
+}
+
+/// The status before the names are accepted.
+fn new_status(spec: &CustomResourceDefinitionSpec) -> Value {
+    let stored: Vec<&str> = storage_versions(spec).collect();
+    json!({ "conditions": null, "acceptedNames": CustomResourceDefinitionNames::default(), "storedVersions": stored })
+}
+
+fn add_stored_version(status: &mut CustomResourceDefinitionStatus, spec: &CustomResourceDefinitionSpec) {
+    let stored = status.stored_versions.get_or_insert_default();
+    for version in storage_versions(spec) {
+        if !stored.iter().any(|known| known == version) {
+            stored.push(version.to_owned());
+        }
+    }
+}
+
+fn storage_versions(spec: &CustomResourceDefinitionSpec) -> impl Iterator<Item = &str> {
+    spec.versions
+        .iter()
+        .filter(|version| version.storage)
+        .map(|version| version.name.as_str())
+}
+
+/// Sets a condition to `True`; one that is true already keeps its time.
+fn set_condition(status: &mut CustomResourceDefinitionStatus, type_: &str, reason: &str, message: &str) {
+    let conditions = status.conditions.get_or_insert_default();
+    if conditions
+        .iter()
+        .any(|condition| condition.type_ == type_ && condition.status == "True")
+    {
+        return;
+    }
+    conditions.retain(|condition| condition.type_ != type_);
+    conditions.push(CustomResourceDefinitionCondition {
+        last_transition_time: Some(now()),
+        message: Some(message.to_owned()),
+        observed_generation: None,
+        reason: Some(reason.to_owned()),
+        status: "True".to_owned(),
+        type_: type_.to_owned(),
+    });
+}
+
+fn check_name(name: &str, spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
+    let required = [
+        ("spec.group", &spec.group),
+        ("spec.scope", &spec.scope),
+        ("spec.names.plural", &spec.names.plural),
+        ("spec.names.kind", &spec.names.kind),
+    ];
+    errors.extend(
+        required
+            .iter()
+            .filter(|(_, value)| value.is_empty())
+            .map(|(field, _)| FieldError::required(*field, "")),
+    );
+    if name != qualified(&spec.names.plural, &spec.group) {
+        errors.push(FieldError::invalid(
+            "metadata.name",
+            format!("{name:?}"),
+            "must be spec.names.plural+\".\"+spec.group",
+        ));
+    }
+    if !matches!(spec.scope.as_str(), "" | "Cluster" | "Namespaced") {
+        let scopes = ["Cluster".to_owned(), "Namespaced".to_owned()];
+        errors.push(FieldError::unsupported(
+            "spec.scope",
+            format!("{:?}", spec.scope),
+            &scopes,
+        ));
+    }
+}
+
+fn check_versions(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
+    for (index, version) in spec.versions.iter().enumerate() {
+        if version
+            .schema
+            .as_ref()
+            .is_none_or(|schema| schema.open_api_v3_schema.is_none())
+        {
+            errors.push(FieldError::required(
+                format!("spec.versions[{index}].schema.openAPIV3Schema"),
+                "",
+            ));
+        }
+    }
+    if storage_versions(spec).count() != 1 {
+        let facts = |version: &CustomResourceDefinitionVersion| json!({ "Name": version.name, "Served": version.served, "Storage": version.storage });
+        let versions: Value = spec.versions.iter().map(facts).collect();
+        errors.push(FieldError::invalid(
+            "spec.versions",
+            versions,
+            "must have exactly one version marked as storage version",
+        ));
+    }
+}
+
+fn check_immutable(field: &str, new: &str, old: &str, errors: &mut Vec<FieldError>) {
+    if new != old {
+        errors.push(FieldError::invalid(field, format!("{new:?}"), "field is immutable"));
+    }
+}

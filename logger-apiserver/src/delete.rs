@@ -1,0 +1,120 @@
+//! Delete and delete-collection: at once, or marked for as long as finalizers hold the object
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
+
+use crate::{
+    call::{Call, State, is_dry_run},
+    definition,
+    kinds::{Family, Kind},
+    metadata, namespace,
+    object::{Object, Stored},
+    selector::Selector,
+    status::{Refusal, Result},
+    write,
+};
+
+/// What became of a deleted object.
+pub(crate) enum Deleted {
+    /// It is gone; this was its last state.
+    Gone(Stored),
+    /// It is on its way out, in this state.
+    Ending(Stored),
+}
+
+/// Deletes one object.
+pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
+    let options = options(call)?;
+    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
+    let object = state.existing(call)?;
+    check_preconditions(&call.kind, &object, &options)?;
+    if call.kind.is_namespace() {
+        namespace::check_mortal(&call.kind, call.name())?;
+    }
+    if dry_run {
+        return Ok(if object.finalizers().is_empty() {
+            Deleted::Gone(object)
+        } else {
+            Deleted::Ending(object)
+        });
+    }
+    Ok(remove_or_mark(state, &call.kind, &object))
+}
+
+/// Deletes what a list with the same query would show, and returns that.
+pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Vec<Stored>> {
+    let options = options(call)?;
+    let dry_run = is_dry_run(&options.dry_run.unwrap_or_default(), "DeleteOptions")?;
+    let selector = Selector::from_query(&call.query)?;
+    let mut objects = state.store.list(&call.kind.resource(), call.namespace.as_deref());
+    objects.retain(|object| selector.matches(object));
+    if !dry_run {
+        for object in &objects {
+            remove_or_mark(state, &call.kind, object);
+        }
+    }
+    Ok(objects)
+}
+
+/// Deletes a stored object by the rules of its kind.
+pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored) -> Deleted {
+    match kind.family {
+        Family::Namespace => Deleted::Ending(namespace::terminate(state, object)),
+        Family::Definition => Deleted::Ending(definition::terminate(state, object)),
+        Family::Custom { .. } if object.finalizers().is_empty() => {
+            write::remove(state, kind, object);
+            Deleted::Gone(object.clone())
+        }
+        Family::Custom { .. } if object.is_terminating() => Deleted::Ending(object.clone()),
+        Family::Custom { .. } => {
+            let mut ending = Object::clone(object);
+            metadata::mark_deleted(&mut ending);
+            Deleted::Ending(state.store.put(&kind.resource(), &ending))
+        }
+    }
+}
+
+/// The options in the body, or else in the query.
+fn options(call: &Call) -> Result<DeleteOptions> {
+    let mut options: DeleteOptions = match call.body.as_ref() {
+        [] => DeleteOptions::default(),
+        body => serde_json::from_slice(body)
+            .map_err(|error| Refusal::bad_request(format!("couldn't get version/kind; json parse error: {error}")))?,
+    };
+    if let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") {
+        let version = options.api_version.as_deref().unwrap_or_default();
+        return Err(Refusal::bad_request(format!(
+            "no kind {other:?} is registered for version {version:?} in scheme"
+        )));
+    }
+    if let Some(dry_run) = call.query.get("dryRun") {
+        options.dry_run = Some(vec![dry_run.to_owned()]);
+    }
+    Ok(options)
+}
+
+fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) -> Result<()> {
+    let Some(expected) = &options.preconditions else {
+        return Ok(());
+    };
+    if let Some(uid) = expected.uid.as_ref().filter(|uid| *uid != object.uid()) {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). \
+             The object might have been deleted and then recreated",
+            object.uid(),
+        );
+        return Err(Refusal::precondition(kind, object.name(), &why));
+    }
+    if let Some(version) = expected
+        .resource_version
+        .as_ref()
+        .filter(|version| *version != object.resource_version())
+    {
+        let why = format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+             The object might have been modified",
+            object.resource_version(),
+        );
+        return Err(Refusal::precondition(kind, object.name(), &why));
+    }
+    Ok(())
+}

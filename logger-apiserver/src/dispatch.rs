@@ -1,0 +1,124 @@
+//! From a route and a method to the work and its answer
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, StatusCode, header::CONTENT_TYPE, request::Parts};
+
+use crate::{
+    answer::Answer,
+    call::{Call, State},
+    delete, discovery,
+    kinds::Kind,
+    read,
+    request::{Query, Route, Target},
+    status::{Refusal, Result},
+    watch::Watch,
+    write,
+};
+
+/// Does what a request asks for.
+pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<Answer> {
+    let route = Route::parse(parts.uri.path());
+    if let Route::Resource(target) = route {
+        return resource(state, target, parts, body);
+    }
+    if route == Route::Unknown {
+        return Err(Refusal::PageNotFound);
+    }
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        return Err(Refusal::method_not_allowed());
+    }
+    Ok(match route {
+        Route::Health => Answer::Text(StatusCode::OK, "ok"),
+        Route::Version => Answer::value(&discovery::version()),
+        Route::CoreVersions => Answer::value(&discovery::core_versions()),
+        Route::Groups => Answer::value(&discovery::groups(&state.kinds)),
+        Route::Group(name) => Answer::value(&discovery::group(&state.kinds, &name)?),
+        Route::Resources { group, version } => Answer::value(&discovery::resources(&state.kinds, &group, &version)?),
+        Route::Resource(_) | Route::Unknown => return Err(Refusal::PageNotFound),
+    })
+}
+
+fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
+    let kind = served(state, &target, &parts.method)?;
+    let status = is_status(&kind, &target)?;
+    let content_type = parts
+        .headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let call = Call {
+        kind,
+        namespace: target.namespace,
+        name: target.name,
+        status,
+        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
+        body,
+    };
+    perform(state, &parts.method, &call)
+}
+
+/// The kind a path is about, if it is served at that path.
+fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> {
+    let Some(kind) = state.kinds.get(&target.group, &target.version, &target.plural) else {
+        let built_in = matches!(
+            (target.group.as_str(), target.version.as_str()),
+            ("" | "apiextensions.k8s.io", "v1")
+        );
+        return Err(if built_in {
+            Refusal::unknown_resource()
+        } else {
+            Refusal::PageNotFound
+        });
+    };
+    // Over all namespaces there are only lists and watches.
+    let everywhere =
+        target.namespace.is_none() && target.name.is_none() && matches!(*method, Method::GET | Method::HEAD);
+    if target.namespace.is_some() == kind.namespaced || everywhere && kind.namespaced {
+        Ok(kind)
+    } else {
+        Err(Refusal::PageNotFound)
+    }
+}
+
+fn is_status(kind: &Kind, target: &Target) -> Result<bool> {
+    match target.subresource.as_deref() {
+        None => Ok(false),
+        Some("status") if kind.has_status => Ok(true),
+        Some(_) if kind.is_custom() => Err(Refusal::not_found(kind, target.name.as_deref().unwrap_or_default())),
+        Some(_) => Err(Refusal::unknown_resource()),
+    }
+}
+
+fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
+    let kind = &call.kind;
+    let named = call.name.is_some();
+    match *method {
+        Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, kind, &read::get(state, call)?)),
+        Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
+        Method::GET | Method::HEAD => Ok(Answer::list(kind, state.store.version(), &read::list(state, call)?)),
+        Method::POST | Method::DELETE if call.status => Err(no_such_verb(kind, method)),
+        Method::POST if !named || kind.is_custom() => {
+            Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
+        }
+        Method::PUT if named => Ok(Answer::object(StatusCode::OK, kind, &write::update(state, call)?)),
+        Method::PATCH if named => Ok(Answer::object(StatusCode::OK, kind, &write::patch(state, call)?)),
+        Method::PUT | Method::PATCH if kind.is_custom() => Err(Refusal::bad_request("name must be provided")),
+        Method::DELETE if named => Ok(Answer::deleted(kind, &delete::delete(state, call)?)),
+        Method::DELETE if !kind.is_namespace() => {
+            let deleted = delete::delete_collection(state, call)?;
+            Ok(Answer::list(kind, state.store.version(), &deleted))
+        }
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+/// `/status` can be neither made nor deleted.
+fn no_such_verb(kind: &Kind, method: &Method) -> Refusal {
+    if !kind.is_custom() {
+        return Refusal::method_not_allowed();
+    }
+    Refusal::not_supported(kind, if *method == Method::POST { "create" } else { "delete" })
+}

@@ -1,0 +1,221 @@
+//! Which kinds are served, and the facts about each that the rules ask for
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, JSONSchemaProps,
+};
+
+use crate::status::qualified;
+
+/// One served kind in one version.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) namespaced: bool,
+    /// `/status` is served, and the main endpoint leaves `status` alone.
+    pub(crate) has_status: bool,
+    pub(crate) family: Family,
+}
+
+/// Whose rules a kind follows beyond those every object has.
+#[derive(Debug, Clone)]
+pub(crate) enum Family {
+    Namespace,
+    Definition,
+    Custom {
+        /// The uid of the definition: a kind that is deleted and made again is another kind.
+        definition: String,
+        schema: Option<Arc<JSONSchemaProps>>,
+    },
+}
+
+impl Kind {
+    /// The kind of namespaces: served from the start.
+    pub(crate) fn namespace() -> Self {
+        Self {
+            group: String::new(),
+            version: "v1".to_owned(),
+            kind: "Namespace".to_owned(),
+            list_kind: "NamespaceList".to_owned(),
+            plural: "namespaces".to_owned(),
+            singular: "namespace".to_owned(),
+            short_names: vec!["ns".to_owned()],
+            categories: Vec::new(),
+            namespaced: false,
+            has_status: true,
+            family: Family::Namespace,
+        }
+    }
+
+    /// The kind of custom resource definitions: served from the start.
+    pub(crate) fn definition() -> Self {
+        Self {
+            group: "apiextensions.k8s.io".to_owned(),
+            version: "v1".to_owned(),
+            kind: "CustomResourceDefinition".to_owned(),
+            list_kind: "CustomResourceDefinitionList".to_owned(),
+            plural: "customresourcedefinitions".to_owned(),
+            singular: "customresourcedefinition".to_owned(),
+            short_names: vec!["crd".to_owned(), "crds".to_owned()],
+            categories: vec!["api-extensions".to_owned()],
+            namespaced: false,
+            has_status: true,
+            family: Family::Definition,
+        }
+    }
+
+    fn custom(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion, uid: &str) -> Self {
+        let schema = version
+            .schema
+            .as_ref()
+            .and_then(|schema| schema.open_api_v3_schema.clone());
+        Self {
+            group: spec.group.clone(),
+            version: version.name.clone(),
+            kind: spec.names.kind.clone(),
+            list_kind: spec
+                .names
+                .list_kind
+                .clone()
+                .unwrap_or_else(|| format!("{}List", spec.names.kind)),
+            plural: spec.names.plural.clone(),
+            singular: spec
+                .names
+                .singular
+                .clone()
+                .unwrap_or_else(|| spec.names.kind.to_lowercase()),
+            short_names: spec.names.short_names.clone().unwrap_or_default(),
+            categories: spec.names.categories.clone().unwrap_or_default(),
+            namespaced: spec.scope == "Namespaced",
+            has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
+            family: Family::Custom {
+                definition: uid.to_owned(),
+                schema: schema.map(Arc::new),
+            },
+        }
+    }
+
+    /// `plural.group`: the name of the resource in messages, and of its place in the store.
+    pub(crate) fn resource(&self) -> String {
+        qualified(&self.plural, &self.group)
+    }
+
+    /// `Kind.group`.
+    pub(crate) fn qualified_kind(&self) -> String {
+        qualified(&self.kind, &self.group)
+    }
+
+    /// `group/version`, or `version` in the core group.
+    pub(crate) fn api_version(&self) -> String {
+        group_version(&self.group, &self.version)
+    }
+
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self.family, Family::Custom { .. })
+    }
+
+    pub(crate) fn is_definition(&self) -> bool {
+        matches!(self.family, Family::Definition)
+    }
+
+    pub(crate) fn is_namespace(&self) -> bool {
+        matches!(self.family, Family::Namespace)
+    }
+
+    pub(crate) fn schema(&self) -> Option<&JSONSchemaProps> {
+        match &self.family {
+            Family::Custom { schema, .. } => schema.as_deref(),
+            Family::Namespace | Family::Definition => None,
+        }
+    }
+
+    fn definition_uid(&self) -> Option<&str> {
+        match &self.family {
+            Family::Custom { definition, .. } => Some(definition),
+            Family::Namespace | Family::Definition => None,
+        }
+    }
+
+    /// Whether this is a version of the same definition (or of the same built-in kind).
+    pub(crate) fn same_origin(&self, other: &Self) -> bool {
+        self.definition_uid() == other.definition_uid()
+    }
+}
+
+/// `group/version`, or `version` in the core group.
+pub(crate) fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
+}
+
+/// The registry of served kinds.
+#[derive(Debug)]
+pub(crate) struct Kinds {
+    /// By group, version and plural, so that discovery lists in that order.
+    served: BTreeMap<(String, String, String), Arc<Kind>>,
+}
+
+impl Kinds {
+    /// The built-in kinds alone.
+    pub(crate) fn new() -> Self {
+        let mut kinds = Self {
+            served: BTreeMap::new(),
+        };
+        kinds.insert(Kind::namespace());
+        kinds.insert(Kind::definition());
+        kinds
+    }
+
+    pub(crate) fn get(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
+        self.served
+            .get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
+            .cloned()
+    }
+
+    /// Any served version of a resource.
+    pub(crate) fn any_version(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
+        self.iter()
+            .find(|kind| kind.group == group && kind.plural == plural)
+            .cloned()
+    }
+
+    /// Whether `kind` is served still, by the definition it was made from.
+    pub(crate) fn serves(&self, kind: &Kind) -> bool {
+        self.get(&kind.group, &kind.version, &kind.plural)
+            .is_some_and(|served| served.same_origin(kind))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
+        self.served.values()
+    }
+
+    /// Serves the versions a definition says are served, and no others of it.
+    pub(crate) fn install(&mut self, spec: &CustomResourceDefinitionSpec, uid: &str) {
+        self.remove(&spec.group, &spec.names.plural);
+        for version in spec.versions.iter().filter(|version| version.served) {
+            self.insert(Kind::custom(spec, version, uid));
+        }
+    }
+
+    /// Stops serving every version of a resource.
+    pub(crate) fn remove(&mut self, group: &str, plural: &str) {
+        self.served
+            .retain(|_, kind| kind.group != group || kind.plural != plural);
+    }
+
+    fn insert(&mut self, kind: Kind) {
+        let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
+        self.served.insert(key, Arc::new(kind));
+    }
+}

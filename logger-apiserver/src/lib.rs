@@ -1,0 +1,159 @@
+//! An in-memory Kubernetes API server as a [`tower::Service`]
+//!
+//! It is the server side of a real [`kube::Client`]: typed clients, informers and controllers run over it unchanged, in one
+//! process, with tokio's time paused if a test likes. It is no mock: it follows kube-apiserver's rules for objects, versions,
+//! watches, custom resource definitions and refusals, down to the text of the `Status`.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), kube::Error> {
+//! use k8s_openapi::api::core::v1::Namespace;
+//! use kube::Api;
+//!
+//! let server = logger_apiserver::ApiServer::new();
+//! let namespaces: Api<Namespace> = Api::all(server.client());
+//! assert!(namespaces.get_opt("default").await?.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind. Not there
+//! yet: server-side apply, pages (`limit`), YAML and protobuf bodies, garbage collection, ratcheting validation, and the schema
+//! rules named in `schema/validate.rs`.
+
+mod answer;
+mod call;
+mod decode;
+mod definition;
+mod delete;
+mod discovery;
+mod dispatch;
+mod kinds;
+mod metadata;
+mod namespace;
+mod object;
+mod patch;
+mod read;
+mod request;
+mod schema;
+mod selector;
+mod status;
+mod store;
+mod watch;
+mod write;
+
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{Request, Response, request::Parts};
+use tokio::sync::watch::{Receiver, Sender};
+
+pub use answer::Body;
+
+use crate::{answer::Answer, call::State, kinds::Kinds, status::Refusal, store::Store};
+
+/// An in-memory API server. A clone is another handle to the same server.
+#[derive(Debug, Clone)]
+pub struct ApiServer {
+    shared: Arc<Shared>,
+}
+
+impl ApiServer {
+    /// Starts a server with the namespaces every cluster has and no kinds but the built-in ones.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut state = State {
+            store: Store::new(),
+            kinds: Kinds::new(),
+        };
+        namespace::create_initial(&mut state);
+        let changed = Sender::new(state.store.version());
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                changed,
+            }),
+        }
+    }
+
+    /// A client of this server, with `default` as its namespace.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime: the client's request buffer is a task.
+    #[must_use]
+    pub fn client(&self) -> kube::Client {
+        kube::Client::new(self.clone(), "default")
+    }
+
+    async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let answer = match body.collect_bytes().await {
+            Ok(body) => self.handle(&parts, body),
+            Err(error) => Refusal::bad_request(format!("the request body could not be read: {error}")).into(),
+        };
+        answer.into_response(self.shared)
+    }
+
+    fn handle(&self, parts: &Parts, body: Bytes) -> Answer {
+        let mut state = self.shared.lock();
+        let outcome = dispatch::handle(&mut state, parts, body);
+        let version = state.store.version();
+        drop(state);
+        self.shared.announce(version);
+        outcome.unwrap_or_else(Answer::from)
+    }
+}
+
+impl Default for ApiServer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl tower::Service<Request<kube::client::Body>> for ApiServer {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
+        let server = self.clone();
+        Box::pin(async move { Ok(server.respond(request).await) })
+    }
+}
+
+/// What all handles and all watches of a server share.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// The version of the latest change: watches wait on it.
+    changed: Sender<u64>,
+}
+
+impl Shared {
+    /// The state; no request leaves it half changed, so a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn subscribe(&self) -> Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Wakes the watches if the version is news.
+    fn announce(&self, version: u64) {
+        self.changed.send_if_modified(|latest| {
+            let news = version > *latest;
+            *latest = version.max(*latest);
+            news
+        });
+    }
+}

@@ -1,0 +1,97 @@
+//! The rules of namespaces, and of being in one
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, json};
+
+use crate::{
+    call::State,
+    kinds::Kind,
+    metadata,
+    object::{Object, Stored, now},
+    status::{Refusal, Result},
+};
+
+/// There from the start.
+const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// Never deleted.
+const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// Makes the namespaces every cluster has.
+pub(crate) fn create_initial(state: &mut State) {
+    for name in INITIAL {
+        let metadata = ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        };
+        let mut namespace = Object {
+            metadata,
+            body: Map::new(),
+        };
+        metadata::initialise(&mut namespace);
+        prepare_create(&mut namespace);
+        state.store.put("namespaces", &namespace);
+    }
+}
+
+/// What a new namespace gets.
+pub(crate) fn prepare_create(namespace: &mut Object) {
+    namespace.metadata.generation = None;
+    namespace.body = Map::new();
+    namespace
+        .body
+        .insert("spec".to_owned(), json!({ "finalizers": ["kubernetes"] }));
+    namespace.body.insert("status".to_owned(), json!({ "phase": "Active" }));
+    add_name_label(namespace);
+}
+
+/// What an update of a namespace cannot change.
+pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
+    new.body.retain(|name, _| name == "status");
+    new.copy_field(old, "spec");
+    add_name_label(new);
+}
+
+/// Refuses to make an object where it has no place to be.
+pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
+    let found = state
+        .store
+        .get("namespaces", "", namespace)
+        .ok_or_else(|| Refusal::namespace_not_found(namespace))?;
+    if found.is_terminating() {
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        return Err(Refusal::forbidden(kind, name, &why));
+    }
+    Ok(())
+}
+
+/// Starts the end of a namespace. To empty it and let it go is another program's task (the namespace controller), as it is
+/// beside a bare kube-apiserver.
+pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
+    if namespace.is_terminating() {
+        return namespace.clone();
+    }
+    let mut ending = Object::clone(namespace);
+    ending.metadata.deletion_timestamp = Some(now());
+    ending
+        .body
+        .insert("status".to_owned(), json!({ "phase": "Terminating" }));
+    state.store.put("namespaces", &ending)
+}
+
+/// Refuses to delete a namespace the cluster cannot be without.
+pub(crate) fn check_mortal(kind: &Kind, name: &str) -> Result<()> {
+    if IMMORTAL.contains(&name) {
+        return Err(Refusal::forbidden(kind, name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+fn add_name_label(namespace: &mut Object) {
+    let name = namespace.name().to_owned();
+    namespace
+        .metadata
+        .labels
+        .get_or_insert_default()
+        .insert(NAME_LABEL.to_owned(), name);
+}

@@ -1,0 +1,144 @@
+//! An object as the server holds it: typed metadata beside a free body
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An object of any kind. `apiVersion` and `kind` belong to the endpoint, not to the object: they are added when it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Object {
+    pub(crate) metadata: ObjectMeta,
+    /// Every root field but `apiVersion`, `kind` and `metadata`.
+    pub(crate) body: Map<String, Value>,
+}
+
+/// Stored objects never change: a write puts another one in their place.
+pub(crate) type Stored = Arc<Object>;
+
+impl Object {
+    /// Reads an object from its JSON form; unknown metadata fields are dropped.
+    ///
+    /// # Errors
+    /// A metadata field of the wrong type.
+    pub(crate) fn from_json(mut fields: Map<String, Value>) -> serde_json::Result<Self> {
+        fields.remove("apiVersion");
+        fields.remove("kind");
+        let mut metadata = match fields.remove("metadata") {
+            None | Some(Value::Null) => ObjectMeta::default(),
+            Some(metadata) => serde_json::from_value(metadata)?,
+        };
+        tidy(&mut metadata);
+        Ok(Self { metadata, body: fields })
+    }
+
+    /// The JSON form under the given names.
+    pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
+        serde_json::to_value(self.named(Some((api_version, kind)))).expect("metadata and JSON values have string keys")
+    }
+
+    /// The form that is sent: with its type, or without as items of built-in lists are.
+    pub(crate) fn named<'a>(&'a self, names: Option<(&'a str, &'a str)>) -> Named<'a> {
+        Named {
+            api_version: names.map(|(api_version, _)| api_version),
+            kind: names.map(|(_, kind)| kind),
+            metadata: &self.metadata,
+            body: &self.body,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn uid(&self) -> &str {
+        self.metadata.uid.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn resource_version(&self) -> &str {
+        self.metadata.resource_version.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn finalizers(&self) -> &[String] {
+        self.metadata.finalizers.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn is_terminating(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// The same state under another version.
+    pub(crate) fn at(&self, version: u64) -> Self {
+        let mut object = self.clone();
+        object.metadata.resource_version = Some(version.to_string());
+        object
+    }
+
+    /// Whether anything but metadata and `status` differs (and `status` too if it counts as content).
+    pub(crate) fn content_differs(&self, other: &Self, status_counts: bool) -> bool {
+        self.content(status_counts).ne(other.content(status_counts))
+    }
+
+    fn content(&self, status_counts: bool) -> impl Iterator<Item = (&String, &Value)> {
+        self.body
+            .iter()
+            .filter(move |(name, _)| status_counts || *name != "status")
+    }
+
+    /// Puts `other`'s value of a root field, or its absence, in place of this one's.
+    pub(crate) fn copy_field(&mut self, other: &Self, name: &str) {
+        match other.body.get(name) {
+            Some(value) => self.body.insert(name.to_owned(), value.clone()),
+            None => self.body.remove(name),
+        };
+    }
+}
+
+/// An [`Object`] on its way out.
+#[derive(Serialize)]
+pub(crate) struct Named<'a> {
+    #[serde(rename = "apiVersion", skip_serializing_if = "Option::is_none")]
+    api_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
+    metadata: &'a ObjectMeta,
+    #[serde(flatten)]
+    body: &'a Map<String, Value>,
+}
+
+/// The present, in the whole seconds that timestamps on the wire have.
+pub(crate) fn now() -> Time {
+    let now = jiff::Timestamp::now();
+    Time(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now))
+}
+
+/// What is empty is absent, as in Go; what this server does not keep is dropped.
+fn tidy(metadata: &mut ObjectMeta) {
+    metadata.managed_fields = None;
+    metadata.self_link = None;
+    drop_empty(&mut metadata.labels, |labels| labels.is_empty());
+    drop_empty(&mut metadata.annotations, |annotations| annotations.is_empty());
+    drop_empty(&mut metadata.finalizers, Vec::is_empty);
+    drop_empty(&mut metadata.owner_references, Vec::is_empty);
+    let texts = [
+        &mut metadata.name,
+        &mut metadata.generate_name,
+        &mut metadata.namespace,
+        &mut metadata.uid,
+        &mut metadata.resource_version,
+    ];
+    for text in texts {
+        drop_empty(text, String::is_empty);
+    }
+}
+
+fn drop_empty<T>(field: &mut Option<T>, is_empty: impl FnOnce(&T) -> bool) {
+    if field.as_ref().is_some_and(is_empty) {
+        *field = None;
+    }
+}

@@ -1,0 +1,349 @@
+//! Refusals: the `Status` bodies a failed request is answered with, worded as kube-apiserver words them
+
+use http::StatusCode;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
+
+use crate::kinds::Kind;
+
+/// The result of one request's work.
+pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
+
+/// Why a request was refused.
+#[derive(Debug, Clone)]
+pub(crate) enum Refusal {
+    /// A path no handler knows: plain text, as the real server's mux answers.
+    PageNotFound,
+    /// Everything else: a `Status` object.
+    Status(Box<Status>),
+}
+
+impl Refusal {
+    fn new(code: StatusCode, reason: &str, message: impl Into<String>, details: Option<StatusDetails>) -> Self {
+        Self::Status(Box::new(Status {
+            code: Some(i32::from(code.as_u16())),
+            details,
+            message: Some(message.into()),
+            reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
+            status: Some("Failure".to_owned()),
+            ..Status::default()
+        }))
+    }
+
+    /// The `Status` to send, if there is one.
+    pub(crate) fn into_status(self) -> Option<Box<Status>> {
+        match self {
+            Self::PageNotFound => None,
+            Self::Status(status) => Some(status),
+        }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message, None)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
+    }
+
+    /// An unknown resource of a group that is served by the server itself.
+    pub(crate) fn unknown_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "NotFound",
+            message,
+            Some(StatusDetails::default()),
+        )
+    }
+
+    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", kind.resource());
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "NotFound",
+            message,
+            Some(resource_details(kind, name)),
+        )
+    }
+
+    pub(crate) fn namespace_not_found(name: &str) -> Self {
+        let details = StatusDetails {
+            name: Some(name.to_owned()),
+            kind: Some("namespaces".to_owned()),
+            ..StatusDetails::default()
+        };
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "NotFound",
+            format!("namespaces \"{name}\" not found"),
+            Some(details),
+        )
+    }
+
+    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", kind.resource());
+        Self::new(
+            StatusCode::CONFLICT,
+            "AlreadyExists",
+            message,
+            Some(resource_details(kind, name)),
+        )
+    }
+
+    /// A name that is taken, on a request that also asked for a generated one.
+    pub(crate) fn not_unique(kind: &Kind, name: &str) -> Self {
+        let why = "the server was not able to generate a unique name for the object";
+        let message = format!("{} \"{name}\" already exists, {why}", kind.resource());
+        let details = StatusDetails {
+            retry_after_seconds: Some(1),
+            ..resource_details(kind, name)
+        };
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(details))
+    }
+
+    pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(kind, name, why)
+    }
+
+    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.resource());
+        Self::new(
+            StatusCode::CONFLICT,
+            "Conflict",
+            message,
+            Some(resource_details(kind, name)),
+        )
+    }
+
+    /// A failed delete precondition: here the real server names the kind, not the resource.
+    pub(crate) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{name}\": {why}",
+            kind.qualified_kind()
+        );
+        let details = StatusDetails {
+            kind: Some(kind.kind.clone()),
+            ..resource_details(kind, name)
+        };
+        Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
+    }
+
+    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("{} \"{name}\" is forbidden: {why}", kind.resource());
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "Forbidden",
+            message,
+            Some(resource_details(kind, name)),
+        )
+    }
+
+    /// An object that breaks rules of its kind; `errors` is not empty.
+    pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
+        Self::invalid_of(&kind.kind, &kind.group, name, errors)
+    }
+
+    /// As [`invalid`](Self::invalid), for a kind that was named by the request or is none of the served ones.
+    pub(crate) fn invalid_of(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
+        let message = format!("{} \"{name}\" is invalid: {}", qualified(kind, group), joined(errors));
+        let details = StatusDetails {
+            causes: Some(errors.iter().map(FieldError::cause).collect()),
+            ..details(kind, group, name)
+        };
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message, Some(details))
+    }
+
+    /// A patch that cannot be applied to the object.
+    pub(crate) fn unprocessable() -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "Invalid",
+            message,
+            Some(StatusDetails::default()),
+        )
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "MethodNotAllowed",
+            message,
+            Some(StatusDetails::default()),
+        )
+    }
+
+    /// A verb that a custom resource (or its status) does not have.
+    pub(crate) fn not_supported(kind: &Kind, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.resource());
+        let details = StatusDetails {
+            name: None,
+            ..resource_details(kind, "")
+        };
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "MethodNotAllowed",
+            message,
+            Some(details),
+        )
+    }
+
+    pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
+        let message =
+            format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "UnsupportedMediaType",
+            message,
+            None,
+        )
+    }
+
+    pub(crate) fn no_server_side_apply() -> Self {
+        let message = "this server does not do server-side apply yet: send a JSON patch or a merge patch";
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "UnsupportedMediaType",
+            message,
+            None,
+        )
+    }
+
+    /// A watch from a version whose events are gone.
+    pub(crate) fn too_old(asked: u64, oldest: u64) -> Self {
+        Self::expired(format!("too old resource version: {asked} ({oldest})"))
+    }
+
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "Expired", message, None)
+    }
+
+    /// A list of a version that is not reached yet.
+    pub(crate) fn too_large(asked: u64, current: u64) -> Self {
+        let cause = StatusCause {
+            field: None,
+            message: Some("Too large resource version".to_owned()),
+            reason: Some("ResourceVersionTooLarge".to_owned()),
+        };
+        let details = StatusDetails {
+            causes: Some(vec![cause]),
+            retry_after_seconds: Some(1),
+            ..StatusDetails::default()
+        };
+        let message = format!("Too large resource version: {asked}, current: {current}");
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, Some(details))
+    }
+}
+
+/// One broken rule, at one field.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldError {
+    reason: &'static str,
+    field: String,
+    message: String,
+}
+
+impl FieldError {
+    pub(crate) fn invalid(
+        field: impl Into<String>,
+        value: impl std::fmt::Display,
+        why: impl std::fmt::Display,
+    ) -> Self {
+        Self::of("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
+    }
+
+    pub(crate) fn wrong_type(field: &str, expected: &str, found: &str) -> Self {
+        let message = format!("Invalid value: \"{found}\": {field} in body must be of type {expected}: \"{found}\"");
+        Self::of("FieldValueTypeInvalid", field, message)
+    }
+
+    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
+        let message = if why.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {why}")
+        };
+        Self::of("FieldValueRequired", field, message)
+    }
+
+    pub(crate) fn unsupported(field: impl Into<String>, value: impl std::fmt::Display, supported: &[String]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let message = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
+        Self::of("FieldValueNotSupported", field, message)
+    }
+
+    pub(crate) fn too_long(field: impl Into<String>, most: i64) -> Self {
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        Self::of(
+            "FieldValueTooLong",
+            field,
+            format!("Too long: may not be more than {most} {unit}"),
+        )
+    }
+
+    pub(crate) fn too_many(field: impl Into<String>, found: usize, most: i64) -> Self {
+        let unit = if most == 1 { "item" } else { "items" };
+        Self::of(
+            "FieldValueTooMany",
+            field,
+            format!("Too many: {found}: must have at most {most} {unit}"),
+        )
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {
+        Self::of("FieldValueForbidden", field, format!("Forbidden: {why}"))
+    }
+
+    fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
+        Self {
+            reason,
+            field: field.into(),
+            message,
+        }
+    }
+
+    fn cause(&self) -> StatusCause {
+        StatusCause {
+            field: Some(self.field.clone()),
+            message: Some(self.message.clone()),
+            reason: Some(self.reason.to_owned()),
+        }
+    }
+}
+
+/// `Kind.group`, or `Kind` in the core group; resources are written the same way.
+pub(crate) fn qualified(kind: &str, group: &str) -> String {
+    if group.is_empty() {
+        kind.to_owned()
+    } else {
+        format!("{kind}.{group}")
+    }
+}
+
+/// One error stands bare, several stand in brackets.
+fn joined(errors: &[FieldError]) -> String {
+    let texts: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{}: {}", error.field, error.message))
+        .collect();
+    match texts.as_slice() {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}
+
+fn resource_details(kind: &Kind, name: &str) -> StatusDetails {
+    details(&kind.plural, &kind.group, name)
+}
+
+fn details(kind: &str, group: &str, name: &str) -> StatusDetails {
+    let set = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    StatusDetails {
+        name: set(name),
+        group: set(group),
+        kind: set(kind),
+        ..StatusDetails::default()
+    }
+}

@@ -1,0 +1,259 @@
+//! Create, update and patch: what a written object must obey, in the order the real server asks for it
+
+use std::sync::Arc;
+
+use crate::{
+    call::{Call, State},
+    decode, definition,
+    kinds::{Family, Kind},
+    metadata, namespace,
+    object::{Object, Stored},
+    patch, schema,
+    status::{FieldError, Refusal, Result},
+};
+
+/// How often a taken name is generated anew before giving up.
+const NAME_TRIES: usize = 8;
+
+/// Makes a new object.
+pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
+    let dry_run = call.dry_run("CreateOptions")?;
+    let kind = &call.kind;
+    let mut object = decode::object(call)?;
+    let version = object.metadata.resource_version.take();
+    place(&mut object, call)?;
+    if let Some(namespace) = &call.namespace {
+        namespace::check_exists(state, kind, namespace, object.name())?;
+    }
+    if kind.is_custom() && definition::is_ending(state, kind) {
+        return Err(Refusal::method_not_allowed());
+    }
+    let name_given = object.metadata.name.is_some();
+    give_name(state, kind, &mut object);
+    metadata::initialise(&mut object);
+    prepare_create(kind, &mut object)?;
+    accept(kind, &object, None)?;
+    if version.is_some() {
+        return Err(Refusal::internal(
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    if state
+        .store
+        .get(&kind.resource(), object.namespace(), object.name())
+        .is_some()
+    {
+        let generated = !name_given || object.metadata.generate_name.is_some();
+        let refusal = if generated {
+            Refusal::not_unique
+        } else {
+            Refusal::already_exists
+        };
+        return Err(refusal(kind, object.name()));
+    }
+    if dry_run {
+        return Ok(Arc::new(object));
+    }
+    Ok(commit(state, kind, &object))
+}
+
+/// Puts another state in place of an object's (or, at `/status`, of its status).
+pub(crate) fn update(state: &mut State, call: &Call) -> Result<Stored> {
+    let dry_run = call.dry_run("UpdateOptions")?;
+    let mut object = decode::object(call)?;
+    place(&mut object, call)?;
+    check_name(&object, call)?;
+    let old = state.existing(call)?;
+    check_version(&call.kind, &object, &old)?;
+    if !object.uid().is_empty() && object.uid() != old.uid() {
+        return Err(another_uid(call, &object, &old));
+    }
+    replace(state, call, object, &old, dry_run)
+}
+
+/// Changes an object (or, at `/status`, its status) by a patch of its stored state.
+pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
+    let dry_run = call.dry_run("PatchOptions")?;
+    let kind = &call.kind;
+    let old = state.existing(call)?;
+    let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
+    patch::apply(&call.content_type, &call.body, &mut outcome)?;
+    let mut object = decode::patched(kind, call.name(), outcome)?;
+    place(&mut object, call)?;
+    check_name(&object, call)?;
+    if object.metadata.resource_version.is_some() {
+        check_version(kind, &object, &old)?;
+    }
+    replace(state, call, object, &old, dry_run)
+}
+
+fn replace(state: &mut State, call: &Call, mut new: Object, old: &Stored, dry_run: bool) -> Result<Stored> {
+    let kind = &call.kind;
+    prepare_update(kind, call.status, &mut new, old)?;
+    accept(kind, &new, Some(old))?;
+    if new == **old {
+        return Ok(old.clone());
+    }
+    if dry_run {
+        return Ok(Arc::new(new));
+    }
+    if new.is_terminating() && new.finalizers().is_empty() && !kind.is_namespace() {
+        remove(state, kind, &new);
+        return Ok(Arc::new(new));
+    }
+    Ok(commit(state, kind, &new))
+}
+
+/// Stores an object, and lets a definition take effect.
+fn commit(state: &mut State, kind: &Kind, object: &Object) -> Stored {
+    let stored = state.store.put(&kind.resource(), object);
+    if kind.is_definition() {
+        definition::establish(state, &stored);
+    }
+    stored
+}
+
+/// Takes an object out, with what hangs on it.
+pub(crate) fn remove(state: &mut State, kind: &Kind, object: &Object) {
+    let resource = kind.resource();
+    state.store.remove(&resource, object.namespace(), object.name());
+    match kind.family {
+        Family::Custom { .. } => definition::finish(state, &resource),
+        Family::Definition => definition::withdraw(state, object),
+        Family::Namespace => {}
+    }
+}
+
+/// The namespace is the one in the path: the body may leave it out, but not say another.
+fn place(object: &mut Object, call: &Call) -> Result<()> {
+    let Some(namespace) = &call.namespace else {
+        return Ok(());
+    };
+    match object.metadata.namespace.as_ref() {
+        Some(other) if other != namespace => Err(Refusal::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        )),
+        _ => {
+            object.metadata.namespace = Some(namespace.clone());
+            Ok(())
+        }
+    }
+}
+
+fn give_name(state: &State, kind: &Kind, object: &mut Object) {
+    let (None, Some(prefix)) = (&object.metadata.name, &object.metadata.generate_name) else {
+        return;
+    };
+    let is_free = |name: &String| state.store.get(&kind.resource(), object.namespace(), name).is_none();
+    let generated = (0..NAME_TRIES).map(|_| metadata::generate_name(prefix)).find(is_free);
+    object.metadata.name = Some(generated.unwrap_or_else(|| metadata::generate_name(prefix)));
+}
+
+fn check_name(object: &Object, call: &Call) -> Result<()> {
+    let (name, expected) = (object.name(), call.name());
+    if name.is_empty() {
+        let why = "was undeterminable: name must be provided";
+        return Err(Refusal::bad_request(format!(
+            "the name of the object ({expected} based on URL) {why}"
+        )));
+    }
+    if name != expected {
+        let message = format!("the name of the object ({name}) does not match the name on the URL ({expected})");
+        return Err(Refusal::bad_request(message));
+    }
+    Ok(())
+}
+
+/// Optimistic concurrency: a write that names a version is for that version alone.
+fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
+    let version = object.resource_version();
+    if version.is_empty() && kind.is_namespace() {
+        return Ok(());
+    }
+    if version.is_empty() || version == "0" {
+        let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");
+        return Err(Refusal::invalid_of(&kind.plural, &kind.group, old.name(), &[error]));
+    }
+    if version.parse::<u64>().is_err() {
+        return Err(Refusal::internal(format!(
+            "strconv.ParseUint: parsing {version:?}: invalid syntax"
+        )));
+    }
+    if version != old.resource_version() {
+        return Err(Refusal::modified(kind, old.name()));
+    }
+    Ok(())
+}
+
+fn another_uid(call: &Call, object: &Object, old: &Object) -> Refusal {
+    let kind = &call.kind;
+    let namespace = call
+        .namespace
+        .as_ref()
+        .map(|namespace| format!("{namespace}/"))
+        .unwrap_or_default();
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{}/{}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: UID in precondition: {}, UID in object meta: {}",
+        kind.group,
+        kind.plural,
+        old.name(),
+        object.uid(),
+        old.uid(),
+    );
+    Refusal::conflict(kind, old.name(), &why)
+}
+
+fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
+    if kind.has_status {
+        object.body.remove("status");
+    }
+    match kind.family {
+        Family::Namespace => namespace::prepare_create(object),
+        Family::Definition => definition::prepare(object, None)?,
+        Family::Custom { .. } => {}
+    }
+    Ok(())
+}
+
+/// `/status` changes the status alone; the main endpoint leaves it alone, and counts generations of the rest.
+fn prepare_update(kind: &Kind, status: bool, new: &mut Object, old: &Object) -> Result<()> {
+    if status {
+        let written = new.clone();
+        let uid = new.metadata.uid.take();
+        *new = old.clone();
+        new.metadata.uid = uid.or_else(|| old.metadata.uid.clone());
+        new.copy_field(&written, "status");
+        return Ok(());
+    }
+    metadata::carry_over(new, old);
+    if kind.has_status {
+        new.copy_field(old, "status");
+    }
+    match kind.family {
+        Family::Namespace => namespace::prepare_update(new, old),
+        Family::Definition => definition::prepare(new, Some(old))?,
+        Family::Custom { .. } => {}
+    }
+    if new.content_differs(old, !kind.has_status) {
+        new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
+    }
+    Ok(())
+}
+
+/// Refuses an object that breaks rules, all of them at once.
+fn accept(kind: &Kind, object: &Object, old: Option<&Object>) -> Result<()> {
+    let mut errors = metadata::check(kind, object);
+    errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
+    if let Some(schema) = kind.schema() {
+        errors.extend(schema::validate(&object.body, schema));
+    }
+    if kind.is_definition() {
+        errors.extend(definition::check(object, old));
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::invalid(kind, object.name(), &errors))
+    }
+}

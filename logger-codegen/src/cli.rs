@@ -1,0 +1,110 @@
+//! The command line that any project's xtask calls.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use logger_core::meta::ApiGroup;
+
+use crate::file::Plan;
+use crate::{Layout, generate, report};
+
+/// Writes the client crate and the CRD files, or tells how the tree differs from them.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Compare only: name missing, changed and stray files; exit with 1 if there are any.
+    #[arg(long)]
+    pub check: bool,
+    /// Root of the workspace; by default the nearest directory above with a `[workspace]` in its Cargo.toml.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Sources of the client crate, below the root; by default `my-client/src` for a crate `my_types`.
+    #[arg(long, value_name = "DIR")]
+    pub client_dir: Option<String>,
+    /// CRD files, below the root; by default `config/crd/bases`.
+    #[arg(long, value_name = "DIR")]
+    pub crd_dir: Option<String>,
+}
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Command {
+    /// Write the client crate and the CRD files.
+    Codegen(Args),
+}
+
+/// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`.
+pub fn cli(groups: &[ApiGroup]) -> ExitCode {
+    let Command::Codegen(args) = Command::parse();
+    run(groups, &args)
+}
+
+/// Runs `codegen` and prints what came of it. Exit codes: 0 clean or written, 1 drift, 2 error.
+pub fn run(groups: &[ApiGroup], args: &Args) -> ExitCode {
+    match codegen(groups, args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
+    let Some(types_crate) = types_crate(groups) else {
+        bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
+    };
+    let layout = args.layout(types_crate);
+    let root = match &args.root {
+        Some(root) => root.clone(),
+        None => workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
+    };
+    let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
+    let plan = Plan::new(&root, &files, &[&layout.client_dir, &layout.crd_dir])?;
+    if args.check {
+        let drift = plan.drift()?;
+        println!("{}", report::drift(&drift, files.len()));
+        return Ok(ExitCode::from(u8::from(!drift.is_empty())));
+    }
+    println!("{}", report::written(&plan.write()?));
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn layout(&self, types_crate: &str) -> Layout {
+        let mut layout = Layout::for_types_crate(types_crate);
+        if let Some(directory) = &self.client_dir {
+            let package = directory
+                .strip_suffix("/src")
+                .unwrap_or(directory)
+                .rsplit('/')
+                .next()
+                .unwrap_or_default();
+            layout.client_crate = package.replace('-', "_");
+            layout.client_dir = directory.clone();
+        }
+        if let Some(directory) = &self.crd_dir {
+            layout.crd_dir = directory.clone();
+        }
+        layout
+    }
+}
+
+/// The crate of the first kind; `None` without kinds.
+fn types_crate(groups: &[ApiGroup]) -> Option<&'static str> {
+    let group = groups.iter().find(|group| group.kinds().next().is_some())?;
+    group.module.split("::").next()
+}
+
+fn workspace_root(from: &Path) -> Result<PathBuf> {
+    let is_root = |directory: &&Path| {
+        std::fs::read_to_string(directory.join("Cargo.toml"))
+            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim() == "[workspace]"))
+    };
+    let root = from
+        .ancestors()
+        .find(is_root)
+        .context("no Cargo.toml with `[workspace]` here or above; give --root")?;
+    Ok(root.to_owned())
+}

@@ -1,0 +1,122 @@
+//! CustomResourceDefinitions: from kinds and their schemas to YAML.
+
+mod structural;
+mod yaml;
+
+use std::collections::BTreeMap;
+
+use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::diagnostic::Diagnostics;
+use crate::file::File;
+
+/// The CRD of every kind, one file each, as `<group>_<plural>.yaml`.
+pub(crate) fn files(groups: &[ApiGroup], directory: &str) -> Result<Vec<File>, Diagnostics> {
+    let mut found = Diagnostics::default();
+    let mut files: BTreeMap<String, (String, File)> = BTreeMap::new();
+    for group in groups {
+        for kind in group.kinds() {
+            let item = format!("{}::{}", group.module, kind.kind);
+            let path = format!("{directory}/{}_{}.yaml", group.group, kind.plural);
+            let Some(file) =
+                definition(group, kind, &item, &mut found).and_then(|crd| yaml::write(&crd, &item, &mut found))
+            else {
+                continue;
+            };
+            let file = File::yaml(path.clone(), &file);
+            if let Some((other, _)) = files.insert(path, (item.clone(), file)) {
+                found.push(&item, format!("`{other}` is another version of it; several versions of one kind need a storage version, which cannot be said yet"));
+            }
+        }
+    }
+    found.or(files.into_values().map(|(_, file)| file).collect())
+}
+
+/// The whole definition; `None` where the schema was refused.
+fn definition(group: &ApiGroup, kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {
+    let list_kind = group
+        .list_of(kind)
+        .map_or_else(|| format!("{}List", kind.kind), |list| list.kind.to_owned());
+    let mut names = json!({
+        "kind": kind.kind, "listKind": list_kind, "plural": kind.plural, "singular": kind.singular,
+    });
+    for (name, values) in [("shortNames", kind.short_names), ("categories", kind.categories)] {
+        if !values.is_empty() {
+            names[name] = json!(values);
+        }
+    }
+    let mut version = json!({
+        "name": group.version,
+        "served": true,
+        "storage": true,
+        "schema": {"openAPIV3Schema": schema(kind, item, found)?},
+    });
+    if !kind.columns.is_empty() {
+        version["additionalPrinterColumns"] = kind.columns.iter().map(column).collect();
+    }
+    if let Some(subresources) = subresources(kind) {
+        version["subresources"] = subresources;
+    }
+    Some(json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{}.{}", kind.plural, group.group)},
+        "spec": {
+            "group": group.group,
+            "names": names,
+            "scope": kind.scope.as_str(),
+            "versions": [version],
+        },
+    }))
+}
+
+fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let schema = (kind.schema)(&mut settings.into_generator());
+    structural::root(schema.to_value(), item, kind.docs, found)
+}
+
+fn column(column: &PrintColumn) -> Value {
+    let PrintColumn {
+        name,
+        column_type,
+        json_path,
+        description,
+        format,
+        priority,
+    } = column;
+    let mut value = json!({"name": name, "type": column_type, "jsonPath": json_path});
+    if let Some(description) = description {
+        value["description"] = json!(description);
+    }
+    if let Some(format) = format {
+        value["format"] = json!(format);
+    }
+    if *priority != 0 {
+        value["priority"] = json!(priority);
+    }
+    value
+}
+
+fn subresources(kind: &ApiKind) -> Option<Value> {
+    let mut subresources = Map::new();
+    if kind.status {
+        subresources.insert("status".to_owned(), json!({}));
+    }
+    if let Some(Scale {
+        spec_path,
+        status_path,
+        selector_path,
+    }) = kind.scale
+    {
+        let mut scale = json!({"specReplicasPath": spec_path, "statusReplicasPath": status_path});
+        if let Some(path) = selector_path {
+            scale["labelSelectorPath"] = json!(path);
+        }
+        subresources.insert("scale".to_owned(), scale);
+    }
+    (!subresources.is_empty()).then_some(Value::Object(subresources))
+}

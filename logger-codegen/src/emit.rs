@@ -1,0 +1,62 @@
+//! The sources of the client crate, one emitter per layer.
+
+mod clientset;
+mod informers;
+mod listers;
+mod root;
+mod scheme;
+mod typed;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::Layout;
+use crate::api::{Api, Group};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::file::File;
+
+/// A file of the client crate: path below its sources, module docs, items.
+type Source = (String, String, Vec<TokenStream>);
+
+/// All files of the client crate.
+pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    let sources = [
+        root::sources(api, layout),
+        clientset::sources(api),
+        typed::sources(api),
+        listers::sources(api),
+        informers::sources(api),
+        scheme::sources(api),
+    ];
+    let file = |(path, docs, items): Source| {
+        let path = format!("{}/{path}", layout.client_dir);
+        File::rust(path.clone(), &docs, items).map_err(|error| Diagnostic {
+            item: path,
+            message: format!("a name is no Rust identifier: {error}"),
+        })
+    };
+    sources
+        .into_iter()
+        .flatten()
+        .map(file)
+        .collect::<Result<_, _>>()
+        .map_err(Diagnostics::from)
+}
+
+/// Doc attributes, a line each.
+fn doc(text: &str) -> TokenStream {
+    let lines = text.lines().map(|line| {
+        if line.is_empty() {
+            String::new()
+        } else {
+            format!(" {line}")
+        }
+    });
+    quote!(#(#[doc = #lines])*)
+}
+
+/// The file that declares one module for each group.
+fn modules(path: &str, docs: &str, groups: &[&Group]) -> Source {
+    let modules = groups.iter().map(|group| group.ident());
+    (path.to_owned(), docs.to_owned(), vec![quote!(#(pub mod #modules;)*)])
+}

@@ -1,0 +1,145 @@
+//! `informers.rs` and `informers/<group>.rs`: the shared informer factory.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Source, doc};
+use crate::api::{Api, ClientKind, Group};
+
+pub(super) fn sources(api: &Api) -> Vec<Source> {
+    let groups: Vec<_> = api
+        .client_groups()
+        .filter(|group| group.informed_kinds().next().is_some())
+        .collect();
+    let mut sources = vec![factory(&groups)];
+    sources.extend(groups.into_iter().map(group));
+    sources
+}
+
+fn factory(groups: &[&Group]) -> Source {
+    let modules = groups.iter().map(|group| group.ident());
+    let getters = groups.iter().map(|group| {
+        let (getter, informers) = (group.ident(), group.type_named("Informers"));
+        let docs = doc(&format!("The informers of {}.", group.described()));
+        quote! {
+            #docs
+            pub fn #getter(&self) -> #getter::#informers {
+                #getter::#informers::new(self.factory.clone())
+            }
+        }
+    });
+    let items = vec![
+        quote!(#(pub mod #modules;)*),
+        quote! {
+            use std::time::Duration;
+
+            use logger_runtime::{InformerFactory, SyncError};
+
+            use crate::clientset::Clientset;
+        },
+        quote! {
+            /// Makes and runs the informers of a program: ask for those you need, then start them.
+            ///
+            /// There is one informer, so one watch, for each kind, however often it is asked for.
+            #[derive(Clone)]
+            pub struct SharedInformerFactory {
+                factory: InformerFactory,
+            }
+        },
+        quote! {
+            impl SharedInformerFactory {
+                /// Informers of all namespaces.
+                pub fn new(clientset: &Clientset) -> Self {
+                    SharedInformerFactory { factory: InformerFactory::new(clientset.client().clone()) }
+                }
+                /// Informers of one namespace; those of cluster kinds see the whole cluster.
+                pub fn namespaced(clientset: &Clientset, namespace: &str) -> Self {
+                    SharedInformerFactory { factory: InformerFactory::namespaced(clientset.client().clone(), namespace) }
+                }
+                #(#getters)*
+                /// Runs every informer that was asked for and does not run yet.
+                pub fn start(&self) {
+                    self.factory.start();
+                }
+                /// Waits until every informer that was asked for has synced.
+                ///
+                /// # Errors
+                /// One has not within `deadline`: the error says which, and why.
+                pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
+                    self.factory.wait_for_sync(deadline).await
+                }
+                /// Stops all informers and waits for them.
+                pub async fn shutdown(&self) {
+                    self.factory.shutdown().await;
+                }
+            }
+        },
+    ];
+    (
+        "informers.rs".to_owned(),
+        "The shared informer factory.".to_owned(),
+        items,
+    )
+}
+
+fn group(group: &Group) -> Source {
+    let (path, kinds) = (group.path(), group.informed_kinds().map(ClientKind::ident));
+    let imports = quote! {
+        use logger_runtime::{InformerFactory, SharedInformer};
+        use #path::{#(#kinds),*};
+    };
+    let mut items = vec![imports, informers(group), getters(group)];
+    items.extend(group.informed_kinds().map(alias));
+    (
+        format!("informers/{}.rs", group.module),
+        format!("Shared informers of {}.", group.described()),
+        items,
+    )
+}
+
+fn informers(group: &Group) -> TokenStream {
+    let informers = group.type_named("Informers");
+    let docs = doc(&format!("The informers of {}.", group.described()));
+    quote! {
+        #docs
+        #[derive(Clone)]
+        pub struct #informers {
+            factory: InformerFactory,
+        }
+    }
+}
+
+fn getters(group: &Group) -> TokenStream {
+    let informers = group.type_named("Informers");
+    let getters = group.informed_kinds().map(|kind| {
+        let (getter, informer) = (&kind.getter, kind.type_named("Informer"));
+        let docs = doc(&format!("The informer of {}.", kind.meta.plural));
+        quote! {
+            #docs
+            pub fn #getter(&self) -> #informer {
+                self.factory.informer()
+            }
+        }
+    });
+    quote! {
+        impl #informers {
+            /// The informers of this group, from this factory.
+            pub fn new(factory: InformerFactory) -> Self {
+                #informers { factory }
+            }
+            #(#getters)*
+        }
+    }
+}
+
+fn alias(kind: &ClientKind) -> TokenStream {
+    let (ident, informer) = (kind.ident(), kind.type_named("Informer"));
+    let docs = doc(&format!(
+        "Follows [`{}`] objects.\n\n{}",
+        kind.meta.kind, kind.meta.docs
+    ));
+    quote! {
+        #docs
+        pub type #informer = SharedInformer<#ident>;
+    }
+}

@@ -1,0 +1,117 @@
+//! `typed/<group>.rs`: the clients of a group's kinds.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{Source, doc, modules};
+use crate::api::{Api, ClientKind, Group};
+
+pub(super) fn sources(api: &Api) -> Vec<Source> {
+    let groups: Vec<_> = api.client_groups().collect();
+    let mut sources = vec![modules(
+        "typed.rs",
+        "Typed clients, one module for each group and version.",
+        &groups,
+    )];
+    sources.extend(groups.into_iter().map(group));
+    sources
+}
+
+fn group(group: &Group) -> Source {
+    let mut items = vec![imports(group), client(group), getters(group)];
+    items.extend(group.kinds.iter().map(alias));
+    (
+        format!("typed/{}.rs", group.module),
+        format!("Typed clients of {}.", group.described()),
+        items,
+    )
+}
+
+fn imports(group: &Group) -> TokenStream {
+    let (path, kinds) = (group.path(), group.kinds.iter().map(ClientKind::ident));
+    let runtime = match group.kinds.iter().any(has_all_namespaces) {
+        true => quote!({AllNamespaces, TypedClient}),
+        false => quote!(TypedClient),
+    };
+    quote! {
+        use logger_runtime::kube::Client;
+        use logger_runtime::#runtime;
+        use #path::{#(#kinds),*};
+    }
+}
+
+fn client(group: &Group) -> TokenStream {
+    let client = group.type_named("Client");
+    let docs = doc(&format!("The clients of {}.", group.described()));
+    quote! {
+        #docs
+        #[derive(Clone)]
+        pub struct #client {
+            client: Client,
+        }
+    }
+}
+
+fn getters(group: &Group) -> TokenStream {
+    let client = group.type_named("Client");
+    let getters = group.kinds.iter().map(kind_getters);
+    quote! {
+        impl #client {
+            /// The clients of this group on this client.
+            pub fn new(client: Client) -> Self {
+                #client { client }
+            }
+            #(#getters)*
+        }
+    }
+}
+
+fn kind_getters(kind: &ClientKind) -> TokenStream {
+    let (ident, getter, client) = (kind.ident(), &kind.getter, kind.type_named("Client"));
+    if !kind.is_namespaced() {
+        let docs = doc(&format!("The {} of the cluster.", kind.meta.plural));
+        return quote! {
+            #docs
+            pub fn #getter(&self) -> #client {
+                TypedClient::cluster(self.client.clone())
+            }
+        };
+    }
+    let docs = doc(&format!("The {} of a namespace.", kind.meta.plural));
+    let all = has_all_namespaces(kind).then(|| {
+        let (docs, all) = (
+            doc(&format!("The {} of all namespaces, to read.", kind.meta.plural)),
+            format_ident!("all_{getter}"),
+        );
+        quote! {
+            #docs
+            pub fn #all(&self) -> AllNamespaces<#ident> {
+                AllNamespaces::new(self.client.clone())
+            }
+        }
+    });
+    quote! {
+        #docs
+        pub fn #getter(&self, namespace: &str) -> #client {
+            TypedClient::namespaced(self.client.clone(), namespace)
+        }
+        #all
+    }
+}
+
+fn has_all_namespaces(kind: &ClientKind) -> bool {
+    use logger_core::meta::Verb;
+    kind.is_namespaced() && (kind.meta.grants(Verb::List) || kind.meta.grants(Verb::Watch))
+}
+
+fn alias(kind: &ClientKind) -> TokenStream {
+    let (ident, client) = (kind.ident(), kind.type_named("Client"));
+    let docs = doc(&format!(
+        "Reads and writes [`{}`] objects.\n\n{}",
+        kind.meta.kind, kind.meta.docs
+    ));
+    quote! {
+        #docs
+        pub type #client = TypedClient<#ident>;
+    }
+}

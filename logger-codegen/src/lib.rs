@@ -1,0 +1,64 @@
+//! Generates the client crate and the CRD files from the kinds of a compiled types crate: groups in, files out.
+//!
+//! A project's `xtask` links its types crate and hands its groups over; that is all it takes:
+//!
+//! ```no_run
+//! # mod my_types { pub fn groups() -> &'static [logger_core::meta::ApiGroup] { &[] } }
+//! fn main() -> std::process::ExitCode {
+//!     logger_codegen::cli(my_types::groups())
+//! }
+//! ```
+
+mod api;
+mod cli;
+mod crd;
+mod diagnostic;
+mod emit;
+mod file;
+mod names;
+mod report;
+
+use logger_core::meta::ApiGroup;
+
+pub use cli::{Args, cli, run};
+pub use diagnostic::{Diagnostic, Diagnostics};
+pub use file::{Drift, File, Plan, Written};
+
+use api::Api;
+
+/// Where generated files go, relative to the root of the workspace.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Name of the client crate in Rust, such as `logger_client`.
+    pub client_crate: String,
+    /// Directory of its sources, such as `logger-client/src`.
+    pub client_dir: String,
+    /// Directory of the CRD files, such as `config/crd/bases`.
+    pub crd_dir: String,
+}
+
+impl Layout {
+    /// The usual places for a types crate: `my-client/src` beside `my-types`, and `config/crd/bases`.
+    pub fn for_types_crate(types_crate: &str) -> Self {
+        let client_crate = format!("{}_client", types_crate.strip_suffix("_types").unwrap_or(types_crate));
+        let client_dir = format!("{}/src", client_crate.replace('_', "-"));
+        Layout {
+            client_crate,
+            client_dir,
+            crd_dir: "config/crd/bases".to_owned(),
+        }
+    }
+}
+
+/// Makes every file from the groups of a types crate. Nothing is read or written here.
+///
+/// # Errors
+/// A kind cannot be generated: every mistake is named with its Rust item.
+pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    let api = Api::new(groups)?;
+    let crds = crd::files(groups, &layout.crd_dir)?;
+    let mut files = emit::client(&api, layout)?;
+    files.extend(crds);
+    files.sort();
+    Ok(files)
+}

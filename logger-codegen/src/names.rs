@@ -1,0 +1,94 @@
+//! Names of modules, types and methods, made from groups and kinds.
+
+/// The first part of a group as words: `example` of `example.com`, `core` of the empty group.
+pub(crate) fn short_group(group: &str) -> String {
+    snake_of_dotted(group.split('.').next().unwrap_or_default())
+}
+
+/// A whole group as words: `example_com`.
+pub(crate) fn snake_of_dotted(group: &str) -> String {
+    match group {
+        "" => "core".to_owned(),
+        group => group.replace(['.', '-'], "_"),
+    }
+}
+
+/// `ExampleV1` of `example_v1`.
+pub(crate) fn pascal(snake: &str) -> String {
+    snake.split('_').map(capitalized).collect()
+}
+
+fn capitalized(word: &str) -> String {
+    let (head, tail) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+    head.to_uppercase() + tail
+}
+
+/// `network_policy` of `NetworkPolicy`; a run of capitals is one word, `http_route` of `HTTPRoute`.
+pub(crate) fn snake(pascal: &str) -> String {
+    let chars: Vec<char> = pascal.chars().collect();
+    let mut name = String::new();
+    for (i, &c) in chars.iter().enumerate() {
+        let after_lower = i > 0 && !chars[i - 1].is_uppercase();
+        let before_lower = i > 0 && chars.get(i + 1).is_some_and(|next| next.is_lowercase());
+        if c.is_uppercase() && (after_lower || before_lower) {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
+/// The plural of a kind in words: `network_policies` of `NetworkPolicy` and its resource `networkpolicies`.
+pub(crate) fn snake_plural(kind: &str, plural: &str) -> String {
+    let singular = kind.to_lowercase();
+    let common = singular.chars().zip(plural.chars()).take_while(|(a, b)| a == b).count();
+    // Another word altogether: nothing tells where its words end.
+    if common + 1 < singular.chars().count() {
+        return plural.replace('-', "_");
+    }
+    let mut letters = 0;
+    let stem: String = snake(kind)
+        .chars()
+        .take_while(|c| {
+            letters += usize::from(*c != '_');
+            letters <= common
+        })
+        .collect();
+    let ending: String = plural.chars().skip(common).collect();
+    format!("{}{}", stem, ending.replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_become_words() {
+        for (kind, expected) in [
+            ("Logger", "logger"),
+            ("NetworkPolicy", "network_policy"),
+            ("HTTPRoute", "http_route"),
+        ] {
+            assert_eq!(snake(kind), expected);
+        }
+    }
+
+    #[test]
+    fn plurals_keep_the_words_of_the_kind() {
+        for (kind, plural, expected) in [
+            ("Logger", "loggers", "loggers"),
+            ("NetworkPolicy", "networkpolicies", "network_policies"),
+            ("HTTPIngress", "httpingresses", "http_ingresses"),
+            ("Person", "people", "people"),
+        ] {
+            assert_eq!(snake_plural(kind, plural), expected);
+        }
+    }
+
+    #[test]
+    fn groups_become_modules() {
+        assert_eq!(short_group("example.com"), "example");
+        assert_eq!(snake_of_dotted("my-group.example.com"), "my_group_example_com");
+        assert_eq!(pascal("my_group_v1"), "MyGroupV1");
+    }
+}

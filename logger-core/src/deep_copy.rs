@@ -1,0 +1,240 @@
+//! Deep copies: a value of its own, sharing nothing, for std and k8s-openapi building blocks.
+//!
+//! `Rc`, `Arc` and `&T` share what they point to, so they have no `DeepCopy` and a type that holds one does not compile.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+
+/// A copy that shares nothing with its original.
+///
+/// It promises:
+/// - changing the copy never changes the original, nor the other way round;
+/// - `deep_copy_into` leaves the target equal to what `deep_copy` gives, and keeps the target's buffers where it can.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be deep-copied",
+    label = "no `DeepCopy` for this type",
+    note = "derive `DeepCopy` on it; `Rc`, `Arc` and references share what they point to and never have it: use `Box` or the value itself"
+)]
+pub trait DeepCopy: Sized {
+    /// A new copy.
+    fn deep_copy(&self) -> Self;
+
+    /// Overwrites `target` with a copy, reusing its buffers where the shapes agree.
+    fn deep_copy_into(&self, target: &mut Self) {
+        *target = self.deep_copy();
+    }
+}
+
+/// For types whose `Clone` is a deep copy.
+macro_rules! clone_is_deep {
+    ($($ty:ty),* $(,)?) => {$(
+        impl DeepCopy for $ty {
+            fn deep_copy(&self) -> Self {
+                self.clone()
+            }
+
+            fn deep_copy_into(&self, target: &mut Self) {
+                target.clone_from(self);
+            }
+        }
+    )*};
+}
+
+clone_is_deep!(
+    (), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, String,
+    std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr, std::net::Ipv4Addr,
+    std::net::Ipv6Addr, std::net::SocketAddr, serde_json::Value, serde_json::Number,
+    serde_json::Map<String, serde_json::Value>,
+);
+
+mod kubernetes {
+    //! The k8s-openapi types that API types embed: plain data throughout, so their `Clone` is deep.
+
+    use k8s_openapi::api::core::v1 as core;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
+    use k8s_openapi::apimachinery::pkg::{api::resource, runtime, util::intstr};
+
+    use super::DeepCopy;
+
+    clone_is_deep!(
+        k8s_openapi::ByteString,
+        k8s_openapi::jiff::Timestamp,
+        resource::Quantity,
+        runtime::RawExtension,
+        intstr::IntOrString,
+        meta::Condition,
+        meta::FieldsV1,
+        meta::LabelSelector,
+        meta::LabelSelectorRequirement,
+        meta::ListMeta,
+        meta::ManagedFieldsEntry,
+        meta::MicroTime,
+        meta::ObjectMeta,
+        meta::OwnerReference,
+        meta::Time,
+        core::Affinity,
+        core::ConfigMapKeySelector,
+        core::Container,
+        core::ContainerPort,
+        core::EnvFromSource,
+        core::EnvVar,
+        core::LocalObjectReference,
+        core::ObjectReference,
+        core::PersistentVolumeClaimSpec,
+        core::PodSecurityContext,
+        core::PodSpec,
+        core::PodTemplateSpec,
+        core::Probe,
+        core::ResourceRequirements,
+        core::SecretKeySelector,
+        core::SecurityContext,
+        core::ServicePort,
+        core::Toleration,
+        core::TopologySpreadConstraint,
+        core::TypedLocalObjectReference,
+        core::Volume,
+        core::VolumeMount,
+    );
+}
+
+impl<T: DeepCopy> DeepCopy for Box<T> {
+    fn deep_copy(&self) -> Self {
+        Box::new((**self).deep_copy())
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        (**self).deep_copy_into(target);
+    }
+}
+
+impl<T: DeepCopy> DeepCopy for Option<T> {
+    fn deep_copy(&self) -> Self {
+        self.as_ref().map(T::deep_copy)
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        match (self, target) {
+            (Some(from), Some(to)) => from.deep_copy_into(to),
+            (_, target) => *target = self.deep_copy(),
+        }
+    }
+}
+
+impl<T: DeepCopy> DeepCopy for Vec<T> {
+    fn deep_copy(&self) -> Self {
+        self.iter().map(T::deep_copy).collect()
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        target.truncate(self.len());
+        let (common, rest) = self.split_at(target.len());
+        common
+            .iter()
+            .zip(target.iter_mut())
+            .for_each(|(from, to)| from.deep_copy_into(to));
+        target.extend(rest.iter().map(T::deep_copy));
+    }
+}
+
+impl<T: DeepCopy> DeepCopy for VecDeque<T> {
+    fn deep_copy(&self) -> Self {
+        self.iter().map(T::deep_copy).collect()
+    }
+}
+
+impl<T: DeepCopy, const N: usize> DeepCopy for [T; N] {
+    fn deep_copy(&self) -> Self {
+        std::array::from_fn(|i| self[i].deep_copy())
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        self.iter().zip(target).for_each(|(from, to)| from.deep_copy_into(to));
+    }
+}
+
+impl<K: DeepCopy + Ord, V: DeepCopy> DeepCopy for BTreeMap<K, V> {
+    fn deep_copy(&self) -> Self {
+        self.iter()
+            .map(|(key, value)| (key.deep_copy(), value.deep_copy()))
+            .collect()
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        if self.keys().eq(target.keys()) {
+            self.values()
+                .zip(target.values_mut())
+                .for_each(|(from, to)| from.deep_copy_into(to));
+        } else {
+            *target = self.deep_copy();
+        }
+    }
+}
+
+impl<T: DeepCopy + Ord> DeepCopy for BTreeSet<T> {
+    fn deep_copy(&self) -> Self {
+        self.iter().map(T::deep_copy).collect()
+    }
+}
+
+impl<K: DeepCopy + Eq + Hash, V: DeepCopy, S: BuildHasher + Default> DeepCopy for HashMap<K, V, S> {
+    fn deep_copy(&self) -> Self {
+        self.iter()
+            .map(|(key, value)| (key.deep_copy(), value.deep_copy()))
+            .collect()
+    }
+}
+
+impl<T: DeepCopy + Eq + Hash, S: BuildHasher + Default> DeepCopy for HashSet<T, S> {
+    fn deep_copy(&self) -> Self {
+        self.iter().map(T::deep_copy).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident $index:tt),*) => {
+        impl<$($name: DeepCopy),*> DeepCopy for ($($name,)*) {
+            fn deep_copy(&self) -> Self {
+                ($(self.$index.deep_copy(),)*)
+            }
+
+            fn deep_copy_into(&self, target: &mut Self) {
+                $(self.$index.deep_copy_into(&mut target.$index);)*
+            }
+        }
+    };
+}
+
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copying_into_keeps_the_buffers_where_shapes_agree() {
+        let from = vec![String::from("a"), String::from("b")];
+        let mut to = vec![String::with_capacity(64), String::from("x"), String::from("y")];
+        let before = to[0].as_ptr();
+        from.deep_copy_into(&mut to);
+        assert_eq!(to, from);
+        assert_eq!(to[0].as_ptr(), before);
+    }
+
+    #[test]
+    fn copying_into_equals_copying_whatever_the_target_held() {
+        let maps = [
+            BTreeMap::from([("a".to_owned(), vec![1])]),
+            BTreeMap::new(),
+            BTreeMap::from([("b".to_owned(), vec![])]),
+        ];
+        for from in &maps {
+            for mut to in maps.clone() {
+                from.deep_copy_into(&mut to);
+                assert_eq!(&to, from);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The names of API groups, kinds and resources: what `k8s.io/apimachinery/pkg/runtime/schema` is in Go.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A group and one of its versions, known at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersion {
+    /// The API group, such as `example.com`.
+    pub group: &'static str,
+    /// The version, such as `v1`.
+    pub version: &'static str,
+    /// Both as `apiVersion` writes them, such as `example.com/v1`.
+    pub api_version: &'static str,
+}
+
+impl GroupVersion {
+    /// The resource of this group with the given plural name.
+    pub const fn resource(&self, plural: &'static str) -> GroupVersionResource {
+        GroupVersionResource {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            resource: Cow::Borrowed(plural),
+        }
+    }
+
+    /// The kind of this group with the given name.
+    pub const fn kind(&self, kind: &'static str) -> GroupVersionKind {
+        GroupVersionKind {
+            group: Cow::Borrowed(self.group),
+            version: Cow::Borrowed(self.version),
+            kind: Cow::Borrowed(kind),
+        }
+    }
+}
+
+impl fmt::Display for GroupVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.api_version)
+    }
+}
+
+/// A resource of a group, whatever its version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupResource {
+    /// The API group; empty for the core group.
+    pub group: Cow<'static, str>,
+    /// The plural name, such as `loggers`.
+    pub resource: Cow<'static, str>,
+}
+
+impl fmt::Display for GroupResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group.as_ref() {
+            "" => f.write_str(&self.resource),
+            group => write!(f, "{}.{group}", self.resource),
+        }
+    }
+}
+
+/// A kind of a group and version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersionKind {
+    /// The API group; empty for the core group.
+    pub group: Cow<'static, str>,
+    /// The version, such as `v1`.
+    pub version: Cow<'static, str>,
+    /// The kind, such as `Widget`.
+    pub kind: Cow<'static, str>,
+}
+
+impl GroupVersionKind {
+    /// Reads the two fields every Kubernetes object starts with. `api_version` without a slash is the core group.
+    pub fn from_type_meta(api_version: &str, kind: &str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        GroupVersionKind {
+            group: group.to_owned().into(),
+            version: version.to_owned().into(),
+            kind: kind.to_owned().into(),
+        }
+    }
+}
+
+impl fmt::Display for GroupVersionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group.as_ref() {
+            "" => write!(f, "{}, Kind={}", self.version, self.kind),
+            group => write!(f, "{group}/{}, Kind={}", self.version, self.kind),
+        }
+    }
+}
+
+/// A resource of a group and version.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupVersionResource {
+    /// The API group; empty for the core group.
+    pub group: Cow<'static, str>,
+    /// The version, such as `v1`.
+    pub version: Cow<'static, str>,
+    /// The plural name, such as `widgets`.
+    pub resource: Cow<'static, str>,
+}
+
+impl GroupVersionResource {
+    /// The same resource without its version.
+    pub fn group_resource(&self) -> GroupResource {
+        GroupResource {
+            group: self.group.clone(),
+            resource: self.resource.clone(),
+        }
+    }
+}
+
+impl fmt::Display for GroupVersionResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.group.as_ref() {
+            "" => write!(f, "{}, Resource={}", self.version, self.resource),
+            group => write!(f, "{group}/{}, Resource={}", self.version, self.resource),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn api_version_without_a_slash_is_the_core_group() {
+        let pod = GroupVersionKind::from_type_meta("v1", "Pod");
+        assert_eq!((pod.group.as_ref(), pod.version.as_ref()), ("", "v1"));
+        assert_eq!(pod.to_string(), "v1, Kind=Pod");
+    }
+
+    #[test]
+    fn names_read_as_go_writes_them() {
+        const GV: GroupVersion = GroupVersion {
+            group: "example.com",
+            version: "v1",
+            api_version: "example.com/v1",
+        };
+        assert_eq!(GV.kind("Widget").to_string(), "example.com/v1, Kind=Widget");
+        assert_eq!(GV.resource("widgets").to_string(), "example.com/v1, Resource=widgets");
+        assert_eq!(
+            GV.resource("widgets").group_resource().to_string(),
+            "widgets.example.com"
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! What derive output names: deep copy, objects, scheme and kind metadata, as traits and plain data.
+//!
+//! A types crate depends on this crate alone (beside serde and schemars, whose derives it uses): the derives are
+//! re-exported here, and everything they emit is named through here.
+//!
+//! ```
+//! mod v1 {
+//!     use logger_core::{DeepCopy, Object, ObjectList};
+//!     use logger_core::k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+//!     use schemars::JsonSchema;
+//!     use serde::{Deserialize, Serialize};
+//!
+//!     /// A Widget turns.
+//!     #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+//!     #[genclient]
+//!     #[k8s(short_names("wg"))]
+//!     pub struct Widget {
+//!         pub metadata: ObjectMeta,
+//!         pub spec: WidgetSpec,
+//!     }
+//!
+//!     /// What is wanted of a Widget.
+//!     #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+//!     pub struct WidgetSpec {
+//!         /// Turns in a minute.
+//!         pub speed: i32,
+//!     }
+//!
+//!     /// A list of Widgets.
+//!     #[derive(Clone, Debug, DeepCopy, ObjectList)]
+//!     pub struct WidgetList {
+//!         pub metadata: ListMeta,
+//!         pub items: Vec<Widget>,
+//!     }
+//!
+//!     logger_core::group_version! { group = "widgets.example.com", version = "v1", kinds = [Widget, WidgetList] }
+//! }
+//!
+//! assert_eq!(v1::GROUP_VERSION.api_version, "widgets.example.com/v1");
+//! ```
+
+pub mod deep_copy;
+pub mod group_version;
+pub mod meta;
+pub mod object;
+pub mod scheme;
+pub mod verbs;
+pub mod wire;
+
+pub use deep_copy::DeepCopy;
+pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
+pub use logger_derive::{DeepCopy, Object, ObjectList, group_version};
+pub use object::{ApiType, Kind, KindList, Listed, Object, Registered};
+pub use scheme::Scheme;
+
+pub use k8s_openapi;
+pub use schemars;
+pub use serde;

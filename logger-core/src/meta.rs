@@ -1,0 +1,193 @@
+//! What the derives know of a kind, as plain constant data: the only input of the generator.
+
+use schemars::{Schema, SchemaGenerator};
+
+/// One version of an API group, as its `group_version!` declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiGroup {
+    /// The API group, such as `example.com`.
+    pub group: &'static str,
+    /// The version, such as `v1`.
+    pub version: &'static str,
+    /// Path of the module where `group_version!` stands; its kinds are public there.
+    pub module: &'static str,
+    /// The kinds and lists, in the order they are declared.
+    pub types: &'static [TypeMeta],
+}
+
+impl ApiGroup {
+    /// The kinds of this version, in the order they are declared.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static ApiKind> + use<> {
+        self.types.iter().filter_map(|of| match of {
+            TypeMeta::Kind(kind) => Some(kind),
+            TypeMeta::List(_) => None,
+        })
+    }
+
+    /// The list type of a kind, if one is registered.
+    pub fn list_of(&self, kind: &ApiKind) -> Option<&'static ApiList> {
+        self.types.iter().find_map(|of| match of {
+            TypeMeta::List(list) if list.item == kind.kind => Some(list),
+            _ => None,
+        })
+    }
+}
+
+/// A registered type: a kind or a list of one.
+#[derive(Clone, Copy, Debug)]
+pub enum TypeMeta {
+    /// A type that derives `Object`.
+    Kind(ApiKind),
+    /// A type that derives `ObjectList`.
+    List(ApiList),
+}
+
+/// A kind, as its derive and attributes declare it.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiKind {
+    /// The kind and the name of the Rust type, such as `Widget`.
+    pub kind: &'static str,
+    /// The resource name in URLs, such as `widgets`.
+    pub plural: &'static str,
+    /// The name of one, such as `widget`.
+    pub singular: &'static str,
+    /// Names for the command line, such as `wg`.
+    pub short_names: &'static [&'static str],
+    /// Groups of resources it is listed with, such as `all`.
+    pub categories: &'static [&'static str],
+    /// Whether its objects live in a namespace.
+    pub scope: Scope,
+    /// Whether a client is generated (`#[genclient]`).
+    pub genclient: bool,
+    /// What its client may do; empty without a client.
+    pub verbs: &'static [Verb],
+    /// Whether the status is a subresource.
+    pub status: bool,
+    /// The scale subresource, if it has one.
+    pub scale: Option<Scale>,
+    /// Columns of `kubectl get`.
+    pub columns: &'static [PrintColumn],
+    /// The doc comment, lines joined by newlines.
+    pub docs: &'static str,
+    /// The schema of the whole object, as schemars sees it.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl ApiKind {
+    /// Stands for a kind whose declaration was refused by its derive; no build that holds one succeeds.
+    #[doc(hidden)]
+    pub const REFUSED: ApiKind = ApiKind {
+        kind: "",
+        plural: "",
+        singular: "",
+        short_names: &[],
+        categories: &[],
+        scope: Scope::Cluster,
+        genclient: false,
+        verbs: &[],
+        status: false,
+        scale: None,
+        columns: &[],
+        docs: "",
+        schema: |_| Schema::from(true),
+    };
+
+    /// Whether its client may do this.
+    pub fn grants(&self, verb: Verb) -> bool {
+        self.verbs.contains(&verb)
+    }
+}
+
+/// A list type.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiList {
+    /// The kind and the name of the Rust type, such as `WidgetList`.
+    pub kind: &'static str,
+    /// The kind of its items.
+    pub item: &'static str,
+    /// The JSON name of the items; every real server says `items`.
+    pub items: &'static str,
+    /// The doc comment, lines joined by newlines.
+    pub docs: &'static str,
+}
+
+impl ApiList {
+    /// Stands for a list whose declaration was refused by its derive; no build that holds one succeeds.
+    #[doc(hidden)]
+    pub const REFUSED: ApiList = ApiList {
+        kind: "",
+        item: "",
+        items: "",
+        docs: "",
+    };
+}
+
+/// Where the objects of a kind live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In the cluster as a whole.
+    Cluster,
+    /// Each in a namespace.
+    Namespaced,
+}
+
+impl Scope {
+    /// The word the API server uses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Scope::Cluster => "Cluster",
+            Scope::Namespaced => "Namespaced",
+        }
+    }
+}
+
+/// What a client can do: the verbs of Go's client-gen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verb {
+    /// Make a new object.
+    Create,
+    /// Replace an object.
+    Update,
+    /// Replace the status of an object.
+    UpdateStatus,
+    /// Remove one object.
+    Delete,
+    /// Remove many objects.
+    DeleteCollection,
+    /// Read one object.
+    Get,
+    /// Read many objects.
+    List,
+    /// Follow changes.
+    Watch,
+    /// Change parts of an object.
+    Patch,
+}
+
+/// The scale subresource: where in the object its numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale {
+    /// JSON path of the wanted replicas, under `.spec.`.
+    pub spec_path: &'static str,
+    /// JSON path of the observed replicas, under `.status.`.
+    pub status_path: &'static str,
+    /// JSON path of the label selector as text, if there is one.
+    pub selector_path: Option<&'static str>,
+}
+
+/// A column of `kubectl get`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintColumn {
+    /// The heading.
+    pub name: &'static str,
+    /// What the server takes the value for: integer, number, string, boolean or date.
+    pub column_type: &'static str,
+    /// Where the value is.
+    pub json_path: &'static str,
+    /// Text for `kubectl explain` and friends.
+    pub description: Option<&'static str>,
+    /// How the value is to be read, such as `int64`.
+    pub format: Option<&'static str>,
+    /// 0 is always shown; more only with `-o wide`.
+    pub priority: i32,
+}

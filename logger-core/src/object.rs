@@ -1,0 +1,108 @@
+//! Objects, kinds and lists: the traits the derives implement and generic code asks for.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::deep_copy::DeepCopy;
+use crate::group_version::{GroupVersion, GroupVersionKind};
+use crate::meta;
+use crate::scheme::{Conflict, Scheme};
+
+/// Anything with an `apiVersion` and a `kind`: Go's `runtime.Object`. Usable as `Box<dyn Object>`.
+pub trait Object: Any + Debug + Send + Sync {
+    /// The group, version and kind it is written with.
+    fn group_version_kind(&self) -> GroupVersionKind;
+
+    /// Its metadata; `None` for a list.
+    fn object_meta(&self) -> Option<&ObjectMeta>;
+
+    /// A copy that shares nothing with it.
+    fn deep_copy_object(&self) -> Box<dyn Object>;
+
+    /// Itself, to be downcast.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Itself, to be downcast by value.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl DeepCopy for Box<dyn Object> {
+    fn deep_copy(&self) -> Self {
+        self.deep_copy_object()
+    }
+}
+
+/// A type that a `group_version!` lists: it knows its group and version.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` belongs to no group and version",
+    label = "this type is not listed in a `group_version!`",
+    note = "list it in its version's module: `logger_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
+)]
+pub trait Registered {
+    /// The group and version it is served in.
+    const GROUP_VERSION: GroupVersion;
+}
+
+/// What a `group_version!` may list: a kind or a list.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a kind nor a list",
+    label = "cannot be listed in `group_version!`",
+    note = "derive `Object` on a kind and `ObjectList` on its list"
+)]
+pub trait ApiType {
+    /// What its derive knows of it.
+    const META: meta::TypeMeta;
+
+    /// Registers it.
+    ///
+    /// # Errors
+    /// Another type is registered under its group, version and kind.
+    fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict>;
+}
+
+/// A root kind: a struct with `metadata` that derives [`Object`](derive@crate::Object).
+pub trait Kind:
+    Object
+    + Clone
+    + DeepCopy
+    + Serialize
+    + DeserializeOwned
+    + k8s_openapi::Resource
+    + k8s_openapi::Metadata<Ty = ObjectMeta>
+{
+    /// What its derive and attributes say.
+    const API_KIND: meta::ApiKind;
+}
+
+/// A kind that has a list type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no list type",
+    label = "no type derives `ObjectList` with `items: Vec<{Self}>`",
+    note = "declare it: `#[derive(Clone, Debug, DeepCopy, ObjectList)] pub struct {Self}List {{ pub metadata: ListMeta, pub items: Vec<{Self}> }}`"
+)]
+pub trait Listed: Kind {
+    /// Its list type.
+    type List: KindList<Item = Self>;
+}
+
+/// A list of a kind: a struct with `metadata` and items that derives [`ObjectList`](derive@crate::ObjectList).
+pub trait KindList: Object + Clone + DeepCopy + Serialize + DeserializeOwned {
+    /// The kind listed.
+    type Item: Kind;
+
+    /// What its derive says.
+    const API_LIST: meta::ApiList;
+
+    /// Version and continuation of the list.
+    fn metadata(&self) -> &ListMeta;
+
+    /// The objects.
+    fn items(&self) -> &[Self::Item];
+
+    /// The objects, taken out.
+    fn into_items(self) -> Vec<Self::Item>;
+}

@@ -1,0 +1,75 @@
+//! Verb markers: what `#[genclient]` grants a kind. A verb that was not granted does not exist for its client.
+//!
+//! The derive implements them; the generic client asks for them, so that a misuse is a compile error in our words.
+
+/// The client of the kind has `create`: make a new object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `create`",
+    label = "`create` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Create {}
+
+/// The client of the kind has `update`: replace an object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `update`",
+    label = "`update` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Update {}
+
+/// The client of the kind has `update_status`: replace the status of an object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `update_status`",
+    label = "`update_status` is not granted",
+    note = "it is granted by `#[genclient]` to a kind with `#[k8s(subresource(status))]`, unless `no_status` is set"
+)]
+pub trait UpdateStatus {}
+
+/// The client of the kind has `delete`: remove one object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `delete`",
+    label = "`delete` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Delete {}
+
+/// The client of the kind has `delete_collection`: remove many objects.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `delete_collection`",
+    label = "`delete_collection` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait DeleteCollection {}
+
+/// The client of the kind has `get`: read one object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `get`",
+    label = "`get` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Get {}
+
+/// The client of the kind has `list`: read many objects.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `list`",
+    label = "`list` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait List {}
+
+/// The client of the kind has `watch`: follow changes.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `watch`",
+    label = "`watch` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Watch {}
+
+/// The client of the kind has `patch`: change parts of an object.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `patch`",
+    label = "`patch` is not granted",
+    note = "`#[genclient]` on the kind grants it"
+)]
+pub trait Patch {}

@@ -1,0 +1,49 @@
+//! Writes a root kind or list.
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::omit_none::{OmitNone, is_none};
+
+/// Writes `apiVersion` and `kind`, then the fields it is given, leaving out those that are `None`.
+pub struct RootSerializer<S: Serializer>(S::SerializeStruct);
+
+impl<S: Serializer> RootSerializer<S> {
+    /// Starts the object; `fields` is the number of fields the type has.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn new<T: k8s_openapi::Resource>(serializer: S, fields: usize) -> Result<Self, S::Error> {
+        let mut object = serializer.serialize_struct(T::KIND, fields + 2)?;
+        object.serialize_field("apiVersion", T::API_VERSION)?;
+        object.serialize_field("kind", T::KIND)?;
+        Ok(RootSerializer(object))
+    }
+
+    /// Writes a field of the user's own types: fields of it that are `None` are left out at any depth.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn field<T: Serialize>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
+        match is_none(value) {
+            true => self.0.skip_field(name),
+            false => self.0.serialize_field(name, &OmitNone(value)),
+        }
+    }
+
+    /// Writes a field that leaves out what is unset by itself: k8s-openapi metadata, or root kinds.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn plain_field<T: Serialize>(&mut self, name: &'static str, value: &T) -> Result<(), S::Error> {
+        self.0.serialize_field(name, value)
+    }
+
+    /// Ends the object.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn end(self) -> Result<S::Ok, S::Error> {
+        self.0.end()
+    }
+}

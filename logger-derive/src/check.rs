@@ -1,0 +1,162 @@
+//! The rules across attributes and fields, one function each.
+
+use syn::LitStr;
+
+use crate::errors::Errors;
+use crate::model::{Kind, List, Root};
+use crate::names;
+
+/// Checks a kind whose shape was accepted.
+pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
+    metadata_is_there(&kind.root, "ObjectMeta", errors);
+    type_meta_is_not_a_field(&kind.root, errors);
+    scope_is_known(kind, errors);
+    names_are_accepted_by_the_server(kind, errors);
+    status_subresource_has_a_status(kind, errors);
+    scale_paths_are_where_they_belong(kind, errors);
+    columns_are_accepted_by_the_server(kind, errors);
+}
+
+/// Checks a list whose shape was accepted.
+pub(crate) fn list(list: &List, errors: &mut Errors) {
+    metadata_is_there(&list.root, "ListMeta", errors);
+    type_meta_is_not_a_field(&list.root, errors);
+    match list.items() {
+        None => errors.push(&list.root.ident, "a list needs its items: add `pub items: Vec<Kind>`"),
+        Some(items) if items.vec_item().is_none() => errors.push(&items.ty, "the items of a list are a `Vec<Kind>`"),
+        Some(_) => {}
+    }
+    if let Some(other) = list.root.fields.iter().filter(|f| f.ident != "metadata").nth(1) {
+        errors.push(
+            &other.ident,
+            "a list has `metadata` and its items, nothing else; remove this field",
+        );
+    }
+}
+
+/// `pub metadata: ObjectMeta` must be a field.
+fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
+    if root.field("metadata").is_none() {
+        errors.push(
+            &root.ident,
+            format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"),
+        );
+    }
+}
+
+/// `apiVersion` and `kind` come from the type, so a field of that name would be written twice.
+fn type_meta_is_not_a_field(root: &Root, errors: &mut Errors) {
+    for field in root
+        .fields
+        .iter()
+        .filter(|f| ["apiVersion", "kind"].contains(&f.json_name.as_str()))
+    {
+        errors.push(
+            &field.ident,
+            format_args!(
+                "`{}` is written and checked by the derive; remove this field",
+                field.json_name
+            ),
+        );
+    }
+}
+
+/// `#[k8s(scope = "Namespaced")]` contradicts `#[genclient(non_namespaced)]`; without `#[genclient]` it must be said.
+fn scope_is_known(kind: &Kind, errors: &mut Errors) {
+    let non_namespaced = kind
+        .genclient
+        .as_ref()
+        .is_some_and(|(_, client)| client.non_namespaced.is_present());
+    match (&kind.k8s.scope, &kind.genclient) {
+        (None, None) => errors.push(
+            &kind.root.ident,
+            "where do its objects live? Add `#[genclient]` (a client, namespaced unless `non_namespaced`) or \
+             `#[k8s(scope = \"Namespaced\")]` or `\"Cluster\"`",
+        ),
+        (Some(scope), _) if !["Cluster", "Namespaced"].contains(&scope.value().as_str()) => {
+            errors.push(scope, "unknown scope; expected one of `Cluster`, `Namespaced`");
+        }
+        (Some(scope), _) if non_namespaced && scope.value() != "Cluster" => {
+            errors.push(
+                scope,
+                "`#[genclient(non_namespaced)]` says that objects live in the cluster; keep one of the two",
+            );
+        }
+        (Some(_) | None, _) => {}
+    }
+}
+
+/// Plural, singular, short names and categories are DNS-1035 labels, each short name and category once.
+fn names_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+    let k8s = &kind.k8s;
+    for name in [&k8s.plural, &k8s.singular]
+        .into_iter()
+        .flatten()
+        .chain(&k8s.short_names)
+        .chain(&k8s.categories)
+    {
+        if !names::is_dns_1035_label(&name.value()) {
+            errors.push(
+                name,
+                "the API server takes lower-case letters, digits and `-` here, starting with a letter",
+            );
+        }
+    }
+    for list in [&k8s.short_names, &k8s.categories] {
+        for (i, name) in list.iter().enumerate() {
+            if list[..i].iter().any(|earlier| earlier.value() == name.value()) {
+                errors.push(name, "given twice; keep one");
+            }
+        }
+    }
+}
+
+/// `subresource(status)` without a field `status` would be an endpoint for nothing.
+fn status_subresource_has_a_status(kind: &Kind, errors: &mut Errors) {
+    if kind.k8s.subresource.status.is_present() && kind.root.field("status").is_none() {
+        let at = syn::Error::new(
+            kind.k8s.subresource.status.span(),
+            "there is no status to serve: add `pub status: Option<..>` or remove this",
+        );
+        errors.extend(at);
+    }
+}
+
+/// Scale paths start with `.spec.` and `.status.`.
+fn scale_paths_are_where_they_belong(kind: &Kind, errors: &mut Errors) {
+    let Some(scale) = &kind.k8s.subresource.scale else {
+        return;
+    };
+    starts_with(&scale.spec_path, &[".spec."], errors);
+    starts_with(&scale.status_path, &[".status."], errors);
+    if let Some(path) = &scale.selector_path {
+        starts_with(path, &[".status.", ".spec."], errors);
+    }
+}
+
+/// Column types and path form are the server's.
+fn columns_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+    for column in &kind.k8s.printcolumn {
+        if !["boolean", "date", "integer", "number", "string"].contains(&column.column_type.value().as_str()) {
+            errors.push(
+                &column.column_type,
+                "unknown column type; expected one of `boolean`, `date`, `integer`, `number`, `string`",
+            );
+        }
+        starts_with(&column.json_path, &["."], errors);
+        if *column.priority < 0 {
+            let message = "a priority is 0 (always shown) or more (with `-o wide`)";
+            errors.extend(syn::Error::new(column.priority.span(), message));
+        }
+    }
+}
+
+fn starts_with(path: &LitStr, prefixes: &[&str], errors: &mut Errors) {
+    if !prefixes.iter().any(|prefix| path.value().starts_with(prefix)) {
+        let expected: Vec<_> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
+        errors.push(
+            path,
+            format_args!("this path must start with {}", expected.join(" or ")),
+        );
+    }
+}

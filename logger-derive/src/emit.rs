@@ -1,0 +1,116 @@
+//! From a checked model to impls; where the model was refused, to the errors and stand-ins that keep others quiet.
+
+mod kind;
+mod list;
+mod stand_in;
+mod wire;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use crate::errors::Errors;
+use crate::model::{Kind, List};
+use crate::{check, model};
+
+/// One item in, its impls out; every error at once.
+pub(crate) fn derive_object(input: DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let kind = Kind::parse(&input, &mut errors);
+    if errors.is_empty() {
+        check::kind(&kind, &mut errors);
+    }
+    match errors.is_empty() {
+        true => in_its_own_scope(kind::emit(&kind)),
+        false => with_errors(errors, stand_in::kind(&input, &kind.root.krate)),
+    }
+}
+
+/// One item in, its impls out; every error at once.
+pub(crate) fn derive_list(input: DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let list = List::parse(&input, &mut errors);
+    if errors.is_empty() {
+        check::list(&list, &mut errors);
+    }
+    match errors.is_empty() {
+        true => in_its_own_scope(list::emit(&list)),
+        false => with_errors(errors, stand_in::list(&input, &list.root.krate)),
+    }
+}
+
+fn with_errors(errors: Errors, stand_in: TokenStream) -> TokenStream {
+    let errors = errors.into_compile_errors();
+    quote!(#errors #stand_in)
+}
+
+fn in_its_own_scope(impls: TokenStream) -> TokenStream {
+    quote!(const _: () = { #impls };)
+}
+
+impl model::Root {
+    /// `Object` and `ApiType`, the same for kinds and lists but for the metadata and the name of the constant.
+    fn object_impls(&self, object_meta: TokenStream, meta: TokenStream) -> TokenStream {
+        let model::Root { ident, krate, .. } = self;
+        quote! {
+            #[automatically_derived]
+            impl #krate::Object for #ident {
+                fn group_version_kind(&self) -> #krate::GroupVersionKind {
+                    #krate::scheme::group_version_kind::<Self>()
+                }
+                fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> {
+                    #object_meta
+                }
+                fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
+                    ::std::boxed::Box::new(#krate::DeepCopy::deep_copy(self))
+                }
+                fn as_any(&self) -> &dyn ::core::any::Any {
+                    self
+                }
+                fn into_any(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::core::any::Any> {
+                    self
+                }
+            }
+
+            #[automatically_derived]
+            impl #krate::ApiType for #ident {
+                const META: #krate::meta::TypeMeta = #meta;
+                fn add_to_scheme(
+                    scheme: &mut #krate::Scheme,
+                ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
+                    scheme.add::<Self>(#krate::scheme::group_version_kind::<Self>())
+                }
+            }
+        }
+    }
+
+    /// k8s-openapi's `Resource` and `Metadata`: kube's own traits follow from them.
+    fn resource_impls(&self, url_path_segment: TokenStream, scope: TokenStream, meta: TokenStream) -> TokenStream {
+        let model::Root { ident, krate, .. } = self;
+        let name = ident.to_string();
+        // One span and one form for each use: rustc then reports a type that is registered nowhere once.
+        let group_version = quote::quote_spanned!(ident.span()=> <#ident as #krate::Registered>::GROUP_VERSION);
+        quote! {
+            #[automatically_derived]
+            impl #krate::k8s_openapi::Resource for #ident {
+                const API_VERSION: &'static str = #group_version.api_version;
+                const GROUP: &'static str = #group_version.group;
+                const KIND: &'static str = #name;
+                const VERSION: &'static str = #group_version.version;
+                const URL_PATH_SEGMENT: &'static str = #url_path_segment;
+                type Scope = #scope;
+            }
+
+            #[automatically_derived]
+            impl #krate::k8s_openapi::Metadata for #ident {
+                type Ty = #meta;
+                fn metadata(&self) -> &#meta {
+                    &self.metadata
+                }
+                fn metadata_mut(&mut self) -> &mut #meta {
+                    &mut self.metadata
+                }
+            }
+        }
+    }
+}

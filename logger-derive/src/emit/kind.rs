@@ -1,0 +1,158 @@
+//! The impls of a kind.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::LitStr;
+
+use super::wire;
+use crate::attr::{PrintColumn, Scale};
+use crate::model::Kind;
+use crate::names;
+
+pub(super) fn emit(kind: &Kind) -> TokenStream {
+    let krate = &kind.root.krate;
+    let plural = kind.plural();
+    let scope = match kind.is_namespaced() {
+        true => quote!(#krate::k8s_openapi::NamespaceResourceScope),
+        false => quote!(#krate::k8s_openapi::ClusterResourceScope),
+    };
+    let parts = [
+        kind.root
+            .resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
+        kind.root.object_impls(
+            quote!(::core::option::Option::Some(&self.metadata)),
+            quote!(#krate::meta::TypeMeta::Kind(<Self as #krate::Kind>::API_KIND)),
+        ),
+        api_kind(kind),
+        verb_markers(kind),
+        wire::emit(&kind.root, &["metadata"]),
+    ];
+    parts.into_iter().collect()
+}
+
+impl Kind {
+    fn plural(&self) -> String {
+        self.k8s
+            .plural
+            .as_ref()
+            .map_or_else(|| names::plural(&self.root.ident.to_string()), LitStr::value)
+    }
+
+    fn is_namespaced(&self) -> bool {
+        match (&self.k8s.scope, &self.genclient) {
+            (Some(scope), _) => scope.value() == "Namespaced",
+            (None, Some((_, client))) => !client.non_namespaced.is_present(),
+            (None, None) => true,
+        }
+    }
+
+    /// The verbs its client has, as variants of `meta::Verb` and names of the marker traits.
+    fn verbs(&self) -> Vec<&'static str> {
+        let Some((_, client)) = &self.genclient else {
+            return Vec::new();
+        };
+        let status = self.k8s.subresource.status.is_present() && !client.no_status.is_present();
+        [
+            "Create",
+            "Update",
+            "UpdateStatus",
+            "Delete",
+            "DeleteCollection",
+            "Get",
+            "List",
+            "Watch",
+            "Patch",
+        ]
+        .into_iter()
+        .filter(|verb| status || *verb != "UpdateStatus")
+        .collect()
+    }
+}
+
+fn verb_markers(kind: &Kind) -> TokenStream {
+    let (ident, krate) = (&kind.root.ident, &kind.root.krate);
+    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
+    quote!(#(#[automatically_derived] impl #krate::verbs::#verbs for #ident {})*)
+}
+
+fn api_kind(kind: &Kind) -> TokenStream {
+    let (ident, krate, docs) = (&kind.root.ident, &kind.root.krate, &kind.root.docs);
+    let name = ident.to_string();
+    let plural = kind.plural();
+    let singular = kind
+        .k8s
+        .singular
+        .as_ref()
+        .map_or_else(|| name.to_lowercase(), LitStr::value);
+    let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
+    let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
+    let genclient = kind.genclient.is_some();
+    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
+    let status = kind.k8s.subresource.status.is_present();
+    let scale = option(
+        kind.k8s
+            .subresource
+            .scale
+            .as_ref()
+            .map(|scale| self::scale(scale, krate)),
+    );
+    let columns = kind.k8s.printcolumn.iter().map(|column| print_column(column, krate));
+    quote! {
+        #[automatically_derived]
+        impl #krate::Kind for #ident {
+            const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
+                kind: #name,
+                plural: #plural,
+                singular: #singular,
+                short_names: &[#(#short_names),*],
+                categories: &[#(#categories),*],
+                scope: #krate::meta::Scope::#scope,
+                genclient: #genclient,
+                verbs: &[#(#krate::meta::Verb::#verbs),*],
+                status: #status,
+                scale: #scale,
+                columns: &[#(#columns),*],
+                docs: #docs,
+                schema: <#ident as #krate::schemars::JsonSchema>::json_schema,
+            };
+        }
+    }
+}
+
+fn scale(scale: &Scale, krate: &TokenStream) -> TokenStream {
+    let Scale {
+        spec_path,
+        status_path,
+        selector_path,
+    } = scale;
+    let selector_path = option(selector_path.as_ref());
+    quote!(#krate::meta::Scale { spec_path: #spec_path, status_path: #status_path, selector_path: #selector_path })
+}
+
+fn print_column(column: &PrintColumn, krate: &TokenStream) -> TokenStream {
+    let PrintColumn {
+        name,
+        column_type,
+        json_path,
+        ..
+    } = column;
+    let (description, format) = (option(column.description.as_ref()), option(column.format.as_ref()));
+    let priority = *column.priority;
+    quote! {
+        #krate::meta::PrintColumn {
+            name: #name,
+            column_type: #column_type,
+            json_path: #json_path,
+            description: #description,
+            format: #format,
+            priority: #priority,
+        }
+    }
+}
+
+fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}

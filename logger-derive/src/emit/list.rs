@@ -1,0 +1,72 @@
+//! The impls of a list.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Type;
+
+use super::wire;
+use crate::model::{List, RootField};
+
+pub(super) fn emit(list: &List) -> TokenStream {
+    let krate = &list.root.krate;
+    let Some((items, item)) = list.items().and_then(|items| Some((items, items.vec_item()?))) else {
+        return TokenStream::new();
+    };
+    let parts = [
+        list.root.resource_impls(
+            quote!(<#item as #krate::k8s_openapi::Resource>::URL_PATH_SEGMENT),
+            quote!(<#item as #krate::k8s_openapi::Resource>::Scope),
+            quote!(#krate::wire::ListMeta),
+        ),
+        list.root.object_impls(
+            quote!(::core::option::Option::None),
+            quote!(#krate::meta::TypeMeta::List(<Self as #krate::KindList>::API_LIST)),
+        ),
+        kind_list(list, items, item),
+        wire::emit(&list.root, &["metadata", &items.json_name]),
+    ];
+    parts.into_iter().collect()
+}
+
+impl List {
+    /// The field that is not the metadata.
+    pub(crate) fn items(&self) -> Option<&RootField> {
+        self.root.fields.iter().find(|field| field.json_name != "metadata")
+    }
+}
+
+fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
+    let (ident, krate, docs) = (&list.root.ident, &list.root.krate, &list.root.docs);
+    let (name, field, json_name) = (ident.to_string(), &items.ident, &items.json_name);
+    quote! {
+        #[automatically_derived]
+        impl #krate::KindList for #ident {
+            type Item = #item;
+            const API_LIST: #krate::meta::ApiList = #krate::meta::ApiList {
+                kind: #name,
+                item: <#item as #krate::k8s_openapi::Resource>::KIND,
+                items: #json_name,
+                docs: #docs,
+            };
+            fn metadata(&self) -> &#krate::wire::ListMeta {
+                &self.metadata
+            }
+            fn items(&self) -> &[Self::Item] {
+                &self.#field
+            }
+            fn into_items(self) -> ::std::vec::Vec<Self::Item> {
+                self.#field
+            }
+        }
+
+        #[automatically_derived]
+        impl #krate::Listed for #item {
+            type List = #ident;
+        }
+
+        #[automatically_derived]
+        impl #krate::k8s_openapi::ListableResource for #item {
+            const LIST_KIND: &'static str = #name;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Derives that turn annotated API types into Kubernetes kinds: attributes → model with spans → check → impls.
+//!
+//! Use them through `logger-core`, which re-exports them and everything they name.
+
+mod attr;
+mod check;
+mod deep_copy;
+mod emit;
+mod errors;
+mod group_version;
+mod model;
+mod names;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Derives `DeepCopy`: a copy field by field, for structs and enums, generic ones too.
+///
+/// A field of a type that shares what it points to (`Rc`, `Arc`, a reference) is a compile error on that field.
+///
+/// # Attributes
+/// ## `#[deep_copy(crate = path)]`
+/// Where `logger_core` is, if it has another name in this crate.
+#[proc_macro_derive(DeepCopy, attributes(deep_copy))]
+pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
+    deep_copy::derive(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives everything that makes a struct a Kubernetes kind, from its fields `metadata`, `spec`, `status` and others.
+///
+/// It implements `Object` and `Kind`, k8s-openapi's `Resource` and `Metadata` (so kube's `Resource` too), `Serialize`
+/// and `Deserialize` (`apiVersion` and `kind` written and checked, unset fields left out) and the verb markers, and
+/// leaves the constant `Kind::API_KIND` that the generator reads. The type must also derive `Clone`, `Debug`,
+/// `DeepCopy` and schemars' `JsonSchema`, and be listed in a `group_version!`.
+///
+/// # Attributes
+/// ## `#[genclient]`
+/// Generate a client, as Go's `+genclient`. Objects are namespaced and every verb is granted, unless it says
+/// - `non_namespaced`: objects live in the cluster (`+genclient:nonNamespaced`);
+/// - `no_status`: the client does not update the status (`+genclient:noStatus`).
+///
+/// ## `#[k8s(..)]`
+/// - `plural = "widgets"`, `singular = "widget"`: names in URLs and for people; otherwise made from the type's name.
+/// - `short_names = ["wg"]`, `categories = ["all"]`: further names for `kubectl get`.
+/// - `scope = "Cluster"` or `"Namespaced"`: where objects live; must be said where there is no `#[genclient]`.
+/// - `subresource(status)`: the status is written through its own endpoint only.
+/// - `subresource(scale(spec_path = ".spec.replicas", status_path = ".status.replicas", selector_path = "..."))`.
+/// - `printcolumn(name = "State", type = "string", json_path = ".status.state")`, with optional `description`,
+///   `format` and `priority`; once per column.
+/// - `crate = path`: where `logger_core` is, if it has another name in this crate.
+///
+/// ## `#[serde(..)]`
+/// `rename_all = "camelCase"` on the struct, `rename = ".."` and `default` on its fields.
+#[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
+pub fn derive_object(input: TokenStream) -> TokenStream {
+    emit::derive_object(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives everything that makes a struct the list of a kind, from its fields `metadata: ListMeta` and `items: Vec<Kind>`.
+///
+/// It implements `Object` and `KindList`, k8s-openapi's `Resource` and `Metadata`, `Serialize` and `Deserialize`, and
+/// tells the kind that this is its list. The type must also derive `Clone`, `Debug` and `DeepCopy`, and be listed in
+/// a `group_version!`.
+///
+/// # Attributes
+/// ## `#[k8s(crate = path)]`
+/// Where `logger_core` is, if it has another name in this crate.
+///
+/// ## `#[serde(rename = "..")]`
+/// On the field of the items: their name in JSON. Every real server says `items`.
+#[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
+pub fn derive_object_list(input: TokenStream) -> TokenStream {
+    emit::derive_list(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Declares a version of an API group, once in its module: what `doc.go` and `register.go` are in Go.
+///
+/// ```ignore
+/// logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+/// ```
+///
+/// It makes `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the constant that the
+/// generator reads. The kinds are public where the macro stands: `pub use` those that are defined elsewhere.
+#[proc_macro]
+pub fn group_version(input: TokenStream) -> TokenStream {
+    group_version::expand(input.into()).into()
+}

@@ -1,0 +1,177 @@
+//! A root type with its spans, ready to check and to generate code from.
+
+use darling::util::Flag;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, Type};
+
+use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeField};
+use crate::errors::Errors;
+
+/// A struct that derives `Object`.
+pub(crate) struct Kind {
+    pub(crate) root: Root,
+    /// Its `#[genclient]`, if it has one.
+    pub(crate) genclient: Option<(Attribute, Genclient)>,
+    pub(crate) k8s: K8s,
+}
+
+/// A struct that derives `ObjectList`.
+pub(crate) struct List {
+    pub(crate) root: Root,
+}
+
+/// What kinds and lists have in common.
+pub(crate) struct Root {
+    pub(crate) ident: Ident,
+    /// Path of `logger_core`.
+    pub(crate) krate: TokenStream,
+    pub(crate) docs: String,
+    /// Empty where the shape was refused.
+    pub(crate) fields: Vec<RootField>,
+}
+
+/// A field of a root struct.
+pub(crate) struct RootField {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) json_name: String,
+    /// `#[serde(default)]`
+    pub(crate) default: Flag,
+}
+
+impl Kind {
+    pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+        let k8s: K8s = attr::read("k8s", &input.attrs, errors);
+        let genclient = attr::read("genclient", &input.attrs, errors);
+        Kind {
+            root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
+            genclient: attr::named("genclient", &input.attrs)
+                .next()
+                .map(|attr| (attr.clone(), genclient)),
+            k8s,
+        }
+    }
+}
+
+impl List {
+    pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+        for attr in attr::named("genclient", &input.attrs) {
+            errors.push(
+                attr,
+                "`#[genclient]` belongs on the kind, not on its list; move it there",
+            );
+        }
+        let k8s: CrateOnly = attr::read("k8s", &input.attrs, errors);
+        List {
+            root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors),
+        }
+    }
+}
+
+impl Root {
+    fn parse(input: &DeriveInput, derive: &str, krate: Option<&Path>, errors: &mut Errors) -> Self {
+        let container: SerdeContainer = attr::read("serde", &input.attrs, errors);
+        let camel_case = match &container.rename_all {
+            Some(rule) if rule.value() == "camelCase" => true,
+            Some(rule) => {
+                errors.push(
+                    rule,
+                    "Kubernetes fields are camelCase; expected `rename_all = \"camelCase\"`",
+                );
+                false
+            }
+            None => false,
+        };
+        if !input.generics.params.is_empty() {
+            errors.push(
+                &input.generics,
+                format_args!("`{derive}` needs a type of its own: a kind cannot be generic"),
+            );
+        }
+        let fields = named_fields(input, derive, errors);
+        Root {
+            ident: input.ident.clone(),
+            krate: crate_path(krate),
+            docs: attr::docs(&input.attrs),
+            fields: fields
+                .into_iter()
+                .flatten()
+                .filter_map(|f| RootField::parse(f, camel_case, errors))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn field(&self, json_name: &str) -> Option<&RootField> {
+        self.fields.iter().find(|field| field.json_name == json_name)
+    }
+}
+
+impl RootField {
+    fn parse(field: &Field, camel_case: bool, errors: &mut Errors) -> Option<Self> {
+        for name in ["genclient", "k8s"] {
+            for attr in attr::named(name, &field.attrs) {
+                errors.push(
+                    attr,
+                    format_args!("`#[{name}]` belongs on the struct, not on a field of it; move it there"),
+                );
+            }
+        }
+        let serde: SerdeField = attr::read("serde", &field.attrs, errors);
+        let ident = field.ident.clone()?;
+        let rust_name = ident.to_string();
+        let rust_name = rust_name.trim_start_matches("r#");
+        let json_name = match serde.rename {
+            Some(name) => name.value(),
+            None if camel_case => crate::names::camel_case(rust_name),
+            None => rust_name.to_owned(),
+        };
+        Some(RootField {
+            ident,
+            ty: field.ty.clone(),
+            json_name,
+            default: serde.default,
+        })
+    }
+}
+
+impl RootField {
+    /// The `T` of a field of type `Vec<T>`.
+    pub(crate) fn vec_item(&self) -> Option<&Type> {
+        let Type::Path(path) = &self.ty else { return None };
+        let last = path.path.segments.last().filter(|segment| segment.ident == "Vec")?;
+        let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+            return None;
+        };
+        match arguments.args.first()? {
+            GenericArgument::Type(item) => Some(item),
+            _ => None,
+        }
+    }
+}
+
+fn named_fields<'a>(
+    input: &'a DeriveInput,
+    derive: &str,
+    errors: &mut Errors,
+) -> Option<impl Iterator<Item = &'a Field> + use<'a>> {
+    let found = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => return Some(fields.named.iter()),
+            Fields::Unnamed(_) => "a tuple struct",
+            Fields::Unit => "a unit struct",
+        },
+        Data::Enum(_) => "an enum",
+        Data::Union(_) => "a union",
+    };
+    errors.push(
+        &input.ident,
+        format_args!("`{derive}` needs a struct with named fields, such as `metadata`, and this is {found}"),
+    );
+    None
+}
+
+/// Path of `logger_core`, as the attribute says or by its own name.
+pub(crate) fn crate_path(given: Option<&Path>) -> TokenStream {
+    given.map_or_else(|| quote!(::logger_core), |path| quote!(#path))
+}

@@ -1,0 +1,291 @@
+//! The typed client of a kind: each verb a method, there only if the kind grants it.
+
+use std::fmt::Debug;
+
+use futures::{Stream, TryStreamExt};
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use kube::core::Request;
+use kube::{Api, Client, Resource};
+use logger_core::verbs;
+use logger_core::{Kind, Listed};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Reads and writes the objects of one kind, in one namespace or in the cluster.
+///
+/// It promises:
+/// - a verb that `#[genclient]` does not grant is no method that can be called: a compile error says so;
+/// - every object it returns is as the server has it, with its resourceVersion;
+/// - every error names the request, the cause and, where one is known, the way out.
+///
+/// Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct TypedClient<K> {
+    api: Api<K>,
+}
+
+/// Reads the objects of a namespaced kind in all namespaces. To write, name a namespace.
+#[derive(Clone, Debug)]
+pub struct AllNamespaces<K>(TypedClient<K>);
+
+/// How the objects of a kind are addressed: those in namespaces and those of the cluster.
+pub trait Addressed: Kind {
+    /// The objects in a namespace, or all there are.
+    fn api(client: Client, namespace: Option<&str>) -> Api<Self>;
+}
+
+impl<K: Kind + Resource<DynamicType = (), Scope = S>, S: ScopeApi> Addressed for K {
+    fn api(client: Client, namespace: Option<&str>) -> Api<K> {
+        S::api(client, namespace)
+    }
+}
+
+/// A scope of resources.
+pub trait ScopeApi: Sized {
+    /// The objects in a namespace, or all there are.
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: Option<&str>) -> Api<K>;
+}
+
+impl ScopeApi for NamespaceResourceScope {
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: Option<&str>) -> Api<K> {
+        match namespace {
+            Some(namespace) => Api::namespaced(client, namespace),
+            None => Api::all(client),
+        }
+    }
+}
+
+impl ScopeApi for ClusterResourceScope {
+    fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: Option<&str>) -> Api<K> {
+        Api::all(client)
+    }
+}
+
+impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> TypedClient<K> {
+    /// The client of a namespace.
+    pub fn namespaced(client: Client, namespace: &str) -> Self {
+        TypedClient {
+            api: Api::namespaced(client, namespace),
+        }
+    }
+}
+
+impl<K: Kind + Resource<DynamicType = (), Scope = ClusterResourceScope>> TypedClient<K> {
+    /// The client of the cluster.
+    pub fn cluster(client: Client) -> Self {
+        TypedClient { api: Api::all(client) }
+    }
+}
+
+impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> AllNamespaces<K> {
+    /// The client of all namespaces.
+    pub fn new(client: Client) -> Self {
+        AllNamespaces(TypedClient { api: Api::all(client) })
+    }
+}
+
+impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
+    /// Makes a new object.
+    ///
+    /// # Errors
+    /// It exists, breaks a rule of its schema, or the request failed.
+    pub async fn create(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    where
+        K: verbs::Create,
+    {
+        let name = object.meta().name.as_deref().unwrap_or_default();
+        self.api
+            .create(params, object)
+            .await
+            .map_err(failed::<K>("create", name))
+    }
+
+    /// Replaces an object with what is given, if nobody changed it since: its resourceVersion tells.
+    ///
+    /// # Errors
+    /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
+    pub async fn update(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    where
+        K: verbs::Update,
+    {
+        let name = name_of("update", object)?;
+        self.api
+            .replace(name, params, object)
+            .await
+            .map_err(failed::<K>("update", name))
+    }
+
+    /// Replaces the status of an object, and nothing else, if nobody changed it since: its resourceVersion tells.
+    ///
+    /// # Errors
+    /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
+    pub async fn update_status(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    where
+        K: verbs::UpdateStatus,
+    {
+        let name = name_of("update the status of", object)?;
+        self.api
+            .replace_status(name, params, object)
+            .await
+            .map_err(failed::<K>("update the status of", name))
+    }
+
+    /// Removes an object. With finalizers it stays, marked, until they are done.
+    ///
+    /// # Errors
+    /// It is not there, a precondition does not hold, or the request failed.
+    pub async fn delete(&self, name: &str, params: &DeleteParams) -> Result<(), Error>
+    where
+        K: verbs::Delete,
+    {
+        self.api
+            .delete(name, params)
+            .await
+            .map(drop)
+            .map_err(failed::<K>("delete", name))
+    }
+
+    /// Removes all objects that are selected.
+    ///
+    /// # Errors
+    /// The request failed.
+    pub async fn delete_collection(&self, params: &DeleteParams, selected: &ListParams) -> Result<(), Error>
+    where
+        K: verbs::DeleteCollection,
+    {
+        self.api
+            .delete_collection(params, selected)
+            .await
+            .map(drop)
+            .map_err(failed::<K>("delete", ""))
+    }
+
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// It is not there, or the request failed.
+    pub async fn get(&self, name: &str) -> Result<K, Error>
+    where
+        K: verbs::Get,
+    {
+        self.api.get(name).await.map_err(failed::<K>("get", name))
+    }
+
+    /// Reads an object that may not be there.
+    ///
+    /// # Errors
+    /// The request failed.
+    pub async fn get_opt(&self, name: &str) -> Result<Option<K>, Error>
+    where
+        K: verbs::Get,
+    {
+        self.api.get_opt(name).await.map_err(failed::<K>("get", name))
+    }
+
+    /// Reads all objects that are selected.
+    ///
+    /// # Errors
+    /// The request failed.
+    pub async fn list(&self, selected: &ListParams) -> Result<K::List, Error>
+    where
+        K: verbs::List + Listed,
+    {
+        let request = Request::new(self.api.resource_url())
+            .list(selected)
+            .map_err(kube::Error::BuildRequest);
+        let answer = async { self.api.clone().into_client().request(request?).await };
+        answer.await.map_err(failed::<K>("list", ""))
+    }
+
+    /// Follows the objects that are selected, from a resourceVersion on; `"0"` starts with those that are there.
+    ///
+    /// The stream ends when the server ends it, after some minutes: an informer begins anew where this one stops.
+    ///
+    /// # Errors
+    /// The request failed; later, the stream yields what went wrong.
+    pub async fn watch(
+        &self,
+        selected: &WatchParams,
+        resource_version: &str,
+    ) -> Result<impl Stream<Item = Result<WatchEvent<K>, Error>> + use<K>, Error>
+    where
+        K: verbs::Watch,
+    {
+        let events = self
+            .api
+            .watch(selected, resource_version)
+            .await
+            .map_err(failed::<K>("watch", ""))?;
+        Ok(events.map_err(failed::<K>("watch", "")))
+    }
+
+    /// Changes parts of an object.
+    ///
+    /// # Errors
+    /// It is not there, the result breaks a rule, or the request failed.
+    pub async fn patch<P: Serialize + Debug>(
+        &self,
+        name: &str,
+        patch: &Patch<P>,
+        params: &PatchParams,
+    ) -> Result<K, Error>
+    where
+        K: verbs::Patch,
+    {
+        self.api
+            .patch(name, params, patch)
+            .await
+            .map_err(failed::<K>("patch", name))
+    }
+}
+
+impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
+    /// Reads all objects that are selected. See [`TypedClient::list`].
+    ///
+    /// # Errors
+    /// The request failed.
+    pub async fn list(&self, selected: &ListParams) -> Result<K::List, Error>
+    where
+        K: verbs::List + Listed,
+    {
+        self.0.list(selected).await
+    }
+
+    /// Follows the objects that are selected. See [`TypedClient::watch`].
+    ///
+    /// # Errors
+    /// The request failed; later, the stream yields what went wrong.
+    pub async fn watch(
+        &self,
+        selected: &WatchParams,
+        resource_version: &str,
+    ) -> Result<impl Stream<Item = Result<WatchEvent<K>, Error>> + use<K>, Error>
+    where
+        K: verbs::Watch,
+    {
+        self.0.watch(selected, resource_version).await
+    }
+}
+
+fn name_of<'a, K: Kind + Resource<DynamicType = ()>>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
+    object
+        .meta()
+        .name
+        .as_deref()
+        .ok_or_else(|| Error::unnamed(verb, resource::<K>()))
+}
+
+fn failed<K: k8s_openapi::Resource>(verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {
+    let name = name.to_owned();
+    move |source| Error::new(verb, resource::<K>(), &name, source)
+}
+
+/// Such as `loggers.example.com`.
+pub(crate) fn resource<K: k8s_openapi::Resource>() -> String {
+    match K::GROUP {
+        "" => K::URL_PATH_SEGMENT.to_owned(),
+        group => format!("{}.{group}", K::URL_PATH_SEGMENT),
+    }
+}

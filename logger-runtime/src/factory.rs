@@ -1,0 +1,167 @@
+//! The informer factory: one shared informer a kind, started and stopped together.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kube::{Client, Resource};
+use logger_core::{Kind, verbs};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::client::{Addressed, resource};
+use crate::informer::SharedInformer;
+
+/// Makes and runs the informers of a program. Cloning gives another handle on the same factory.
+///
+/// It promises:
+/// - one informer, so one watch, for each kind, however often it is asked for;
+/// - [`shutdown`](Self::shutdown) returns when every task it started has ended.
+#[derive(Clone)]
+pub struct InformerFactory(Arc<Inner>);
+
+struct Inner {
+    client: Client,
+    namespace: Option<String>,
+    informers: Mutex<HashMap<TypeId, Entry>>,
+    tasks: TaskTracker,
+    cancelled: CancellationToken,
+}
+
+struct Entry {
+    informer: Box<dyn Informer>,
+    running: bool,
+}
+
+/// Informers that did not sync in time, each with the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("not synced after {waited:?}: {}", reasons.join("; "))]
+pub struct SyncError {
+    /// How long was waited.
+    pub waited: Duration,
+    /// One for each informer, with the last error from the server if there was one.
+    pub reasons: Vec<String>,
+}
+
+type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// A shared informer, whatever its kind.
+trait Informer: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn boxed_clone(&self) -> Box<dyn Informer>;
+    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static>;
+    fn wait_for_sync(&self) -> BoxFuture<'_>;
+    fn why_not_synced(&self) -> Option<String>;
+}
+
+impl<K: Kind + Resource<DynamicType = ()>> Informer for SharedInformer<K> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Informer> {
+        Box::new(self.clone())
+    }
+
+    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static> {
+        Box::pin(async move { SharedInformer::run(&self, cancelled).await })
+    }
+
+    fn wait_for_sync(&self) -> BoxFuture<'_> {
+        Box::pin(SharedInformer::wait_for_sync(self))
+    }
+
+    fn why_not_synced(&self) -> Option<String> {
+        let waiting = || format!("{}: no answer yet", resource::<K>());
+        (!self.has_synced()).then(|| self.last_error().unwrap_or_else(waiting))
+    }
+}
+
+impl InformerFactory {
+    /// A factory of informers of all namespaces.
+    pub fn new(client: Client) -> Self {
+        Self::build(client, None)
+    }
+
+    /// A factory of informers of one namespace; those of cluster kinds see the whole cluster.
+    pub fn namespaced(client: Client, namespace: &str) -> Self {
+        Self::build(client, Some(namespace.to_owned()))
+    }
+
+    fn build(client: Client, namespace: Option<String>) -> Self {
+        InformerFactory(Arc::new(Inner {
+            client,
+            namespace,
+            informers: Mutex::default(),
+            tasks: TaskTracker::new(),
+            cancelled: CancellationToken::new(),
+        }))
+    }
+
+    /// The informer of this kind, made when it is first asked for.
+    pub fn informer<K>(&self) -> SharedInformer<K>
+    where
+        K: Addressed + Resource<DynamicType = ()> + verbs::List + verbs::Watch,
+    {
+        let mut informers = self.informers();
+        let entry = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
+            let api = K::api(self.0.client.clone(), self.0.namespace.as_deref());
+            Entry {
+                informer: Box::new(SharedInformer::new(api)),
+                running: false,
+            }
+        });
+        let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
+        informer.expect("the entry of a kind holds its informer").clone()
+    }
+
+    /// Runs every informer that was asked for and does not run yet, each on a task of its own.
+    pub fn start(&self) {
+        for entry in self.informers().values_mut().filter(|entry| !entry.running) {
+            entry.running = true;
+            self.0
+                .tasks
+                .spawn(entry.informer.boxed_clone().run(self.0.cancelled.clone()));
+        }
+    }
+
+    /// Waits until every informer that was asked for has synced.
+    ///
+    /// # Errors
+    /// One has not within `deadline`: the error says which, and why.
+    pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
+        let informers: Vec<_> = self
+            .informers()
+            .values()
+            .map(|entry| entry.informer.boxed_clone())
+            .collect();
+        let all = futures::future::join_all(informers.iter().map(|informer| informer.wait_for_sync()));
+        match tokio::time::timeout(deadline, all).await {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                let mut reasons: Vec<_> = informers
+                    .iter()
+                    .filter_map(|informer| informer.why_not_synced())
+                    .collect();
+                reasons.sort();
+                Err(SyncError {
+                    waited: deadline,
+                    reasons,
+                })
+            }
+        }
+    }
+
+    /// Stops all informers and waits for them. A factory that was shut down starts none again.
+    pub async fn shutdown(&self) {
+        self.0.cancelled.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn informers(&self) -> MutexGuard<'_, HashMap<TypeId, Entry>> {
+        self.0.informers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

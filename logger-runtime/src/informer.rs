@@ -1,0 +1,228 @@
+//! The shared informer: one watch of a kind, a store that follows it, and handlers that hear of every change.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Resource};
+use logger_core::Kind;
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::resource;
+use crate::error::innermost;
+use crate::lister::Lister;
+use crate::store::{Change, Store};
+
+/// What happened to an object.
+#[derive(Debug)]
+pub enum Event<K> {
+    /// It is there now.
+    Added {
+        /// The object.
+        object: Arc<K>,
+        /// It was there before this handler or the informer began.
+        initial: bool,
+    },
+    /// It changed.
+    Updated {
+        /// What it was when the store last had it: states between may have been missed.
+        old: Arc<K>,
+        /// What it is.
+        new: Arc<K>,
+    },
+    /// It is gone.
+    Deleted {
+        /// Its final state, or the last one known if the deletion itself was missed.
+        object: Arc<K>,
+    },
+}
+
+impl<K> Event<K> {
+    /// The object, as it now is or last was.
+    pub fn object(&self) -> &Arc<K> {
+        match self {
+            Event::Added { object, .. } | Event::Deleted { object } | Event::Updated { new: object, .. } => object,
+        }
+    }
+}
+
+/// Keeps a store of a kind's objects and tells handlers what changes. Cloning gives another handle on the same informer.
+///
+/// It promises:
+/// - one watch, however many handlers and listers use it;
+/// - the store has changed before any handler hears of it;
+/// - a handler hears of one object's states in the server's order, one call at a time;
+/// - a handler that comes late first hears of everything in the store, and misses nothing after;
+/// - a deletion that was missed while the connection was down is told when it is back;
+/// - a handler that panics is logged and goes on;
+/// - after [`remove_event_handler`](Self::remove_event_handler) returns, that handler is not called again.
+///
+/// Handlers run one after the other on the informer's task. So they should be quick: put the key into a
+/// [`WorkQueue`](crate::WorkQueue) and work elsewhere. A handler must not add or remove handlers.
+pub struct SharedInformer<K>(Arc<Shared<K>>);
+
+/// Names a handler that was added, to remove it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registration(u64);
+
+type Handler<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
+
+struct Shared<K> {
+    api: Api<K>,
+    store: Store<K>,
+    /// Held while the store changes and its handlers hear of it, so that a late handler's replay falls between.
+    handlers: Mutex<Handlers<K>>,
+    synced: watch::Sender<bool>,
+    last_error: Mutex<Option<String>>,
+    started: AtomicBool,
+}
+
+struct Handlers<K> {
+    next: u64,
+    all: Vec<(Registration, Handler<K>)>,
+}
+
+impl<K> Clone for SharedInformer<K> {
+    fn clone(&self) -> Self {
+        SharedInformer(Arc::clone(&self.0))
+    }
+}
+
+impl<K> SharedInformer<K>
+where
+    K: Kind + Resource<DynamicType = ()> + DeserializeOwned,
+{
+    /// An informer of these objects. It does nothing until it is [run](Self::run).
+    pub fn new(api: Api<K>) -> Self {
+        SharedInformer(Arc::new(Shared {
+            api,
+            store: Store::default(),
+            handlers: Mutex::new(Handlers {
+                next: 0,
+                all: Vec::new(),
+            }),
+            synced: watch::Sender::new(false),
+            last_error: Mutex::default(),
+            started: AtomicBool::new(false),
+        }))
+    }
+
+    /// The objects as last seen.
+    pub fn store(&self) -> Store<K> {
+        self.0.store.clone()
+    }
+
+    /// Reads the objects as last seen.
+    pub fn lister(&self) -> Lister<K> {
+        Lister::new(self.store())
+    }
+
+    /// Has this called with every change from now on, after an `Added` for everything that is in the store.
+    pub fn add_event_handler(&self, handler: impl Fn(&Event<K>) + Send + Sync + 'static) -> Registration {
+        let mut handlers = lock(&self.0.handlers);
+        let registration = Registration(handlers.next);
+        handlers.next += 1;
+        let handler: Handler<K> = Box::new(handler);
+        for object in self.0.store.list() {
+            call(&handler, &Event::Added { object, initial: true });
+        }
+        handlers.all.push((registration, handler));
+        registration
+    }
+
+    /// Calls this handler no more. A second removal does nothing.
+    pub fn remove_event_handler(&self, registration: Registration) {
+        lock(&self.0.handlers).all.retain(|(known, _)| *known != registration);
+    }
+
+    /// Whether the objects that were there at the start are in the store and every handler has heard of them.
+    pub fn has_synced(&self) -> bool {
+        *self.0.synced.borrow()
+    }
+
+    /// Waits until [`has_synced`](Self::has_synced).
+    pub async fn wait_for_sync(&self) {
+        // The sender lives in `self`, so waiting cannot fail.
+        drop(self.0.synced.subscribe().wait_for(|synced| *synced).await);
+    }
+
+    /// What last went wrong on the way to the server, with the kind it is about; `None` since all is well.
+    pub fn last_error(&self) -> Option<String> {
+        lock(&self.0.last_error).clone()
+    }
+
+    /// Lists, watches and tells the handlers until cancelled. Errors are logged and retried, 0.8 to 30 seconds apart.
+    /// A second run, at the same time or later, returns at once.
+    pub async fn run(&self, cancelled: CancellationToken) {
+        if self.0.started.swap(true, Ordering::SeqCst) {
+            tracing::warn!(
+                resource = resource::<K>(),
+                "this informer was started before; it is not run again"
+            );
+            return;
+        }
+        let events = watcher(self.0.api.clone(), watcher::Config::default()).default_backoff();
+        let mut events = std::pin::pin!(events.take_until(cancelled.cancelled_owned()));
+        let mut relisted = Vec::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(event) => self.0.follow(event, &mut relisted),
+                Err(error) => self.0.note(&error),
+            }
+        }
+    }
+}
+
+impl<K> Shared<K>
+where
+    K: Kind + Resource<DynamicType = ()>,
+{
+    fn follow(&self, event: watcher::Event<K>, relisted: &mut Vec<K>) {
+        match event {
+            watcher::Event::Init => relisted.clear(),
+            watcher::Event::InitApply(object) => relisted.push(object),
+            watcher::Event::InitDone => {
+                let relisted = std::mem::take(relisted);
+                self.change(|store| store.replace(relisted));
+                self.synced.send_replace(true);
+                *lock(&self.last_error) = None;
+            }
+            watcher::Event::Apply(object) => self.change(|store| store.apply(object)),
+            watcher::Event::Delete(object) => self.change(|store| store.remove(object)),
+        }
+    }
+
+    fn change<C: IntoIterator<Item = Change<K>>>(&self, change: impl FnOnce(&Store<K>) -> C) {
+        let handlers = lock(&self.handlers);
+        let initial = !*self.synced.borrow();
+        for change in change(&self.store) {
+            let event = match change {
+                Change::Added(object) => Event::Added { object, initial },
+                Change::Updated { old, new } => Event::Updated { old, new },
+                Change::Removed(object) => Event::Deleted { object },
+            };
+            handlers.all.iter().for_each(|(_, handler)| call(handler, &event));
+        }
+    }
+
+    fn note(&self, error: &watcher::Error) {
+        let text = format!("cannot list or watch {}: {}", resource::<K>(), innermost(error));
+        tracing::warn!(resource = resource::<K>(), error = text, "retrying");
+        *lock(&self.last_error) = Some(text);
+    }
+}
+
+fn call<K>(handler: &Handler<K>, event: &Event<K>) {
+    if catch_unwind(AssertUnwindSafe(|| handler(event))).is_err() {
+        tracing::error!("an event handler panicked; it goes on with the next event");
+    }
+}
+
+/// What these locks guard is whole at every step, so a panic elsewhere does not spoil it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,108 @@
+//! The command line of the test control plane.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use envtest::State;
+
+/// A real control plane for tests: etcd and kube-apiserver.
+#[derive(Parser)]
+#[command(name = "envtest", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Build etcd, kube-apiserver and kubectl, unless they are there; print KUBEBUILDER_ASSETS for the shell to eval
+    Build,
+    /// Print the directory of the binaries
+    Path,
+    /// Start a control plane that stays up, and print KUBECONFIG and KUBEBUILDER_ASSETS for the shell to eval
+    Up,
+    /// Stop the control plane that is up
+    Down,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Action) -> Result<()> {
+    match command {
+        Action::Build => print(&[export("KUBEBUILDER_ASSETS", envtest::build()?.dir())]),
+        Action::Path => path(),
+        Action::Up => up(),
+        Action::Down => envtest::down(),
+    }
+}
+
+fn path() -> Result<()> {
+    let assets = envtest::find()?.with_context(|| format!("no control plane; {}", envtest::HOW_TO_GET))?;
+    print(&[assets.dir().display().to_string()])
+}
+
+fn up() -> Result<()> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancelled);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot watch for Ctrl-C")?;
+    print(&exports(&envtest::up(&cancelled)?))
+}
+
+fn exports(state: &State) -> [String; 2] {
+    [
+        export("KUBECONFIG", state.kubeconfig()),
+        export("KUBEBUILDER_ASSETS", state.assets()),
+    ]
+}
+
+fn export(variable: &str, path: &Path) -> String {
+    format!("export {variable}={}", quoted(&path.display().to_string()))
+}
+
+/// A word as the shell reads it back, left alone when it needs no quotes.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn print(lines: &[String]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "{line}"))
+        .context("cannot write to stdout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_shell_would_split_or_expand_is_quoted() {
+        assert_eq!(quoted("/a-b/c_d.e"), "/a-b/c_d.e");
+        assert_eq!(quoted("/a b"), "'/a b'");
+        assert_eq!(quoted("/a'$b"), r"'/a'\''$b'");
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}
