@@ -1,6 +1,6 @@
 //! Request bodies: from bytes to an object of the endpoint's kind
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
 use crate::{
     call::Call,
@@ -51,9 +51,10 @@ pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object>
     if api_version != kind.api_version() {
         return wrong("apiVersion", api_version, &kind.api_version());
     }
-    let before = Value::Object(fields.clone()).to_string();
+    // Only metadata can be unreadable: the rest is whatever the schema says.
+    let metadata = fields.get("metadata").cloned();
     from_fields(kind, fields, false, |why| {
-        let error = FieldError::invalid("patch", format!("{before:?}"), why);
+        let error = FieldError::invalid("patch", json!({ "metadata": metadata }), why);
         Refusal::invalid_of("", "", "", &[error])
     })
 }

@@ -6,7 +6,10 @@
 use std::{sync::Arc, time::Duration, vec};
 
 use bytes::Bytes;
-use futures::stream::{self, Stream};
+use futures::{
+    FutureExt,
+    stream::{self, Stream},
+};
 use serde::Serialize;
 use serde_json::json;
 use tokio::{
@@ -153,6 +156,10 @@ impl Watcher {
             if std::mem::take(&mut self.watch.mark_initial_end) {
                 return Some(self.watch.bookmark_line(true));
             }
+            if self.watch.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.ended = true;
+                return self.watch.bookmarks.then(|| self.watch.bookmark_line(false));
+            }
             // Seen before the log is read: a change from here on wakes the wait below.
             self.changed.mark_unchanged();
             match self.step() {
@@ -162,11 +169,7 @@ impl Watcher {
                     return refusal.into_status().map(|status| line("ERROR", &status));
                 }
                 Step::KindGone => return None,
-                Step::UpToDate if self.wait().await => {}
-                Step::UpToDate => {
-                    self.ended = true;
-                    return self.watch.bookmarks.then(|| self.watch.bookmark_line(false));
-                }
+                Step::UpToDate => self.wait().await,
             }
         }
         None
@@ -192,12 +195,13 @@ impl Watcher {
         Step::UpToDate
     }
 
-    /// Waits for a change; false when the time is up.
-    async fn wait(&mut self) -> bool {
-        let changed = self.changed.changed();
+    /// Waits for a change or the deadline.
+    async fn wait(&mut self) {
+        // The sender lives in `shared`, so a change can only come or not come.
+        let changed = self.changed.changed().map(|_| ());
         match self.watch.deadline {
-            Some(deadline) => matches!(timeout_at(deadline, changed).await, Ok(Ok(()))),
-            None => changed.await.is_ok(),
+            Some(deadline) => timeout_at(deadline, changed).await.unwrap_or_default(),
+            None => changed.await,
         }
     }
 }

@@ -7,7 +7,8 @@ use kube::core::Status;
 
 /// A request that failed: what was asked of which resource, and why it was refused or did not arrive.
 ///
-/// It prints on one line: the request, the cause, and a way out where one is known.
+/// It prints on one line: the request, the innermost cause, and a way out where one is known. So it has no
+/// [`source`](StdError::source) to print again; [`kube_error`](Self::kube_error) gives what is below.
 #[derive(Debug)]
 pub struct Error {
     verb: &'static str,
@@ -43,14 +44,19 @@ impl Error {
         }
     }
 
+    /// What kube's client said; `None` if the request was not sent because the object has no name.
+    pub fn kube_error(&self) -> Option<&kube::Error> {
+        match &self.source {
+            Cause::Kube(error) => Some(error),
+            Cause::Unnamed => None,
+        }
+    }
+
     /// What the API server answered; `None` if the request never got an answer.
     pub fn status(&self) -> Option<&Status> {
-        match &self.source {
-            Cause::Kube(error) => match error.as_ref() {
-                kube::Error::Api(status) => Some(status),
-                _ => None,
-            },
-            Cause::Unnamed => None,
+        match self.kube_error()? {
+            kube::Error::Api(status) => Some(status),
+            _ => None,
         }
     }
 
@@ -135,11 +141,4 @@ pub(crate) fn innermost<'a>(mut error: &'a (dyn StdError + 'static)) -> &'a (dyn
     error
 }
 
-impl StdError for Error {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.source {
-            Cause::Kube(error) => Some(error.as_ref()),
-            Cause::Unnamed => None,
-        }
-    }
-}
+impl StdError for Error {}

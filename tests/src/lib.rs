@@ -1,1 +1,75 @@
-//! .
+//! What the test suites share: CRDs, namespaces, builders, and the scenarios that run on both servers.
+
+pub mod scenarios;
+
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::PostParams;
+use kube::runtime::wait::{await_condition, conditions};
+use kube::{Api, Client};
+use logger_types::v1::{Logger, LoggerSpec};
+
+/// The generated CRDs: of the reference API and of the fixture API.
+pub const CRDS: [&str; 5] = [
+    include_str!("../../config/crd/bases/example.com_loggers.yaml"),
+    include_str!("../fixture/config/crd/bases/library.example.net_internals.yaml"),
+    include_str!("../fixture/config/crd/bases/library.example.net_readingpolicies.yaml"),
+    include_str!("../fixture/config/crd/bases/library.example.org_books.yaml"),
+    include_str!("../fixture/config/crd/bases/library.example.org_shelves.yaml"),
+];
+
+/// Installs every generated CRD and waits until its kind is served.
+pub async fn install_crds(client: &Client) {
+    let api = Api::<CustomResourceDefinition>::all(client.clone());
+    for text in CRDS {
+        let crd: CustomResourceDefinition = serde_saphyr::from_str(text).expect("a CRD");
+        let name = crd.metadata.name.clone().expect("a name");
+        api.create(&PostParams::default(), &crd)
+            .await
+            .unwrap_or_else(|error| panic!("{name} is refused: {error}"));
+        await_condition(api.clone(), &name, conditions::is_crd_established())
+            .await
+            .expect("it is established");
+    }
+}
+
+/// Makes a namespace for one test.
+pub async fn namespace(client: &Client, name: &str) -> String {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let namespace = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::all(client.clone())
+        .create(&PostParams::default(), &namespace)
+        .await
+        .expect("the namespace is made");
+    name.to_owned()
+}
+
+/// The embedded API server with every generated CRD.
+pub async fn embedded() -> Client {
+    let client = logger_apiserver::ApiServer::new().client();
+    install_crds(&client).await;
+    client
+}
+
+/// A Logger that every server takes.
+pub fn logger(name: &str) -> Logger {
+    Logger {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        spec: LoggerSpec {
+            name: name.to_owned(),
+            time_interval: 60,
+            replicas: None,
+        },
+        status: None,
+    }
+}

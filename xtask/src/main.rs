@@ -1,18 +1,61 @@
-//! This repository's chores. What any project needs is in `logger_codegen`; the rest is started through cargo.
+//! This repository's chores. Generating is `logger_codegen`'s; what needs a client or a server is started through cargo.
 
+mod cargo;
+mod suite;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use logger_codegen::Args;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
-    /// Write the client crate and the CRD files, or check them.
-    Codegen(logger_codegen::Args),
+    /// Write the client crates and the CRD files, or check them.
+    Codegen(Args),
+    /// Run the quickstart: a controller on the generated client, on the embedded API server or `--kubeconfig FILE`.
+    Quickstart(Passed),
+    /// Build, start, stop or find a real control plane: build, up, down, path.
+    Envtest(Passed),
+    /// Run everything CI runs: format, clippy, docs, drift and all tests.
+    Test(suite::Options),
+}
+
+/// Arguments that go on to another program, `--help` included.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+struct Passed {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
     match Chore::parse() {
-        Chore::Codegen(args) => logger_codegen::run(logger_types::groups(), &args),
+        Chore::Codegen(args) => codegen(&args),
+        Chore::Quickstart(passed) => cargo::run_package("quickstart", &passed.args),
+        Chore::Envtest(passed) => cargo::run_package("envtest", &passed.args),
+        Chore::Test(options) => suite::run(&options),
+    }
+}
+
+/// The reference API, and where no other tree is named also the fixture API that proves the generator general.
+fn codegen(args: &Args) -> ExitCode {
+    let reference = logger_codegen::run(logger_types::groups(), args);
+    if args.root.is_some() || reference == ExitCode::from(2) {
+        return reference;
+    }
+    let root = cargo::workspace_root().join("tests/fixture");
+    let fixture = logger_codegen::run(
+        fixture_types::groups(),
+        &Args {
+            root: Some(root),
+            ..args.clone()
+        },
+    );
+    if fixture == ExitCode::SUCCESS {
+        reference
+    } else {
+        fixture
     }
 }

@@ -409,3 +409,21 @@ async fn labels_must_be_well_formed() {
         "Widget.example.com \"a\" is invalid: metadata.labels: Invalid value: \"a b\": name part must consist"
     ));
 }
+
+#[tokio::test]
+async fn metadata_must_be_readable() {
+    let client = client().await;
+    let api = widgets(&client);
+    create(&api, &widget("a")).await;
+    let labels = json!({ "metadata": { "labels": { "l": 1 } } });
+    let (code, reason, _) = refusal(api.patch("a", &merge(), &Patch::Merge(labels)).await);
+    assert_eq!((code, reason.as_str()), (422, "Invalid"));
+    let body = json!({ "apiVersion": "example.com/v1", "kind": "Widget", "metadata": "x", "spec": { "name": "x" } });
+    let (code, status) = post(&client, body).await;
+    assert_eq!(code, 400);
+    let message = status["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("Widget in version \"v1\" cannot be handled as a Widget: "),
+        "{message}"
+    );
+}

@@ -65,7 +65,7 @@ impl Pass<'_> {
         self.integer(&mut node, path);
         exclusive_bounds(&mut node);
         self.children(&mut node, path);
-        self.has_type(&node, path);
+        self.has_type(&mut node, path);
         node
     }
 
@@ -174,13 +174,22 @@ impl Pass<'_> {
         }
     }
 
-    fn has_type(&mut self, node: &Node, path: &str) {
+    /// A node that says nothing but its description is any JSON; all others must have a type.
+    fn has_type(&mut self, node: &mut Node, path: &str) {
         let known = [
             "type",
             "x-kubernetes-int-or-string",
             "x-kubernetes-preserve-unknown-fields",
         ];
-        if !node.is_empty() && !known.iter().any(|key| node.contains_key(*key)) {
+        if known.iter().any(|key| node.contains_key(*key)) {
+            return;
+        }
+        if node
+            .keys()
+            .all(|key| ["description", "default", "example"].contains(&key.as_str()))
+        {
+            node.insert("x-kubernetes-preserve-unknown-fields".to_owned(), json!(true));
+        } else {
             self.refuse(
                 path,
                 "its JSON type is not known; derive `JsonSchema` or give it `#[schemars(with = \"..\")]`",

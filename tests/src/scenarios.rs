@@ -1,0 +1,48 @@
+//! What a server and the generated clients do together. Each scenario runs on the embedded API server and on the real
+//! one, in a namespace of its own; where they differ, the embedded one is wrong.
+
+mod fixture;
+mod informer;
+mod refusals;
+mod verbs;
+
+use std::pin::Pin;
+
+use kube::Client;
+
+/// A scenario by its name.
+pub struct Scenario {
+    /// What it shows.
+    pub name: &'static str,
+    /// Runs it on this server; it panics where something is not as it should be.
+    pub run: fn(Client) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+macro_rules! scenarios {
+    ($($module:ident::$name:ident),* $(,)?) => {
+        /// Every scenario.
+        pub const ALL: &[Scenario] = &[$(
+            Scenario { name: stringify!($name), run: |client| Box::pin($module::$name(client)) },
+        )*];
+    };
+}
+
+scenarios! {
+    verbs::created_objects_come_back_as_the_server_has_them,
+    verbs::updates_replace_the_spec_and_status_updates_the_status,
+    verbs::stale_updates_are_conflicts,
+    verbs::lists_are_of_a_namespace_or_of_all,
+    verbs::patches_change_parts,
+    verbs::deleted_objects_are_gone,
+    verbs::collections_are_deleted_by_selector,
+    verbs::watches_begin_at_a_version,
+    refusals::broken_specs_are_refused_with_the_field_named,
+    refusals::misspelt_states_are_refused,
+    refusals::errors_name_the_request_the_cause_and_the_way_out,
+    informer::informers_follow_from_the_start_and_listers_read,
+    informer::late_handlers_hear_of_everything,
+    fixture::cluster_kinds_have_no_namespace,
+    fixture::kinds_without_status_work,
+    fixture::unset_fields_are_not_sent,
+    fixture::kinds_without_update_status_still_serve_it,
+}

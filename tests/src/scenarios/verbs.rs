@@ -1,0 +1,181 @@
+//! Every verb of the generated Logger client.
+
+use futures::{StreamExt, pin_mut};
+use kube::Client;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use logger_client::Clientset;
+use logger_client::typed::example_v1::LoggerClient;
+use logger_types::v1::{LoggerState, LoggerStatus};
+use serde_json::json;
+
+use crate::{logger, namespace};
+
+async fn loggers(client: &Client, test: &str) -> LoggerClient {
+    let namespace = namespace(client, test).await;
+    Clientset::new(client.clone()).example_v1().loggers(&namespace)
+}
+
+fn post() -> PostParams {
+    PostParams::default()
+}
+
+pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Client) {
+    let loggers = loggers(&client, "create").await;
+    let mut wanted = logger("audit");
+    wanted.status = Some(LoggerStatus {
+        state: Some(LoggerState::Available),
+        ..LoggerStatus::default()
+    });
+    let created = loggers.create(&wanted, &post()).await.unwrap();
+    assert_eq!(created.spec, wanted.spec);
+    assert_eq!(created.status, None, "a status is not created");
+    assert_eq!(created.metadata.namespace.as_deref(), Some("create"));
+    assert_eq!(created.metadata.generation, Some(1));
+    assert!(created.metadata.uid.is_some() && created.metadata.resource_version.is_some());
+    assert_eq!(loggers.get("audit").await.unwrap(), created);
+    assert_eq!(loggers.get_opt("other").await.unwrap(), None);
+
+    let again = loggers.create(&wanted, &post()).await.unwrap_err();
+    assert!(again.is_already_exists(), "{again}");
+}
+
+pub(super) async fn updates_replace_the_spec_and_status_updates_the_status(client: Client) {
+    let loggers = loggers(&client, "update").await;
+    let mut logger = loggers.create(&logger("audit"), &post()).await.unwrap();
+
+    logger.spec.time_interval = 5;
+    logger.status = Some(LoggerStatus {
+        state: Some(LoggerState::Available),
+        ..LoggerStatus::default()
+    });
+    let mut updated = loggers.update(&logger, &post()).await.unwrap();
+    assert_eq!((updated.spec.time_interval, updated.metadata.generation), (5, Some(2)));
+    assert_eq!(updated.status, None, "an update leaves the status alone");
+
+    updated.spec.time_interval = 99;
+    updated.status = logger.status.clone();
+    let reported = loggers.update_status(&updated, &post()).await.unwrap();
+    assert_eq!(reported.status, logger.status);
+    assert_eq!(
+        (reported.spec.time_interval, reported.metadata.generation),
+        (5, Some(2)),
+        "the spec is left alone"
+    );
+}
+
+pub(super) async fn stale_updates_are_conflicts(client: Client) {
+    let loggers = loggers(&client, "conflict").await;
+    let mut first = loggers.create(&logger("audit"), &post()).await.unwrap();
+    let mut second = first.clone();
+    first.spec.time_interval = 1;
+    loggers.update(&first, &post()).await.unwrap();
+    second.spec.time_interval = 2;
+    let stale = loggers.update(&second, &post()).await.unwrap_err();
+    assert!(stale.is_conflict(), "{stale}");
+    let stale = loggers.update_status(&second, &post()).await.unwrap_err();
+    assert!(stale.is_conflict(), "{stale}");
+    assert_eq!(loggers.get("audit").await.unwrap().spec.time_interval, 1);
+}
+
+pub(super) async fn lists_are_of_a_namespace_or_of_all(client: Client) {
+    let here = loggers(&client, "list-here").await;
+    let there = loggers(&client, "list-there").await;
+    for (loggers, name) in [(&here, "a"), (&here, "b"), (&there, "c")] {
+        let mut logger = logger(name);
+        logger.metadata.labels = Some(
+            [
+                ("test".to_owned(), "list".to_owned()),
+                ("name".to_owned(), name.to_owned()),
+            ]
+            .into(),
+        );
+        loggers.create(&logger, &post()).await.unwrap();
+    }
+    let names = |list: logger_types::v1::LoggerList| -> Vec<_> {
+        assert!(list.metadata.resource_version.is_some());
+        list.items
+            .into_iter()
+            .filter_map(|logger| logger.metadata.name)
+            .collect()
+    };
+    assert_eq!(names(here.list(&ListParams::default()).await.unwrap()), ["a", "b"]);
+    assert_eq!(
+        names(here.list(&ListParams::default().labels("name=b")).await.unwrap()),
+        ["b"]
+    );
+    let all = Clientset::new(client).example_v1().all_loggers();
+    assert_eq!(
+        names(all.list(&ListParams::default().labels("test=list")).await.unwrap()),
+        ["a", "b", "c"]
+    );
+}
+
+pub(super) async fn patches_change_parts(client: Client) {
+    let loggers = loggers(&client, "patch").await;
+    loggers.create(&logger("audit"), &post()).await.unwrap();
+    let patch = Patch::Merge(json!({"spec": {"replicas": 3}}));
+    let patched = loggers.patch("audit", &patch, &PatchParams::default()).await.unwrap();
+    assert_eq!((patched.spec.replicas, patched.spec.time_interval), (Some(3), 60));
+    let patch = Patch::Merge(json!({"spec": {"replicas": null}}));
+    let patched = loggers.patch("audit", &patch, &PatchParams::default()).await.unwrap();
+    assert_eq!(patched.spec.replicas, None);
+}
+
+pub(super) async fn deleted_objects_are_gone(client: Client) {
+    let loggers = loggers(&client, "delete").await;
+    loggers.create(&logger("audit"), &post()).await.unwrap();
+    loggers.delete("audit", &DeleteParams::default()).await.unwrap();
+    assert!(loggers.get("audit").await.unwrap_err().is_not_found());
+    assert!(
+        loggers
+            .delete("audit", &DeleteParams::default())
+            .await
+            .unwrap_err()
+            .is_not_found()
+    );
+}
+
+pub(super) async fn collections_are_deleted_by_selector(client: Client) {
+    let loggers = loggers(&client, "delete-collection").await;
+    for (name, tier) in [("a", "old"), ("b", "old"), ("c", "new")] {
+        let mut logger = logger(name);
+        logger.metadata.labels = Some([("tier".to_owned(), tier.to_owned())].into());
+        loggers.create(&logger, &post()).await.unwrap();
+    }
+    loggers
+        .delete_collection(&DeleteParams::default(), &ListParams::default().labels("tier=old"))
+        .await
+        .unwrap();
+    let left = loggers.list(&ListParams::default()).await.unwrap();
+    assert_eq!(left.items.len(), 1);
+    assert_eq!(left.items[0].metadata.name.as_deref(), Some("c"));
+}
+
+pub(super) async fn watches_begin_at_a_version(client: Client) {
+    let loggers = loggers(&client, "watch").await;
+    let version = loggers
+        .list(&ListParams::default())
+        .await
+        .unwrap()
+        .metadata
+        .resource_version
+        .unwrap();
+    let mut audit = loggers.create(&logger("audit"), &post()).await.unwrap();
+    audit.spec.time_interval = 1;
+    loggers.update(&audit, &post()).await.unwrap();
+    loggers.delete("audit", &DeleteParams::default()).await.unwrap();
+
+    let events = loggers.watch(&WatchParams::default(), &version).await.unwrap();
+    pin_mut!(events);
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        match events.next().await.expect("the watch goes on").unwrap() {
+            WatchEvent::Added(logger) => seen.push(("added", logger.spec.time_interval)),
+            WatchEvent::Modified(logger) => seen.push(("modified", logger.spec.time_interval)),
+            WatchEvent::Deleted(logger) => seen.push(("deleted", logger.spec.time_interval)),
+            WatchEvent::Bookmark(_) => {}
+            WatchEvent::Error(status) => panic!("{status:?}"),
+        }
+    }
+    assert_eq!(seen, [("added", 60), ("modified", 1), ("deleted", 1)]);
+}

@@ -1,0 +1,10 @@
+//! What the derives say of a mistake: one error for each, on its token, with the way out; `hygiene` is what they accept.
+
+#[test]
+fn ui() {
+    let cases = trybuild::TestCases::new();
+    for topic in ["attributes", "deep_copy", "list", "registration", "shape", "verbs"] {
+        cases.compile_fail(format!("ui/{topic}/*.rs"));
+    }
+    cases.pass("ui/hygiene/*.rs");
+}

@@ -1,0 +1,14 @@
+//! The fields of variants count too.
+
+use std::rc::Rc;
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub enum Widget {
+    Small,
+    Big { parts: Rc<str> },
+    Both(String, Rc<str>),
+}
+
+fn main() {}

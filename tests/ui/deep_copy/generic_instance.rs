@@ -1,0 +1,16 @@
+//! A generic type is deep-copied if its parameter is.
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub struct Bag<T> {
+    pub items: Vec<T>,
+}
+
+pub struct Plain;
+
+pub fn copy(bag: &Bag<Plain>) -> Bag<Plain> {
+    logger_core::DeepCopy::deep_copy(bag)
+}
+
+fn main() {}

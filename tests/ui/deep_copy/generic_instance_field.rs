@@ -1,0 +1,17 @@
+//! A generic type is deep-copied if its parameter is.
+
+use std::rc::Rc;
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub struct Bag<T> {
+    pub items: Vec<T>,
+}
+
+#[derive(DeepCopy)]
+pub struct Widget {
+    pub parts: Bag<Rc<str>>,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! `#[deep_copy]` belongs on the type.
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub struct Widget {
+    pub name: String,
+    #[deep_copy(skip)]
+    pub cache: String,
+}
+
+pub fn copy(widget: &Widget) -> Widget {
+    widget.deep_copy()
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! An `Rc` shares what it points to.
+
+use std::rc::Rc;
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub struct Widget {
+    pub name: String,
+    pub parts: Rc<Vec<String>>,
+}
+
+fn main() {}

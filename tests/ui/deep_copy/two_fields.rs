@@ -1,0 +1,13 @@
+//! Two fields are two errors.
+
+use std::rc::Rc;
+
+use logger_core::DeepCopy;
+
+#[derive(DeepCopy)]
+pub struct Widget {
+    pub a: Rc<str>,
+    pub b: Rc<str>,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A union does not know what it holds.
+
+use logger_core::DeepCopy;
+
+#[derive(Clone, Copy, DeepCopy)]
+pub union Widget {
+    pub size: u32,
+    pub weight: f32,
+}
+
+fn main() {}

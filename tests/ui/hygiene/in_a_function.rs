@@ -1,0 +1,29 @@
+//! The derives work on types of a function's body, and on those of a macro.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+macro_rules! kind {
+    ($kind:ident, $list:ident, $plural:literal) => {
+        #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+        #[genclient]
+        #[k8s(plural = $plural)]
+        pub struct $kind {
+            pub metadata: ObjectMeta,
+        }
+
+        #[derive(Clone, Debug, DeepCopy, ObjectList)]
+        pub struct $list {
+            pub metadata: ListMeta,
+            pub items: Vec<$kind>,
+        }
+    };
+}
+
+fn main() {
+    kind!(Widget, WidgetList, "widgetry");
+    logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+    assert_eq!(API_GROUP.kinds().next().unwrap().plural, "widgetry");
+    assert_eq!(resource("widgetry").to_string(), "widgetry.v1.example.com");
+}

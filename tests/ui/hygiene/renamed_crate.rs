@@ -1,0 +1,44 @@
+//! `crate = path` finds `logger_core` under another name, where its own name means something else.
+
+extern crate logger_core as renamed;
+
+pub mod v1 {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+    use renamed::{DeepCopy, Object, ObjectList};
+    use schemars::JsonSchema;
+
+    mod logger_core {}
+
+    renamed::group_version! { crate = renamed, group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+    #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+    #[genclient]
+    #[deep_copy(crate = renamed)]
+    #[k8s(crate = renamed, subresource(status))]
+    pub struct Widget {
+        pub metadata: ObjectMeta,
+        pub spec: Shape<String>,
+        pub status: Option<String>,
+    }
+
+    #[derive(Clone, Debug, DeepCopy, ObjectList)]
+    #[deep_copy(crate = renamed)]
+    #[k8s(crate = renamed)]
+    pub struct WidgetList {
+        pub metadata: ListMeta,
+        pub items: Vec<Widget>,
+    }
+
+    #[derive(Clone, Debug, DeepCopy, JsonSchema, serde::Deserialize, serde::Serialize)]
+    #[deep_copy(crate = renamed)]
+    pub enum Shape<T> {
+        Round,
+        Other(T),
+    }
+}
+
+fn main() {
+    let mut scheme = renamed::Scheme::new();
+    v1::add_to_scheme(&mut scheme).unwrap();
+    assert_eq!(scheme.kinds().count(), 2);
+}

@@ -1,0 +1,5 @@
+//! All that is missing is said at once.
+
+logger_core::group_version! {}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A kind alone, as first written.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use schemars::JsonSchema;
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! A version has kinds.
+
+logger_core::group_version! { group = "example.com", version = "v1" }
+
+fn main() {}

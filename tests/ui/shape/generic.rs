@@ -1,0 +1,22 @@
+//! A kind has one name and one schema, so it is no generic type.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+pub struct Widget<T> {
+    pub metadata: ObjectMeta,
+    pub spec: T,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget<String>>,
+}
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [WidgetList] }
+
+fn main() {}

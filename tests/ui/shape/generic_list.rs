@@ -1,0 +1,21 @@
+//! A list has one name and one kind of items, so it is no generic type.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList<T> {
+    pub metadata: ListMeta,
+    pub items: Vec<T>,
+}
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! A kind is a struct.
+
+use logger_core::{DeepCopy, Object};
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Copy, Object)]
+#[genclient]
+pub union Widget {
+    pub size: u32,
+    pub weight: f32,
+}
+
+impl std::fmt::Debug for Widget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Widget")
+    }
+}
+
+impl DeepCopy for Widget {
+    fn deep_copy(&self) -> Self {
+        *self
+    }
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! A kind of the cluster has no namespaces.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::kube::Client;
+use logger_runtime::AllNamespaces;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(non_namespaced)]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub fn client(client: Client) -> AllNamespaces<Widget> {
+    AllNamespaces::new(client)
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! The lister of a kind of the cluster has no namespaces.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::Lister;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(non_namespaced)]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub fn lister(widgets: Lister<Widget>) -> usize {
+    widgets.namespace("default").list().len()
+}
+
+fn main() {}

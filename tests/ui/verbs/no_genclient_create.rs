@@ -1,0 +1,22 @@
+//! Without `#[genclient]` no verb is granted.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::{Error, TypedClient};
+use logger_runtime::kube::api::PostParams;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[k8s(scope = "Namespaced")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub async fn write(widgets: TypedClient<Widget>, widget: Widget) -> Result<Widget, Error> {
+    widgets.create(&widget, &PostParams::default()).await
+}
+
+fn main() {}

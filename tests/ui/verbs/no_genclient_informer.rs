@@ -1,0 +1,21 @@
+//! Without `#[genclient]` there is no informer.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::InformerFactory;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[k8s(scope = "Namespaced")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub fn follow(factory: &InformerFactory) {
+    factory.informer::<Widget>();
+}
+
+fn main() {}

@@ -1,0 +1,23 @@
+//! A kind without a list type cannot be listed.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::{Error, TypedClient};
+use logger_runtime::kube::api::ListParams;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub async fn count(widgets: TypedClient<Widget>) -> Result<(), Error> {
+    widgets.list(&ListParams::default()).await?;
+    Ok(())
+}
+
+fn main() {}

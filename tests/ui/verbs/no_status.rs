@@ -1,0 +1,23 @@
+//! `no_status` takes `update_status` away.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::{Error, TypedClient};
+use logger_runtime::kube::api::PostParams;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(no_status)]
+#[k8s(subresource(status))]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub status: Option<String>,
+}
+
+pub async fn write(widgets: TypedClient<Widget>, widget: Widget) -> Result<Widget, Error> {
+    widgets.update_status(&widget, &PostParams::default()).await
+}
+
+fn main() {}
