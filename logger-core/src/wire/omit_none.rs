@@ -302,6 +302,7 @@ impl Serializer for Probe {
 mod tests {
     use std::collections::BTreeMap;
 
+    use serde::Serialize;
     use serde_json::{Value, json, to_value};
 
     use super::*;

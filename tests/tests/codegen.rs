@@ -1,0 +1,289 @@
+//! The generator: drift of the checked-in files, what it does to a tree, and what it refuses.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use logger_codegen::{Args, Drift, File, Layout, Plan, Written, generate, run};
+use logger_core::meta::ApiGroup;
+use tempfile::TempDir;
+
+fn workspace(below: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(below)
+}
+
+fn args(root: &Path, check: bool) -> Args {
+    Args {
+        check,
+        root: Some(root.to_owned()),
+        client_dir: None,
+        crd_dir: None,
+    }
+}
+
+fn files() -> Vec<File> {
+    generate(logger_types::groups(), &Layout::for_types_crate("logger_types")).unwrap()
+}
+
+const DIRECTORIES: [&str; 2] = ["logger-client/src", "config/crd/bases"];
+
+fn drift(root: &Path) -> Vec<Drift> {
+    Plan::new(root, &files(), &DIRECTORIES).unwrap().drift().unwrap()
+}
+
+/// A tree that is as generated.
+fn generated() -> TempDir {
+    let root = TempDir::new().unwrap();
+    assert_eq!(
+        run(logger_types::groups(), &args(root.path(), false)),
+        ExitCode::SUCCESS
+    );
+    root
+}
+
+#[test]
+fn the_checked_in_files_are_as_generated() {
+    for (root, groups) in [
+        (".", logger_types::groups()),
+        ("tests/fixture", fixture_types::groups()),
+    ] {
+        let check = run(groups, &args(&workspace(root), true));
+        assert_eq!(
+            check,
+            ExitCode::SUCCESS,
+            "generated files are stale; run `cargo xtask codegen`"
+        );
+    }
+}
+
+#[test]
+fn generating_twice_touches_nothing() {
+    let root = generated();
+    let modified = |file: &File| fs::metadata(root.path().join(&file.path)).unwrap().modified().unwrap();
+    let before: Vec<_> = files().iter().map(modified).collect();
+    let done = Plan::new(root.path(), &files(), &DIRECTORIES).unwrap().write().unwrap();
+    assert!(
+        done.iter().all(|(_, written)| *written == Written::Unchanged),
+        "{done:?}"
+    );
+    assert_eq!(files().iter().map(modified).collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn check_names_changed_missing_and_stray_files_and_touches_nothing() {
+    let root = generated();
+    let path = |below: &str| root.path().join(below);
+    let scheme = fs::read_to_string(path("logger-client/src/scheme.rs")).unwrap();
+    fs::write(
+        path("logger-client/src/scheme.rs"),
+        scheme.replace("Registers", "Register"),
+    )
+    .unwrap();
+    fs::remove_file(path("logger-client/src/typed/example_v1.rs")).unwrap();
+    fs::write(path("logger-client/src/typed/old_v1.rs"), &scheme).unwrap();
+    fs::write(path("logger-client/src/by_hand.rs"), "//! Ours to keep.\n").unwrap();
+
+    let drift = drift(root.path());
+    assert!(
+        matches!(&drift[0], Drift::Changed { path, .. } if path == "logger-client/src/scheme.rs"),
+        "{drift:?}"
+    );
+    assert_eq!(
+        drift[1],
+        Drift::Missing("logger-client/src/typed/example_v1.rs".to_owned())
+    );
+    assert_eq!(drift[2], Drift::Stray("logger-client/src/typed/old_v1.rs".to_owned()));
+    assert_eq!(drift.len(), 3);
+    assert_eq!(run(logger_types::groups(), &args(root.path(), true)), ExitCode::from(1));
+    assert!(
+        !path("logger-client/src/typed/example_v1.rs").exists() && path("logger-client/src/typed/old_v1.rs").exists()
+    );
+}
+
+#[test]
+fn writing_mends_the_tree_and_leaves_what_it_did_not_make() {
+    let root = generated();
+    let path = |below: &str| root.path().join(below);
+    fs::copy(
+        path("logger-client/src/scheme.rs"),
+        path("logger-client/src/typed/old_v1.rs"),
+    )
+    .unwrap();
+    fs::write(path("logger-client/src/by_hand.rs"), "//! Ours to keep.\n").unwrap();
+    fs::write(path("config/crd/bases/kustomization.yaml"), "resources: []\n").unwrap();
+    fs::write(path("logger-client/src/lib.rs"), "").unwrap();
+
+    assert_eq!(
+        run(logger_types::groups(), &args(root.path(), false)),
+        ExitCode::SUCCESS
+    );
+    assert_eq!(drift(root.path()), []);
+    assert!(!path("logger-client/src/typed/old_v1.rs").exists());
+    assert!(path("logger-client/src/by_hand.rs").exists() && path("config/crd/bases/kustomization.yaml").exists());
+}
+
+#[test]
+fn what_cannot_be_written_leaves_every_file_as_it_was() {
+    let root = generated();
+    let lib = root.path().join("logger-client/src/lib.rs");
+    fs::write(&lib, "// edited\n").unwrap();
+    // A directory in the way, since permissions do not stop every user a test may run as.
+    let crd = root.path().join("config/crd/bases/example.com_loggers.yaml");
+    fs::remove_file(&crd).unwrap();
+    fs::create_dir(&crd).unwrap();
+    assert_eq!(
+        run(logger_types::groups(), &args(root.path(), false)),
+        ExitCode::from(2)
+    );
+    assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
+
+    fs::remove_dir(&crd).unwrap();
+    fs::remove_dir(root.path().join("config/crd/bases")).unwrap();
+    fs::write(root.path().join("config/crd/bases"), "a file in place of the directory").unwrap();
+    assert_eq!(
+        run(logger_types::groups(), &args(root.path(), false)),
+        ExitCode::from(2)
+    );
+    assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
+    let left: Vec<_> = fs::read_dir(root.path().join("logger-client/src"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert!(
+        !left.iter().any(|name| name.to_string_lossy().ends_with(".new")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn no_kinds_is_an_error() {
+    let root = TempDir::new().unwrap();
+    assert_eq!(run(&[], &args(root.path(), false)), ExitCode::from(2));
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
+    let groups = [refused::v1::API_GROUP];
+    let error = generate(&groups, &Layout::for_types_crate("refused")).unwrap_err();
+    let items: Vec<_> = error.0.iter().map(|diagnostic| diagnostic.item.as_str()).collect();
+    assert_eq!(items, ["codegen::refused::v1::Unlisted"], "{error}");
+
+    let groups = [refused::v2::API_GROUP];
+    let error = generate(&groups, &Layout::for_types_crate("refused")).unwrap_err();
+    let found: Vec<_> = error
+        .0
+        .iter()
+        .map(|d| (d.item.rsplit("::").next().unwrap(), d.message.as_str()))
+        .collect();
+    let expected = [
+        (
+            "Broken.spec.by_number",
+            "map keys are strings in JSON; use `BTreeMap<String, _>`",
+        ),
+        (
+            "Broken.spec.huge",
+            "the API server has no 128-bit integers; use `i64`, or `String` for larger numbers",
+        ),
+        (
+            "Broken.spec.nested{}.pair",
+            "a tuple has no structural schema; use a struct with named fields",
+        ),
+        (
+            "Broken.spec.shape",
+            "an enum whose variants carry data has no structural schema yet; use a struct with one optional field for each variant",
+        ),
+        (
+            "Broken.spec.tree.children[]",
+            "a type that contains itself has no structural schema; break the cycle with `serde_json::Value`",
+        ),
+    ];
+    assert_eq!(found, expected, "{error}");
+
+    let root = TempDir::new().unwrap();
+    assert_eq!(run(&groups, &args(root.path(), false)), ExitCode::from(2));
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn groups_that_begin_alike_get_their_whole_names() {
+    let files = generate(fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
+    let typed: Vec<_> = files
+        .iter()
+        .filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/"))
+        .collect();
+    assert_eq!(typed, ["library_example_net_v1.rs", "library_example_org_v1beta1.rs"]);
+}
+
+#[test]
+fn a_group_declared_twice_is_refused() {
+    let group: ApiGroup = logger_types::v1::API_GROUP;
+    let error = generate(&[group, group], &Layout::for_types_crate("logger_types")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("example.com/v1 is declared in `logger_types::v1` too"),
+        "{error}"
+    );
+}
+
+/// Kinds that derive well but cannot be generated.
+mod refused {
+    pub(crate) mod v1 {
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+        use logger_core::{DeepCopy, Object};
+
+        /// Its client lists, but it has no list.
+        #[derive(Clone, Debug, DeepCopy, schemars::JsonSchema, Object)]
+        #[genclient]
+        pub(crate) struct Unlisted {
+            metadata: ObjectMeta,
+        }
+
+        logger_core::group_version! { group = "refused.example.com", version = "v1", kinds = [Unlisted] }
+    }
+
+    pub(crate) mod v2 {
+        use std::collections::BTreeMap;
+
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+        use logger_core::{DeepCopy, Object};
+        use schemars::JsonSchema;
+        use serde::{Deserialize, Serialize};
+
+        /// No field of its spec has a structural schema.
+        #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+        #[k8s(scope = "Cluster")]
+        pub(crate) struct Broken {
+            metadata: ObjectMeta,
+            spec: BrokenSpec,
+        }
+
+        #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+        pub(crate) struct BrokenSpec {
+            by_number: BTreeMap<i32, String>,
+            huge: u128,
+            nested: BTreeMap<String, Nested>,
+            shape: Shape,
+            tree: Tree,
+        }
+
+        #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+        pub(crate) struct Nested {
+            pair: (i32, i32),
+        }
+
+        #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+        pub(crate) enum Shape {
+            Circle { radius: i32 },
+            Square { side: i32 },
+        }
+
+        #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+        pub(crate) struct Tree {
+            children: Vec<Tree>,
+        }
+
+        logger_core::group_version! { group = "refused.example.com", version = "v2", kinds = [Broken] }
+    }
+}
