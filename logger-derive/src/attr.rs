@@ -3,7 +3,8 @@
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use darling::util::{Flag, SpannedValue};
-use syn::{Attribute, LitStr, Meta, Path};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, LitStr, Meta, Path, Token};
 
 use crate::errors::Errors;
 
@@ -88,20 +89,72 @@ pub(crate) struct SerdeField {
     pub(crate) default: Flag,
 }
 
+/// What is written for a keyword.
+const FORMS: &[(&str, &str)] = &[
+    ("categories", "categories = [\"all\"]"),
+    ("crate", "crate = path"),
+    ("default", "default"),
+    ("description", "description = \"..\""),
+    ("format", "format = \"..\""),
+    ("group", "group = \"example.com\""),
+    ("json_path", "json_path = \".status.state\""),
+    ("kinds", "kinds = [Widget, WidgetList]"),
+    ("name", "name = \"..\""),
+    ("no_status", "no_status"),
+    ("non_namespaced", "non_namespaced"),
+    ("plural", "plural = \"widgets\""),
+    ("printcolumn", "printcolumn(name = \"..\", type = \"..\", json_path = \"..\")"),
+    ("priority", "priority = 1"),
+    ("rename", "rename = \"..\""),
+    ("rename_all", "rename_all = \"camelCase\""),
+    ("scale", "scale(spec_path = \"..\", status_path = \"..\")"),
+    ("scope", "scope = \"Cluster\""),
+    ("selector_path", "selector_path = \".status.selector\""),
+    ("short_names", "short_names = [\"wg\"]"),
+    ("singular", "singular = \"widget\""),
+    ("spec_path", "spec_path = \".spec.replicas\""),
+    ("status", "status"),
+    ("status_path", "status_path = \".status.replicas\""),
+    ("subresource", "subresource(status)"),
+    ("type", "type = \"string\""),
+    ("version", "version = \"v1\""),
+];
+
+/// What is written for this keyword, if there is such a keyword.
+pub(crate) fn form(keyword: &str) -> Option<&'static str> {
+    FORMS.iter().find(|(name, _)| *name == keyword).map(|(_, form)| *form)
+}
+
 /// Reads all attributes of this name as one.
 pub(crate) fn read<T: FromMeta + Default>(name: &str, attrs: &[Attribute], errors: &mut Errors) -> T {
     let mut items = Vec::new();
     for attr in named(name, attrs) {
         match &attr.meta {
             Meta::Path(_) => {}
-            Meta::List(list) => match NestedMeta::parse_meta_list(list.tokens.clone()) {
+            Meta::List(list) => match list.parse_args_with(Punctuated::<NestedMeta, Token![,]>::parse_terminated) {
                 Ok(nested) => items.extend(nested),
                 Err(error) => errors.extend(error),
             },
             Meta::NameValue(_) => errors.push(attr, format_args!("expected `#[{name}(..)]`")),
         }
     }
-    errors.accept(T::from_list(&items))
+    keywords(items, errors)
+}
+
+/// Takes keyword after keyword: one that is refused is left out, and the others still count.
+pub(crate) fn keywords<T: FromMeta + Default>(items: Vec<NestedMeta>, errors: &mut Errors) -> T {
+    let (mut taken, mut value) = (Vec::new(), T::default());
+    for item in items {
+        taken.push(item);
+        match T::from_list(&taken) {
+            Ok(with_it) => value = with_it,
+            Err(error) => {
+                let refused = taken.pop();
+                errors.refuse(refused.as_ref(), error);
+            }
+        }
+    }
+    value
 }
 
 /// The attributes of this name.

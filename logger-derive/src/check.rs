@@ -6,7 +6,7 @@ use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
 use crate::names;
 
-/// Checks a kind whose shape was accepted.
+/// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     metadata_is_there(&kind.root, "ObjectMeta", errors);
     type_meta_is_not_a_field(&kind.root, errors);
@@ -17,16 +17,51 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     columns_are_accepted_by_the_server(kind, errors);
 }
 
-/// Checks a list whose shape was accepted.
+/// Checks a list, likewise.
 pub(crate) fn list(list: &List, errors: &mut Errors) {
     metadata_is_there(&list.root, "ListMeta", errors);
     type_meta_is_not_a_field(&list.root, errors);
-    match list.items() {
-        None => errors.push(&list.root.ident, "a list needs its items: add `pub items: Vec<Kind>`"),
-        Some(items) if items.vec_item().is_none() => errors.push(&items.ty, "the items of a list are a `Vec<Kind>`"),
-        Some(_) => {}
+    items_are_a_vec(list, errors);
+    nothing_else_is_there(list, errors);
+}
+
+/// `pub metadata: ObjectMeta` must be a field, and `ListMeta` that of a list.
+fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
+    if root.lacks("metadata") {
+        errors.push(
+            &root.ident,
+            format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"),
+        );
     }
-    if let Some(other) = list.root.fields.iter().filter(|f| f.ident != "metadata").nth(1) {
+    let other = root.field("metadata").filter(|field| {
+        ["ListMeta", "ObjectMeta"]
+            .iter()
+            .any(|name| *name != ty && field.is_of(name))
+    });
+    if let Some(field) = other {
+        errors.push(&field.ty, format_args!("expected `{ty}`"));
+    }
+}
+
+/// `pub items: Vec<Widget>` must be a field of `WidgetList`.
+fn items_are_a_vec(list: &List, errors: &mut Errors) {
+    let example = list.kind_by_name().map_or_else(|| "Kind".to_owned(), |kind| kind.to_string());
+    match list.items() {
+        None if list.root.has_named_fields() => errors.push(
+            &list.root.ident,
+            format_args!("a list needs its items: add `pub items: Vec<{example}>`"),
+        ),
+        Some(items) if items.vec_item().is_none() => errors.push(
+            &items.ty,
+            format_args!("the items of a list are a `Vec`, such as `Vec<{example}>`"),
+        ),
+        None | Some(_) => {}
+    }
+}
+
+/// A list has no fields beside these two.
+fn nothing_else_is_there(list: &List, errors: &mut Errors) {
+    if let Some(other) = list.root.fields().iter().filter(|f| f.json_name != "metadata").nth(1) {
         errors.push(
             &other.ident,
             "a list has `metadata` and its items, nothing else; remove this field",
@@ -34,20 +69,10 @@ pub(crate) fn list(list: &List, errors: &mut Errors) {
     }
 }
 
-/// `pub metadata: ObjectMeta` must be a field.
-fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
-    if root.field("metadata").is_none() {
-        errors.push(
-            &root.ident,
-            format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"),
-        );
-    }
-}
-
 /// `apiVersion` and `kind` come from the type, so a field of that name would be written twice.
 fn type_meta_is_not_a_field(root: &Root, errors: &mut Errors) {
     for field in root
-        .fields
+        .fields()
         .iter()
         .filter(|f| ["apiVersion", "kind"].contains(&f.json_name.as_str()))
     {
@@ -68,7 +93,7 @@ fn scope_is_known(kind: &Kind, errors: &mut Errors) {
         .as_ref()
         .is_some_and(|(_, client)| client.non_namespaced.is_present());
     match (&kind.k8s.scope, &kind.genclient) {
-        (None, None) => errors.push(
+        (None, None) if !kind.incomplete => errors.push(
             &kind.root.ident,
             "where do its objects live? Add `#[genclient]` (a client, namespaced unless `non_namespaced`) or \
              `#[k8s(scope = \"Namespaced\")]` or `\"Cluster\"`",
@@ -113,7 +138,7 @@ fn names_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
 
 /// `subresource(status)` without a field `status` would be an endpoint for nothing.
 fn status_subresource_has_a_status(kind: &Kind, errors: &mut Errors) {
-    if kind.k8s.subresource.status.is_present() && kind.root.field("status").is_none() {
+    if kind.k8s.subresource.status.is_present() && kind.root.lacks("status") {
         let at = syn::Error::new(
             kind.k8s.subresource.status.span(),
             "there is no status to serve: add `pub status: Option<..>` or remove this",

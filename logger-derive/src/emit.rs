@@ -17,12 +17,10 @@ use crate::{check, model};
 pub(crate) fn derive_object(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let kind = Kind::parse(&input, &mut errors);
-    if errors.is_empty() {
-        check::kind(&kind, &mut errors);
-    }
+    check::kind(&kind, &mut errors);
     match errors.is_empty() {
         true => in_its_own_scope(kind::emit(&kind)),
-        false => with_errors(errors, stand_in::kind(&input, &kind.root.krate)),
+        false => with_errors(errors, stand_in::kind(&input, &kind)),
     }
 }
 
@@ -30,12 +28,10 @@ pub(crate) fn derive_object(input: DeriveInput) -> TokenStream {
 pub(crate) fn derive_list(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let list = List::parse(&input, &mut errors);
-    if errors.is_empty() {
-        check::list(&list, &mut errors);
-    }
+    check::list(&list, &mut errors);
     match errors.is_empty() {
         true => in_its_own_scope(list::emit(&list)),
-        false => with_errors(errors, stand_in::list(&input, &list.root.krate)),
+        false => with_errors(errors, stand_in::list(&input, &list)),
     }
 }
 
@@ -93,11 +89,11 @@ impl model::Root {
         quote! {
             #[automatically_derived]
             impl #krate::k8s_openapi::Resource for #ident {
-                const API_VERSION: &'static str = #group_version.api_version;
-                const GROUP: &'static str = #group_version.group;
-                const KIND: &'static str = #name;
-                const VERSION: &'static str = #group_version.version;
-                const URL_PATH_SEGMENT: &'static str = #url_path_segment;
+                const API_VERSION: &'static ::core::primitive::str = #group_version.api_version;
+                const GROUP: &'static ::core::primitive::str = #group_version.group;
+                const KIND: &'static ::core::primitive::str = #name;
+                const VERSION: &'static ::core::primitive::str = #group_version.version;
+                const URL_PATH_SEGMENT: &'static ::core::primitive::str = #url_path_segment;
                 type Scope = #scope;
             }
 

@@ -1,7 +1,10 @@
 //! The errors of one expansion: all are collected, each on its token, each with the way out.
 
-use proc_macro2::TokenStream;
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+
+use crate::attr;
 
 /// Every mistake found so far.
 #[derive(Default)]
@@ -18,12 +21,17 @@ impl Errors {
         self.0.extend(error);
     }
 
-    /// The value, or the fallback where darling found mistakes.
-    pub(crate) fn accept<T: Default>(&mut self, result: darling::Result<T>) -> T {
-        result.unwrap_or_else(|error| {
-            self.0.extend(error.flatten().into_iter().map(reword));
-            T::default()
-        })
+    /// Notes what darling found wrong with a keyword.
+    pub(crate) fn refuse(&mut self, item: Option<&NestedMeta>, error: darling::Error) {
+        let found: Vec<_> = error.flatten().into_iter().collect();
+        // What is misspelt is missing too, but that is the same mistake.
+        let misspelt = found.iter().any(|error| error.to_string().starts_with("Unknown field"));
+        self.0.extend(
+            found
+                .into_iter()
+                .filter(|error| !misspelt || !error.to_string().starts_with("Missing"))
+                .map(|error| reword(item, &error)),
+        );
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -36,19 +44,46 @@ impl Errors {
     }
 }
 
-/// Says in our words what darling found.
-fn reword(error: darling::Error) -> syn::Error {
+/// Says in our words what darling found. Its own text ends in the path of the keyword: `.. at printcolumn[0]/name`.
+fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     let text = error.to_string();
-    let span = error.span();
-    let text = match text.split_once(' ') {
-        Some(("Unknown", rest)) => rest
-            .replace("field: ", "unknown keyword ")
-            .replace(". Did you mean", "; did you mean")
-            .replace(". Available values: ", "; expected one of "),
+    let (text, path) = text.rsplit_once(" at ").unwrap_or((&text, ""));
+    let keyword = path.rsplit('/').next().and_then(|last| last.split('[').next());
+    let message = match text.split_once(' ') {
+        Some(("Unknown", rest)) if rest.starts_with("field") => unknown(rest),
         Some(("Duplicate", rest)) => format!("{}: given twice; keep one", rest.trim_start_matches("field ")),
-        Some(("Missing", rest)) => format!("missing {}", rest.replace("field", "keyword")),
-        Some(("Unexpected", rest)) => format!("unexpected {rest}"),
-        _ => text,
+        Some(("Missing", rest)) => missing(rest),
+        Some(("Unexpected" | "Unknown", _)) => expected(keyword.unwrap_or_default()),
+        _ => text.to_owned(),
     };
-    syn::Error::new(span, text)
+    match (item, error.explicit_span()) {
+        // An expression that does not parse has no token of its own.
+        (Some(item @ NestedMeta::NameValueInvalidExpr(_)), _) | (Some(item), None) => {
+            syn::Error::new_spanned(item, message)
+        }
+        (_, span) => syn::Error::new(span.unwrap_or_else(Span::call_site), message),
+    }
+}
+
+fn unknown(rest: &str) -> String {
+    let text = rest
+        .replace("field: ", "unknown keyword ")
+        .replace(". Did you mean", "; did you mean")
+        .replace(". Available values: ", "; expected one of ");
+    match text.contains(", ") {
+        true => text,
+        false => text.replace("expected one of", "expected"),
+    }
+}
+
+fn missing(rest: &str) -> String {
+    let keyword = rest.trim_start_matches("field ").trim_matches('`');
+    format!("missing `{}`", attr::form(keyword).unwrap_or(keyword))
+}
+
+fn expected(keyword: &str) -> String {
+    attr::form(keyword).map_or_else(
+        || "expected a keyword, not a literal".to_owned(),
+        |form| format!("expected `{form}`"),
+    )
 }

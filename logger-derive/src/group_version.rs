@@ -157,7 +157,7 @@ impl Declaration {
                 #krate::GroupVersion { group: #group, version: #version, api_version: #api_version };
 
             /// The resource of this group and version with the given plural name.
-            pub const fn resource(plural: &'static str) -> #krate::GroupVersionResource {
+            pub const fn resource(plural: &'static ::core::primitive::str) -> #krate::GroupVersionResource {
                 GROUP_VERSION.resource(plural)
             }
 

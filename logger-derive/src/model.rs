@@ -3,7 +3,7 @@
 use darling::util::Flag;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, Type};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type};
 
 use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeField};
 use crate::errors::Errors;
@@ -14,6 +14,8 @@ pub(crate) struct Kind {
     /// Its `#[genclient]`, if it has one.
     pub(crate) genclient: Option<(Attribute, Genclient)>,
     pub(crate) k8s: K8s,
+    /// Whether some of `#[genclient]` or `#[k8s]` was refused, so that what is not there may have been meant.
+    pub(crate) incomplete: bool,
 }
 
 /// A struct that derives `ObjectList`.
@@ -27,8 +29,8 @@ pub(crate) struct Root {
     /// Path of `logger_core`.
     pub(crate) krate: TokenStream,
     pub(crate) docs: String,
-    /// Empty where the shape was refused.
-    pub(crate) fields: Vec<RootField>,
+    /// `None` where the shape was refused: not a struct with named fields.
+    named_fields: Option<Vec<RootField>>,
 }
 
 /// A field of a root struct.
@@ -44,12 +46,14 @@ impl Kind {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
         let k8s: K8s = attr::read("k8s", &input.attrs, errors);
         let genclient = attr::read("genclient", &input.attrs, errors);
+        let incomplete = !errors.is_empty();
         Kind {
             root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
             genclient: attr::named("genclient", &input.attrs)
                 .next()
                 .map(|attr| (attr.clone(), genclient)),
             k8s,
+            incomplete,
         }
     }
 }
@@ -94,16 +98,29 @@ impl Root {
             ident: input.ident.clone(),
             krate: crate_path(krate),
             docs: attr::docs(&input.attrs),
-            fields: fields
-                .into_iter()
-                .flatten()
-                .filter_map(|f| RootField::parse(f, camel_case, errors))
-                .collect(),
+            named_fields: fields.map(|fields| {
+                fields
+                    .filter_map(|f| RootField::parse(f, camel_case, errors))
+                    .collect()
+            }),
         }
     }
 
+    pub(crate) fn has_named_fields(&self) -> bool {
+        self.named_fields.is_some()
+    }
+
+    pub(crate) fn fields(&self) -> &[RootField] {
+        self.named_fields.as_deref().unwrap_or_default()
+    }
+
     pub(crate) fn field(&self, json_name: &str) -> Option<&RootField> {
-        self.fields.iter().find(|field| field.json_name == json_name)
+        self.fields().iter().find(|field| field.json_name == json_name)
+    }
+
+    /// Whether it is missing, and not just out of sight because the shape was refused.
+    pub(crate) fn lacks(&self, json_name: &str) -> bool {
+        self.has_named_fields() && self.field(json_name).is_none()
     }
 }
 
@@ -136,10 +153,21 @@ impl RootField {
 }
 
 impl RootField {
+    /// Whether its type has this name, by whatever path.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        self.type_name().is_some_and(|last| last.ident == name)
+    }
+
+    fn type_name(&self) -> Option<&PathSegment> {
+        match &self.ty {
+            Type::Path(path) => path.path.segments.last(),
+            _ => None,
+        }
+    }
+
     /// The `T` of a field of type `Vec<T>`.
     pub(crate) fn vec_item(&self) -> Option<&Type> {
-        let Type::Path(path) = &self.ty else { return None };
-        let last = path.path.segments.last().filter(|segment| segment.ident == "Vec")?;
+        let last = self.type_name().filter(|last| last.ident == "Vec")?;
         let PathArguments::AngleBracketed(arguments) = &last.arguments else {
             return None;
         };

@@ -26,10 +26,11 @@ enum Cause {
 }
 
 impl Error {
-    pub(crate) fn new(verb: &'static str, resource: String, name: &str, source: kube::Error) -> Self {
+    /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
+    pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
         Error {
             verb,
-            resource,
+            resource: resource.into(),
             name: name.to_owned(),
             source: Cause::Kube(Box::new(source)),
         }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use logger_runtime::Error;
 use logger_runtime::kube::api::{DeleteParams, PostParams};
 use logger_runtime::kube::runtime::wait::{await_condition, conditions};
-use logger_runtime::kube::{Api, Client, Error};
+use logger_runtime::kube::{self, Api, Client};
 
 const GENERATED: &str = include_str!("../../../config/crd/bases/example.com_loggers.yaml");
 
@@ -23,13 +24,13 @@ pub(crate) fn read(file: Option<&Path>) -> Result<CustomResourceDefinition> {
     serde_saphyr::from_str(&text).with_context(|| format!("{} holds no CustomResourceDefinition", file.display()))
 }
 
-/// Installs the definition and waits until its kind is served. `true` if it was not there before.
+/// Installs the definition. `true` if it was not there before.
 pub(crate) async fn install(client: &Client, crd: &CustomResourceDefinition) -> Result<bool> {
-    let (api, name) = (Api::<CustomResourceDefinition>::all(client.clone()), name(crd)?);
-    let made = match api.create(&PostParams::default(), crd).await {
+    let name = name(crd)?;
+    let made = match api(client).create(&PostParams::default(), crd).await {
         Ok(_) => true,
-        Err(Error::Api(status)) if status.is_already_exists() => false,
-        Err(error) => return Err(error).with_context(|| format!("cannot install the CRD {name}")),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => false,
+        Err(error) => return Err(failed("create", name, error)),
     };
     println!(
         "CRD:        {name} {}",
@@ -39,16 +40,22 @@ pub(crate) async fn install(client: &Client, crd: &CustomResourceDefinition) -> 
             "was there already; used as it is"
         }
     );
-    let established = await_condition(api, name, conditions::is_crd_established());
-    tokio::time::timeout(ESTABLISHED_WITHIN, established)
-        .await
-        .with_context(|| {
-            format!(
-                "the CRD {name} is not served after {ESTABLISHED_WITHIN:?}; `kubectl describe crd {name}` tells why"
-            )
-        })?
-        .with_context(|| format!("cannot watch the CRD {name}"))?;
     Ok(made)
+}
+
+/// Waits until its kind is served.
+pub(crate) async fn established(client: &Client, crd: &CustomResourceDefinition) -> Result<()> {
+    let name = name(crd)?;
+    let established = await_condition(api(client), name, conditions::is_crd_established());
+    let why = || {
+        format!("the CRD {name} is not served after {ESTABLISHED_WITHIN:?}; `kubectl describe crd {name}` tells why")
+    };
+    let established = tokio::time::timeout(ESTABLISHED_WITHIN, established)
+        .await
+        .with_context(why)?;
+    established
+        .map(drop)
+        .with_context(|| format!("cannot watch the CRD {name}"))
 }
 
 /// Removes the definition if it was made here: one that was there before stays.
@@ -56,12 +63,20 @@ pub(crate) async fn remove(client: &Client, crd: &CustomResourceDefinition, made
     if !made {
         return Ok(());
     }
-    let (api, name) = (Api::<CustomResourceDefinition>::all(client.clone()), name(crd)?);
-    api.delete(name, &DeleteParams::default())
-        .await
-        .with_context(|| format!("cannot remove the CRD {name} again"))?;
+    let name = name(crd)?;
+    let removed = api(client).delete(name, &DeleteParams::default()).await;
+    removed.map_err(|error| failed("delete", name, error))?;
     println!("CRD:        {name} removed");
     Ok(())
+}
+
+fn api(client: &Client) -> Api<CustomResourceDefinition> {
+    Api::all(client.clone())
+}
+
+/// The error as the typed clients say theirs.
+fn failed(verb: &'static str, name: &str, error: kube::Error) -> anyhow::Error {
+    Error::new(verb, "customresourcedefinitions.apiextensions.k8s.io", name, error).into()
 }
 
 fn name(crd: &CustomResourceDefinition) -> Result<&str> {

@@ -17,6 +17,7 @@ use clap::Parser;
 use logger_client::Clientset;
 use logger_runtime::kube::config::{KubeConfigOptions, Kubeconfig};
 use logger_runtime::kube::{Client, Config};
+use tracing_subscriber::EnvFilter;
 
 /// Shows the life of a few Loggers: embedded API server, generated CRD, generated client, a small controller.
 #[derive(Parser)]
@@ -35,7 +36,8 @@ struct Args {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::from_default_env();
+    // Errors are returned and printed once; RUST_LOG shows what kube's client logs beside them.
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -56,7 +58,14 @@ async fn run(args: Args) -> Result<()> {
         None => embedded(),
     };
     let made = definition::install(&client, &crd).await?;
-    let told = story::tell(&Clientset::new(client.clone()), &args.namespace).await;
+    let served = tokio::select! {
+        served = definition::established(&client, &crd) => served,
+        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+    };
+    let told = match served {
+        Ok(()) => story::tell(&Clientset::new(client.clone()), &args.namespace).await,
+        Err(error) => Err(error),
+    };
     let cleaned = definition::remove(&client, &crd, made).await;
     told.and(cleaned)?;
     println!("\nDone. The controller is examples/quickstart/src/controller.rs: copy it to start your own.");

@@ -21,7 +21,7 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
             .resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
         kind.root.object_impls(
             quote!(::core::option::Option::Some(&self.metadata)),
-            quote!(#krate::meta::TypeMeta::Kind(<Self as #krate::Kind>::API_KIND)),
+            quote!(#krate::meta::TypeMeta::Kind(API_KIND)),
         ),
         api_kind(kind),
         verb_markers(kind),
@@ -38,9 +38,9 @@ impl Kind {
             .map_or_else(|| names::plural(&self.root.ident.to_string()), LitStr::value)
     }
 
-    fn is_namespaced(&self) -> bool {
+    pub(super) fn is_namespaced(&self) -> bool {
         match (&self.k8s.scope, &self.genclient) {
-            (Some(scope), _) => scope.value() == "Namespaced",
+            (Some(scope), _) => scope.value() != "Cluster",
             (None, Some((_, client))) => !client.non_namespaced.is_present(),
             (None, None) => true,
         }
@@ -98,23 +98,25 @@ fn api_kind(kind: &Kind) -> TokenStream {
     );
     let columns = kind.k8s.printcolumn.iter().map(|column| print_column(column, krate));
     quote! {
+        const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
+            kind: #name,
+            plural: #plural,
+            singular: #singular,
+            short_names: &[#(#short_names),*],
+            categories: &[#(#categories),*],
+            scope: #krate::meta::Scope::#scope,
+            genclient: #genclient,
+            verbs: &[#(#krate::meta::Verb::#verbs),*],
+            status: #status,
+            scale: #scale,
+            columns: &[#(#columns),*],
+            docs: #docs,
+            schema: <#ident as #krate::schemars::JsonSchema>::json_schema,
+        };
+
         #[automatically_derived]
         impl #krate::Kind for #ident {
-            const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
-                kind: #name,
-                plural: #plural,
-                singular: #singular,
-                short_names: &[#(#short_names),*],
-                categories: &[#(#categories),*],
-                scope: #krate::meta::Scope::#scope,
-                genclient: #genclient,
-                verbs: &[#(#krate::meta::Verb::#verbs),*],
-                status: #status,
-                scale: #scale,
-                columns: &[#(#columns),*],
-                docs: #docs,
-                schema: <#ident as #krate::schemars::JsonSchema>::json_schema,
-            };
+            const API_KIND: #krate::meta::ApiKind = API_KIND;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Type;
+use syn::{Ident, Type};
 
 use super::wire;
 use crate::model::{List, RootField};
@@ -20,7 +20,7 @@ pub(super) fn emit(list: &List) -> TokenStream {
         ),
         list.root.object_impls(
             quote!(::core::option::Option::None),
-            quote!(#krate::meta::TypeMeta::List(<Self as #krate::KindList>::API_LIST)),
+            quote!(#krate::meta::TypeMeta::List(API_LIST)),
         ),
         kind_list(list, items, item),
         wire::emit(&list.root, &["metadata", &items.json_name]),
@@ -31,7 +31,14 @@ pub(super) fn emit(list: &List) -> TokenStream {
 impl List {
     /// The field that is not the metadata.
     pub(crate) fn items(&self) -> Option<&RootField> {
-        self.root.fields.iter().find(|field| field.json_name != "metadata")
+        self.root.fields().iter().find(|field| field.json_name != "metadata")
+    }
+
+    /// `Widget` for `WidgetList`, at the place of the latter.
+    pub(crate) fn kind_by_name(&self) -> Option<Ident> {
+        let name = self.root.ident.to_string();
+        let kind = name.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+        Some(Ident::new(kind, self.root.ident.span()))
     }
 }
 
@@ -66,7 +73,7 @@ fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
 
         #[automatically_derived]
         impl #krate::k8s_openapi::ListableResource for #item {
-            const LIST_KIND: &'static str = #name;
+            const LIST_KIND: &'static ::core::primitive::str = #name;
         }
     }
 }

@@ -14,9 +14,8 @@ pub(super) fn emit(root: &Root, plain: &[&str]) -> TokenStream {
 }
 
 fn serialize(root: &Root, plain: &[&str]) -> TokenStream {
-    let Root {
-        ident, krate, fields, ..
-    } = root;
+    let Root { ident, krate, .. } = root;
+    let fields = root.fields();
     let count = fields.len();
     let writes = fields.iter().map(|RootField { ident, json_name, .. }| {
         let method = format_ident!(
@@ -45,9 +44,8 @@ fn serialize(root: &Root, plain: &[&str]) -> TokenStream {
 }
 
 fn deserialize(root: &Root) -> TokenStream {
-    let Root {
-        ident, krate, fields, ..
-    } = root;
+    let Root { ident, krate, .. } = root;
+    let fields = root.fields();
     let names = fields.iter().map(|field| &field.json_name);
     let types = fields.iter().map(|field| &field.ty);
     let reads = fields.iter().enumerate().map(|(i, field)| {
@@ -73,11 +71,11 @@ fn deserialize(root: &Root) -> TokenStream {
 
         #[automatically_derived]
         impl #krate::wire::Root for #ident {
-            const NAMES: &'static [&'static str] = &[#(#names),*];
+            const NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
             type Fields = (#(::core::option::Option<#types>,)*);
             fn read<'de, A: #krate::serde::de::MapAccess<'de>>(
                 fields: &mut Self::Fields,
-                index: usize,
+                index: ::core::primitive::usize,
                 map: &mut A,
             ) -> ::core::result::Result<(), A::Error> {
                 match index {

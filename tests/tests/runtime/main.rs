@@ -1,0 +1,9 @@
+//! The promises of `logger-runtime`, each shown by a test of that name, on the embedded API server behind a line that fails.
+
+mod client;
+mod factory;
+mod hearing;
+mod informer;
+mod line;
+mod queue;
+mod storm;
