@@ -48,15 +48,7 @@ impl Answer {
             metadata["continue"] = json!("");
         }
         let items = objects.iter().map(|object| object.named(names)).collect();
-        Self::json(
-            StatusCode::OK,
-            &List {
-                api_version: &api_version,
-                kind: &kind.list_kind,
-                metadata,
-                items,
-            },
-        )
+        Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
     }
 
     /// The object while it lasts, a success once it is gone.
@@ -75,10 +67,7 @@ impl Answer {
     }
 
     fn json(code: StatusCode, value: &impl Serialize) -> Self {
-        Self::Json(
-            code,
-            serde_json::to_vec(value).expect("objects have string keys and serialise"),
-        )
+        Self::Json(code, serde_json::to_vec(value).expect("objects have string keys and serialise"))
     }
 
     /// The HTTP response.
@@ -88,11 +77,7 @@ impl Answer {
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text)),
             Self::Watch(watch) => {
                 let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));
-                response(
-                    StatusCode::OK,
-                    "application/json",
-                    StreamBody::new(frames).boxed_unsync(),
-                )
+                response(StatusCode::OK, "application/json", StreamBody::new(frames).boxed_unsync())
             }
         }
     }
@@ -117,10 +102,7 @@ struct List<'a> {
 }
 
 fn code(status: &Status) -> StatusCode {
-    let code = status
-        .code
-        .and_then(|code| u16::try_from(code).ok())
-        .and_then(|code| StatusCode::from_u16(code).ok());
+    let code = status.code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
     code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
@@ -131,8 +113,6 @@ fn whole(bytes: impl Into<Bytes>) -> Body {
 fn response(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }

@@ -75,10 +75,7 @@ fn from_fields(
         let unknown = schema::prune(&mut object.body, schema);
         if strict && !unknown.is_empty() {
             let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-            return Err(refuse(unhandled(format!(
-                "strict decoding error: {}",
-                unknown.join(", ")
-            ))));
+            return Err(refuse(unhandled(format!("strict decoding error: {}", unknown.join(", ")))));
         }
         schema::default(&mut object.body, schema);
     }
@@ -114,9 +111,7 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<(
         return Err(Refusal::invalid_of(kind_name, &kind.group, name, &[error]));
     }
     let (version, expected) = (&kind.version, &kind.kind);
-    Err(Refusal::bad_request(format!(
-        "{kind_name} in version {version:?} cannot be handled as a {expected}"
-    )))
+    Err(Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {expected}")))
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
@@ -124,10 +119,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 fn not_an_object(value: &Value) -> String {
-    format!(
-        "couldn't get version/kind; json parse error: json: cannot unmarshal {} into an object",
-        type_name(value)
-    )
+    format!("couldn't get version/kind; json parse error: json: cannot unmarshal {} into an object", type_name(value))
 }
 
 fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
@@ -139,9 +131,7 @@ fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
         None => text.to_string(),
     };
     let expected = &kind.kind;
-    Refusal::bad_request(format!(
-        "the object provided is unrecognized (must be of type {expected}): {why} ({excerpt})"
-    ))
+    Refusal::bad_request(format!("the object provided is unrecognized (must be of type {expected}): {why} ({excerpt})"))
 }
 
 /// `5.0` is the integer 5, as it is once Go has read and written it.
@@ -161,8 +151,6 @@ fn whole_numbers(value: &mut Value) {
 fn whole(number: &Number) -> Option<Number> {
     /// From here on not every integer is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    let float = number
-        .as_f64()
-        .filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
     format!("{float:.0}").parse::<i64>().ok().map(Number::from)
 }

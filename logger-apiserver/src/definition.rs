@@ -20,19 +20,14 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived.
 pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
-    definition
-        .body
-        .retain(|name, _| matches!(name.as_str(), "spec" | "status"));
+    definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
     let mut spec = spec_of(definition)?;
     let kind = spec.names.kind.clone();
     if !kind.is_empty() {
         spec.names.singular.get_or_insert_with(|| kind.to_lowercase());
         spec.names.list_kind.get_or_insert_with(|| format!("{kind}List"));
     }
-    spec.conversion.get_or_insert_with(|| CustomResourceConversion {
-        strategy: "None".to_owned(),
-        webhook: None,
-    });
+    spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
     definition.body.insert("spec".to_owned(), json!(spec));
     match old {
         None => set_status(definition, new_status(&spec)),
@@ -71,12 +66,7 @@ pub(crate) fn establish(state: &mut State, definition: &Stored) {
     let mut status = status_of(definition);
     status.accepted_names = Some(spec.names.clone());
     set_condition(&mut status, "NamesAccepted", "NoConflicts", "no conflicts found");
-    set_condition(
-        &mut status,
-        "Established",
-        "InitialNamesAccepted",
-        "the initial names have been accepted",
-    );
+    set_condition(&mut status, "Established", "InitialNamesAccepted", "the initial names have been accepted");
     let mut established = Object::clone(definition);
     set_status(&mut established, json!(status));
     if established != **definition {
@@ -93,11 +83,7 @@ pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
     metadata::mark_deleted(&mut ending);
     ending.metadata.generation = definition.metadata.generation;
     ending.metadata.deletion_grace_period_seconds = None;
-    ending
-        .metadata
-        .finalizers
-        .get_or_insert_default()
-        .push(CLEANUP.to_owned());
+    ending.metadata.finalizers.get_or_insert_default().push(CLEANUP.to_owned());
     let mut status = status_of(definition);
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
     set_condition(&mut status, "Terminating", "InstanceDeletionPending", message);
@@ -137,10 +123,7 @@ pub(crate) fn withdraw(state: &mut State, definition: &Object) {
 
 /// Whether a kind is on its way out and takes no new objects.
 pub(crate) fn is_ending(state: &State, kind: &Kind) -> bool {
-    state
-        .store
-        .get(RESOURCE, "", &kind.resource())
-        .is_some_and(|definition| definition.is_terminating())
+    state.store.get(RESOURCE, "", &kind.resource()).is_some_and(|definition| definition.is_terminating())
 }
 
 fn delete_instances(state: &mut State, definition: &Object) {
@@ -157,17 +140,13 @@ fn spec_of(definition: &Object) -> Result<CustomResourceDefinitionSpec> {
     let spec = definition.body.get("spec").cloned().unwrap_or_else(|| json!({}));
     serde_json::from_value(spec).map_err(|error| {
         let kind = "CustomResourceDefinition";
-        Refusal::bad_request(format!(
-            "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
-        ))
+        Refusal::bad_request(format!("{kind} in version \"v1\" cannot be handled as a {kind}: {error}"))
     })
 }
 
 fn status_of(definition: &Object) -> CustomResourceDefinitionStatus {
     let status = definition.body.get("status").cloned();
-    status
-        .and_then(|status| serde_json::from_value(status).ok())
-        .unwrap_or_default()
+    status.and_then(|status| serde_json::from_value(status).ok()).unwrap_or_default()
 }
 
 fn set_status(definition: &mut Object, status: Value) {
@@ -190,19 +169,13 @@ fn add_stored_version(status: &mut CustomResourceDefinitionStatus, spec: &Custom
 }
 
 fn storage_versions(spec: &CustomResourceDefinitionSpec) -> impl Iterator<Item = &str> {
-    spec.versions
-        .iter()
-        .filter(|version| version.storage)
-        .map(|version| version.name.as_str())
+    spec.versions.iter().filter(|version| version.storage).map(|version| version.name.as_str())
 }
 
 /// Sets a condition to `True`; one that is true already keeps its time.
 fn set_condition(status: &mut CustomResourceDefinitionStatus, type_: &str, reason: &str, message: &str) {
     let conditions = status.conditions.get_or_insert_default();
-    if conditions
-        .iter()
-        .any(|condition| condition.type_ == type_ && condition.status == "True")
-    {
+    if conditions.iter().any(|condition| condition.type_ == type_ && condition.status == "True") {
         return;
     }
     conditions.retain(|condition| condition.type_ != type_);
@@ -224,10 +197,7 @@ fn check_name(name: &str, spec: &CustomResourceDefinitionSpec, errors: &mut Vec<
         ("spec.names.kind", &spec.names.kind),
     ];
     errors.extend(
-        required
-            .iter()
-            .filter(|(_, value)| value.is_empty())
-            .map(|(field, _)| FieldError::required(*field, "")),
+        required.iter().filter(|(_, value)| value.is_empty()).map(|(field, _)| FieldError::required(*field, "")),
     );
     if name != qualified(&spec.names.plural, &spec.group) {
         errors.push(FieldError::invalid(
@@ -238,25 +208,14 @@ fn check_name(name: &str, spec: &CustomResourceDefinitionSpec, errors: &mut Vec<
     }
     if !matches!(spec.scope.as_str(), "" | "Cluster" | "Namespaced") {
         let scopes = ["Cluster".to_owned(), "Namespaced".to_owned()];
-        errors.push(FieldError::unsupported(
-            "spec.scope",
-            format!("{:?}", spec.scope),
-            &scopes,
-        ));
+        errors.push(FieldError::unsupported("spec.scope", format!("{:?}", spec.scope), &scopes));
     }
 }
 
 fn check_versions(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
     for (index, version) in spec.versions.iter().enumerate() {
-        if version
-            .schema
-            .as_ref()
-            .is_none_or(|schema| schema.open_api_v3_schema.is_none())
-        {
-            errors.push(FieldError::required(
-                format!("spec.versions[{index}].schema.openAPIV3Schema"),
-                "",
-            ));
+        if version.schema.as_ref().is_none_or(|schema| schema.open_api_v3_schema.is_none()) {
+            errors.push(FieldError::required(format!("spec.versions[{index}].schema.openAPIV3Schema"), ""));
         }
     }
     if storage_versions(spec).count() != 1 {

@@ -31,11 +31,7 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
         namespace::check_mortal(&call.kind, call.name())?;
     }
     if dry_run {
-        return Ok(if object.finalizers().is_empty() {
-            Deleted::Gone(object)
-        } else {
-            Deleted::Ending(object)
-        });
+        return Ok(if object.finalizers().is_empty() { Deleted::Gone(object) } else { Deleted::Ending(object) });
     }
     Ok(remove_or_mark(state, &call.kind, &object))
 }
@@ -82,9 +78,7 @@ fn options(call: &Call) -> Result<DeleteOptions> {
     };
     if let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") {
         let version = options.api_version.as_deref().unwrap_or_default();
-        return Err(Refusal::bad_request(format!(
-            "no kind {other:?} is registered for version {version:?} in scheme"
-        )));
+        return Err(Refusal::bad_request(format!("no kind {other:?} is registered for version {version:?} in scheme")));
     }
     if let Some(dry_run) = call.query.get("dryRun") {
         options.dry_run = Some(vec![dry_run.to_owned()]);
@@ -104,11 +98,7 @@ fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) ->
         );
         return Err(Refusal::precondition(kind, object.name(), &why));
     }
-    if let Some(version) = expected
-        .resource_version
-        .as_ref()
-        .filter(|version| *version != object.resource_version())
-    {
+    if let Some(version) = expected.resource_version.as_ref().filter(|version| *version != object.resource_version()) {
         let why = format!(
             "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
              The object might have been modified",

@@ -26,10 +26,8 @@ pub(crate) fn core_versions() -> Value {
 
 /// `/apis`.
 pub(crate) fn groups(kinds: &Kinds) -> Value {
-    let groups: Vec<Value> = versions_by_group(kinds)
-        .iter()
-        .map(|(name, versions)| group_body(name, versions))
-        .collect();
+    let groups: Vec<Value> =
+        versions_by_group(kinds).iter().map(|(name, versions)| group_body(name, versions)).collect();
     json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
 }
 
@@ -45,9 +43,7 @@ pub(crate) fn group(kinds: &Kinds, name: &str) -> Result<Value> {
 
 /// `/api/v1` and `/apis/<group>/<version>`.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Value> {
-    let of_version = kinds
-        .iter()
-        .filter(|kind| kind.group == group && kind.version == version);
+    let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let resources: Vec<Value> = of_version.flat_map(|kind| resource_bodies(kind)).collect();
     if resources.is_empty() {
         return Err(Refusal::PageNotFound);
@@ -84,16 +80,7 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
 }
 
 fn resource_bodies(kind: &Kind) -> Vec<Value> {
-    let mut verbs = vec![
-        "create",
-        "delete",
-        "deletecollection",
-        "get",
-        "list",
-        "patch",
-        "update",
-        "watch",
-    ];
+    let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     if kind.is_namespace() {
         verbs.retain(|verb| *verb != "deletecollection");
     }
@@ -109,9 +96,5 @@ fn resource_bodies(kind: &Kind) -> Vec<Value> {
         "name": format!("{}/status", kind.plural), "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind,
         "verbs": ["get", "patch", "update"],
     });
-    if kind.has_status {
-        vec![resource, status]
-    } else {
-        vec![resource]
-    }
+    if kind.has_status { vec![resource, status] } else { vec![resource] }
 }

@@ -43,11 +43,7 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
     let kind = served(state, &target, &parts.method)?;
     let status = is_status(&kind, &target)?;
-    let content_type = parts
-        .headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let call = Call {
         kind,
         namespace: target.namespace,
@@ -63,15 +59,8 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
 /// The kind a path is about, if it is served at that path.
 fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> {
     let Some(kind) = state.kinds.get(&target.group, &target.version, &target.plural) else {
-        let built_in = matches!(
-            (target.group.as_str(), target.version.as_str()),
-            ("" | "apiextensions.k8s.io", "v1")
-        );
-        return Err(if built_in {
-            Refusal::unknown_resource()
-        } else {
-            Refusal::PageNotFound
-        });
+        let built_in = matches!((target.group.as_str(), target.version.as_str()), ("" | "apiextensions.k8s.io", "v1"));
+        return Err(if built_in { Refusal::unknown_resource() } else { Refusal::PageNotFound });
     };
     // Over all namespaces there are only lists and watches.
     let everywhere =

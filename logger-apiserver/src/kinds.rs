@@ -73,33 +73,19 @@ impl Kind {
     }
 
     fn custom(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion, uid: &str) -> Self {
-        let schema = version
-            .schema
-            .as_ref()
-            .and_then(|schema| schema.open_api_v3_schema.clone());
+        let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.clone());
         Self {
             group: spec.group.clone(),
             version: version.name.clone(),
             kind: spec.names.kind.clone(),
-            list_kind: spec
-                .names
-                .list_kind
-                .clone()
-                .unwrap_or_else(|| format!("{}List", spec.names.kind)),
+            list_kind: spec.names.list_kind.clone().unwrap_or_else(|| format!("{}List", spec.names.kind)),
             plural: spec.names.plural.clone(),
-            singular: spec
-                .names
-                .singular
-                .clone()
-                .unwrap_or_else(|| spec.names.kind.to_lowercase()),
+            singular: spec.names.singular.clone().unwrap_or_else(|| spec.names.kind.to_lowercase()),
             short_names: spec.names.short_names.clone().unwrap_or_default(),
             categories: spec.names.categories.clone().unwrap_or_default(),
             namespaced: spec.scope == "Namespaced",
             has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
-            family: Family::Custom {
-                definition: uid.to_owned(),
-                schema: schema.map(Arc::new),
-            },
+            family: Family::Custom { definition: uid.to_owned(), schema: schema.map(Arc::new) },
         }
     }
 
@@ -152,11 +138,7 @@ impl Kind {
 
 /// `group/version`, or `version` in the core group.
 pub(crate) fn group_version(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        version.to_owned()
-    } else {
-        format!("{group}/{version}")
-    }
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
 /// The registry of served kinds.
@@ -169,31 +151,24 @@ pub(crate) struct Kinds {
 impl Kinds {
     /// The built-in kinds alone.
     pub(crate) fn new() -> Self {
-        let mut kinds = Self {
-            served: BTreeMap::new(),
-        };
+        let mut kinds = Self { served: BTreeMap::new() };
         kinds.insert(Kind::namespace());
         kinds.insert(Kind::definition());
         kinds
     }
 
     pub(crate) fn get(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
-        self.served
-            .get(&(group.to_owned(), version.to_owned(), plural.to_owned()))
-            .cloned()
+        self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned())).cloned()
     }
 
     /// Any served version of a resource.
     pub(crate) fn any_version(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
-        self.iter()
-            .find(|kind| kind.group == group && kind.plural == plural)
-            .cloned()
+        self.iter().find(|kind| kind.group == group && kind.plural == plural).cloned()
     }
 
     /// Whether `kind` is served still, by the definition it was made from.
     pub(crate) fn serves(&self, kind: &Kind) -> bool {
-        self.get(&kind.group, &kind.version, &kind.plural)
-            .is_some_and(|served| served.same_origin(kind))
+        self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| served.same_origin(kind))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
@@ -210,8 +185,7 @@ impl Kinds {
 
     /// Stops serving every version of a resource.
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
-        self.served
-            .retain(|_, kind| kind.group != group || kind.plural != plural);
+        self.served.retain(|_, kind| kind.group != group || kind.plural != plural);
     }
 
     fn insert(&mut self, kind: Kind) {

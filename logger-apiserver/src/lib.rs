@@ -67,18 +67,10 @@ impl ApiServer {
     /// Starts a server with the namespaces every cluster has and no kinds but the built-in ones.
     #[must_use]
     pub fn new() -> Self {
-        let mut state = State {
-            store: Store::new(),
-            kinds: Kinds::new(),
-        };
+        let mut state = State { store: Store::new(), kinds: Kinds::new() };
         namespace::create_initial(&mut state);
         let changed = Sender::new(state.store.version());
-        Self {
-            shared: Arc::new(Shared {
-                state: Mutex::new(state),
-                changed,
-            }),
-        }
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }) }
     }
 
     /// A client of this server, with `default` as its namespace.

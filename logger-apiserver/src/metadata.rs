@@ -83,25 +83,14 @@ pub(crate) fn check(kind: &Kind, object: &Object) -> Vec<FieldError> {
 pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if new.uid() != old.uid() {
-        errors.push(FieldError::invalid(
-            "metadata.uid",
-            format!("{:?}", new.uid()),
-            "field is immutable",
-        ));
+        errors.push(FieldError::invalid("metadata.uid", format!("{:?}", new.uid()), "field is immutable"));
     }
-    let added: Vec<String> = new
-        .finalizers()
-        .iter()
-        .filter(|finalizer| !old.finalizers().contains(finalizer))
-        .cloned()
-        .collect();
+    let added: Vec<String> =
+        new.finalizers().iter().filter(|finalizer| !old.finalizers().contains(finalizer)).cloned().collect();
     if old.is_terminating() && !added.is_empty() {
         let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
         let why = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
-        errors.push(FieldError::forbidden(
-            "metadata.finalizers",
-            format!("{why}{{{}}}", added.join(", ")),
-        ));
+        errors.push(FieldError::forbidden("metadata.finalizers", format!("{why}{{{}}}", added.join(", "))));
     }
     errors
 }
@@ -131,25 +120,15 @@ fn check_name(kind: &Kind, name: &str, errors: &mut Vec<FieldError>) {
 fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.labels";
     for (key, value) in labels.into_iter().flatten() {
-        let (prefix, name) = key
-            .split_once('/')
-            .map_or((None, key.as_str()), |(prefix, name)| (Some(prefix), name));
+        let (prefix, name) = key.split_once('/').map_or((None, key.as_str()), |(prefix, name)| (Some(prefix), name));
         if prefix.is_some_and(|prefix| !prefix.split('.').all(is_dns_label)) {
-            errors.push(FieldError::invalid(
-                FIELD,
-                format!("{key:?}"),
-                format!("prefix part {SUBDOMAIN}"),
-            ));
+            errors.push(FieldError::invalid(FIELD, format!("{key:?}"), format!("prefix part {SUBDOMAIN}")));
         }
         if !is_label_text(name) {
             errors.push(FieldError::invalid(FIELD, format!("{key:?}"), KEY_NAME));
         }
         if value.len() > 63 {
-            errors.push(FieldError::invalid(
-                FIELD,
-                format!("{value:?}"),
-                "must be no more than 63 characters",
-            ));
+            errors.push(FieldError::invalid(FIELD, format!("{value:?}"), "must be no more than 63 characters"));
         }
         if !value.is_empty() && !is_label_text(value) {
             errors.push(FieldError::invalid(FIELD, format!("{value:?}"), LABEL_VALUE));

@@ -20,14 +20,8 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// Makes the namespaces every cluster has.
 pub(crate) fn create_initial(state: &mut State) {
     for name in INITIAL {
-        let metadata = ObjectMeta {
-            name: Some(name.to_owned()),
-            ..ObjectMeta::default()
-        };
-        let mut namespace = Object {
-            metadata,
-            body: Map::new(),
-        };
+        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        let mut namespace = Object { metadata, body: Map::new() };
         metadata::initialise(&mut namespace);
         prepare_create(&mut namespace);
         state.store.put("namespaces", &namespace);
@@ -38,9 +32,7 @@ pub(crate) fn create_initial(state: &mut State) {
 pub(crate) fn prepare_create(namespace: &mut Object) {
     namespace.metadata.generation = None;
     namespace.body = Map::new();
-    namespace
-        .body
-        .insert("spec".to_owned(), json!({ "finalizers": ["kubernetes"] }));
+    namespace.body.insert("spec".to_owned(), json!({ "finalizers": ["kubernetes"] }));
     namespace.body.insert("status".to_owned(), json!({ "phase": "Active" }));
     add_name_label(namespace);
 }
@@ -54,10 +46,7 @@ pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
 
 /// Refuses to make an object where it has no place to be.
 pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
-    let found = state
-        .store
-        .get("namespaces", "", namespace)
-        .ok_or_else(|| Refusal::namespace_not_found(namespace))?;
+    let found = state.store.get("namespaces", "", namespace).ok_or_else(|| Refusal::namespace_not_found(namespace))?;
     if found.is_terminating() {
         let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
         return Err(Refusal::forbidden(kind, name, &why));
@@ -73,9 +62,7 @@ pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
     }
     let mut ending = Object::clone(namespace);
     ending.metadata.deletion_timestamp = Some(now());
-    ending
-        .body
-        .insert("status".to_owned(), json!({ "phase": "Terminating" }));
+    ending.body.insert("status".to_owned(), json!({ "phase": "Terminating" }));
     state.store.put("namespaces", &ending)
 }
 
@@ -89,9 +76,5 @@ pub(crate) fn check_mortal(kind: &Kind, name: &str) -> Result<()> {
 
 fn add_name_label(namespace: &mut Object) {
     let name = namespace.name().to_owned();
-    namespace
-        .metadata
-        .labels
-        .get_or_insert_default()
-        .insert(NAME_LABEL.to_owned(), name);
+    namespace.metadata.labels.get_or_insert_default().insert(NAME_LABEL.to_owned(), name);
 }

@@ -85,9 +85,7 @@ impl Object {
     }
 
     fn content(&self, status_counts: bool) -> impl Iterator<Item = (&String, &Value)> {
-        self.body
-            .iter()
-            .filter(move |(name, _)| status_counts || *name != "status")
+        self.body.iter().filter(move |(name, _)| status_counts || *name != "status")
     }
 
     /// Puts `other`'s value of a root field, or its absence, in place of this one's.

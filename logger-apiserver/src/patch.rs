@@ -19,10 +19,7 @@ pub(crate) fn apply(content_type: &str, patch: &[u8], object: &mut Value) -> Res
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
     let operations = decode(patch)?;
     if !operations.is_array() {
-        return Err(undecodable(format!(
-            "{} in place of an array of operations",
-            type_name(&operations)
-        )));
+        return Err(undecodable(format!("{} in place of an array of operations", type_name(&operations))));
     }
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| Refusal::unprocessable())?;
     json_patch::patch(object, &operations).map_err(|_| Refusal::unprocessable())

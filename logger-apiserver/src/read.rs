@@ -30,10 +30,7 @@ fn check_list_version(state: &State, call: &Call) -> Result<()> {
         errors.push(FieldError::forbidden("resourceVersionMatch", why));
     }
     if call.query.flag("sendInitialEvents") {
-        errors.push(FieldError::forbidden(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for list",
-        ));
+        errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
     }
     refuse_options(&errors)?;
     let unreadable = |why: String| Refusal::bad_request(format!("invalid resource version: {why}"));
@@ -45,20 +42,14 @@ fn check_list_version(state: &State, call: &Call) -> Result<()> {
         return Err(Refusal::too_large(version, current));
     }
     if exact == Some("Exact") && version < current {
-        return Err(Refusal::expired(
-            "The provided resource version is too old: only the latest is kept for lists",
-        ));
+        return Err(Refusal::expired("The provided resource version is too old: only the latest is kept for lists"));
     }
     Ok(())
 }
 
 /// Refuses list options that break rules.
 pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Refusal::invalid_of("ListOptions", "meta.k8s.io", "", errors))
-    }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_of("ListOptions", "meta.k8s.io", "", errors)) }
 }
 
 /// The `resourceVersion` of the query, or why it is none.

@@ -37,11 +37,8 @@ pub(crate) struct Target {
 impl Route {
     /// Reads a path.
     pub(crate) fn parse(path: &str) -> Self {
-        let parts: Vec<String> = path
-            .split('/')
-            .filter(|part| !part.is_empty())
-            .map(|part| decode(part, false))
-            .collect();
+        let parts: Vec<String> =
+            path.split('/').filter(|part| !part.is_empty()).map(|part| decode(part, false)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
             ["healthz" | "livez" | "readyz", ..] => Self::Health,
@@ -49,14 +46,8 @@ impl Route {
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group((*group).to_owned()),
-            ["api", version] => Self::Resources {
-                group: String::new(),
-                version: (*version).to_owned(),
-            },
-            ["apis", group, version] => Self::Resources {
-                group: (*group).to_owned(),
-                version: (*version).to_owned(),
-            },
+            ["api", version] => Self::Resources { group: String::new(), version: (*version).to_owned() },
+            ["apis", group, version] => Self::Resources { group: (*group).to_owned(), version: (*version).to_owned() },
             ["api", version, rest @ ..] => Self::resource("", version, rest),
             ["apis", group, version, rest @ ..] => Self::resource(group, version, rest),
             _ => Self::Unknown,
@@ -107,9 +98,7 @@ impl Query {
 
     /// A flag as Kubernetes reads it: anything but `false` and `0` is true.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        self.0
-            .get(name)
-            .is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
+        self.0.get(name).is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 }
 
@@ -147,10 +136,7 @@ mod tests {
         let status = target("/api/v1/namespaces/n/status");
         assert_eq!((status.namespace.as_deref(), status.name.as_deref()), (None, Some("n")));
         let object = target("/apis/example.com/v1/namespaces/n/widgets/w");
-        assert_eq!(
-            (object.namespace.as_deref(), object.name.as_deref()),
-            (Some("n"), Some("w"))
-        );
+        assert_eq!((object.namespace.as_deref(), object.name.as_deref()), (Some("n"), Some("w")));
         assert_eq!(target("/api/v1/namespaces/n").plural, "namespaces");
     }
 

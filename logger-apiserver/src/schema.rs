@@ -105,9 +105,5 @@ fn item_schema(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
 
 /// The path of a field inside `path`.
 fn child(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

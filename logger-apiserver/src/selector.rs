@@ -18,20 +18,9 @@ pub(crate) struct Selector {
 impl Selector {
     /// Reads `labelSelector` and `fieldSelector` of a query.
     pub(crate) fn from_query(query: &Query) -> Result<Self> {
-        let labels = query
-            .get("labelSelector")
-            .map(parse_labels)
-            .transpose()
-            .map_err(Refusal::bad_request)?;
-        let fields = query
-            .get("fieldSelector")
-            .map(parse_fields)
-            .transpose()
-            .map_err(Refusal::bad_request)?;
-        Ok(Self {
-            labels: labels.unwrap_or_default(),
-            fields: fields.unwrap_or_default(),
-        })
+        let labels = query.get("labelSelector").map(parse_labels).transpose().map_err(Refusal::bad_request)?;
+        let fields = query.get("fieldSelector").map(parse_fields).transpose().map_err(Refusal::bad_request)?;
+        Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })
     }
 
     pub(crate) fn matches(&self, object: &Object) -> bool {
@@ -130,11 +119,7 @@ fn comparison(tokens: &mut Tokens) -> Result<Test, String> {
 }
 
 fn exact_value(tokens: &mut Tokens) -> Result<String, String> {
-    if matches!(tokens.peek(), "" | ",") {
-        Ok(String::new())
-    } else {
-        tokens.word()
-    }
+    if matches!(tokens.peek(), "" | ",") { Ok(String::new()) } else { tokens.word() }
 }
 
 fn number(value: &str) -> Result<i64, String> {
@@ -151,11 +136,7 @@ fn value_list(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
     tokens.advance();
     let mut values = BTreeSet::new();
     loop {
-        values.insert(if matches!(tokens.peek(), "," | ")") {
-            String::new()
-        } else {
-            tokens.word()?
-        });
+        values.insert(if matches!(tokens.peek(), "," | ")") { String::new() } else { tokens.word()? });
         match tokens.peek() {
             ")" => break,
             "," => tokens.advance(),
@@ -210,9 +191,7 @@ fn token_length(text: &str) -> usize {
     const SYMBOLS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
     match SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
         Some(symbol) => symbol.len(),
-        None => text
-            .find(|c: char| c.is_whitespace() || "=!(),><".contains(c))
-            .unwrap_or(text.len()),
+        None => text.find(|c: char| c.is_whitespace() || "=!(),><".contains(c)).unwrap_or(text.len()),
     }
 }
 
@@ -245,10 +224,7 @@ impl FieldTerm {
 }
 
 fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, String> {
-    text.split(',')
-        .filter(|term| !term.is_empty())
-        .map(|term| parse_field(text, term))
-        .collect()
+    text.split(',').filter(|term| !term.is_empty()).map(|term| parse_field(text, term)).collect()
 }
 
 fn parse_field(selector: &str, term: &str) -> Result<FieldTerm, String> {
@@ -262,11 +238,7 @@ fn parse_field(selector: &str, term: &str) -> Result<FieldTerm, String> {
         "metadata.namespace" => Field::Namespace,
         other => return Err(format!("field label not supported: {other}")),
     };
-    Ok(FieldTerm {
-        field,
-        value: value.to_owned(),
-        negated,
-    })
+    Ok(FieldTerm { field, value: value.to_owned(), negated })
 }
 
 #[cfg(test)]
@@ -274,14 +246,8 @@ mod tests {
     use super::*;
 
     fn matches(selector: &str, labels: &[(&str, &str)]) -> bool {
-        let labels = labels
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect();
-        parse_labels(selector)
-            .unwrap()
-            .iter()
-            .all(|requirement| requirement.matches(&labels))
+        let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        parse_labels(selector).unwrap().iter().all(|requirement| requirement.matches(&labels))
     }
 
     #[test]
@@ -304,16 +270,7 @@ mod tests {
         ] {
             assert!(matches(yes, &labels), "{yes}");
         }
-        for no in [
-            "zone",
-            "!app",
-            "app=b",
-            "app!=a",
-            "zone=",
-            "app in (b,c)",
-            "tier notin (web,db)",
-            "n>7",
-        ] {
+        for no in ["zone", "!app", "app=b", "app!=a", "zone=", "app in (b,c)", "tier notin (web,db)", "n>7"] {
             assert!(!matches(no, &labels), "{no}");
         }
     }
@@ -323,10 +280,7 @@ mod tests {
         let cases = [
             ("a===", "unable to parse requirement: found '=', expected: identifier"),
             ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
-            (
-                "a foo b",
-                "unable to parse requirement: found 'foo', expected: in, notin, =, ==, !=, gt, lt",
-            ),
+            ("a foo b", "unable to parse requirement: found 'foo', expected: in, notin, =, ==, !=, gt, lt"),
             ("a=b c", "found 'c', expected: ',' or 'end of string'"),
             ("!a!", "found '!', expected: ',' or 'end of string'"),
         ];

@@ -48,22 +48,12 @@ impl Refusal {
     /// An unknown resource of a group that is served by the server itself.
     pub(crate) fn unknown_resource() -> Self {
         let message = "the server could not find the requested resource";
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "NotFound",
-            message,
-            Some(StatusDetails::default()),
-        )
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(StatusDetails::default()))
     }
 
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.resource());
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "NotFound",
-            message,
-            Some(resource_details(kind, name)),
-        )
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(resource_details(kind, name)))
     }
 
     pub(crate) fn namespace_not_found(name: &str) -> Self {
@@ -72,32 +62,19 @@ impl Refusal {
             kind: Some("namespaces".to_owned()),
             ..StatusDetails::default()
         };
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "NotFound",
-            format!("namespaces \"{name}\" not found"),
-            Some(details),
-        )
+        Self::new(StatusCode::NOT_FOUND, "NotFound", format!("namespaces \"{name}\" not found"), Some(details))
     }
 
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", kind.resource());
-        Self::new(
-            StatusCode::CONFLICT,
-            "AlreadyExists",
-            message,
-            Some(resource_details(kind, name)),
-        )
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(resource_details(kind, name)))
     }
 
     /// A name that is taken, on a request that also asked for a generated one.
     pub(crate) fn not_unique(kind: &Kind, name: &str) -> Self {
         let why = "the server was not able to generate a unique name for the object";
         let message = format!("{} \"{name}\" already exists, {why}", kind.resource());
-        let details = StatusDetails {
-            retry_after_seconds: Some(1),
-            ..resource_details(kind, name)
-        };
+        let details = StatusDetails { retry_after_seconds: Some(1), ..resource_details(kind, name) };
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(details))
     }
 
@@ -108,35 +85,19 @@ impl Refusal {
 
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.resource());
-        Self::new(
-            StatusCode::CONFLICT,
-            "Conflict",
-            message,
-            Some(resource_details(kind, name)),
-        )
+        Self::new(StatusCode::CONFLICT, "Conflict", message, Some(resource_details(kind, name)))
     }
 
     /// A failed delete precondition: here the real server names the kind, not the resource.
     pub(crate) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{name}\": {why}",
-            kind.qualified_kind()
-        );
-        let details = StatusDetails {
-            kind: Some(kind.kind.clone()),
-            ..resource_details(kind, name)
-        };
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified_kind());
+        let details = StatusDetails { kind: Some(kind.kind.clone()), ..resource_details(kind, name) };
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
     }
 
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("{} \"{name}\" is forbidden: {why}", kind.resource());
-        Self::new(
-            StatusCode::FORBIDDEN,
-            "Forbidden",
-            message,
-            Some(resource_details(kind, name)),
-        )
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
     }
 
     /// An object that breaks rules of its kind; `errors` is not empty.
@@ -157,58 +118,30 @@ impl Refusal {
     /// A patch that cannot be applied to the object.
     pub(crate) fn unprocessable() -> Self {
         let message = "the server rejected our request due to an error in our request";
-        Self::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "Invalid",
-            message,
-            Some(StatusDetails::default()),
-        )
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message, Some(StatusDetails::default()))
     }
 
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "MethodNotAllowed",
-            message,
-            Some(StatusDetails::default()),
-        )
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(StatusDetails::default()))
     }
 
     /// A verb that a custom resource (or its status) does not have.
     pub(crate) fn not_supported(kind: &Kind, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.resource());
-        let details = StatusDetails {
-            name: None,
-            ..resource_details(kind, "")
-        };
-        Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "MethodNotAllowed",
-            message,
-            Some(details),
-        )
+        let details = StatusDetails { name: None, ..resource_details(kind, "") };
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(details))
     }
 
     pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
         let message =
             format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
-        Self::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "UnsupportedMediaType",
-            message,
-            None,
-        )
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
     }
 
     pub(crate) fn no_server_side_apply() -> Self {
         let message = "this server does not do server-side apply yet: send a JSON patch or a merge patch";
-        Self::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "UnsupportedMediaType",
-            message,
-            None,
-        )
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
     }
 
     /// A watch from a version whose events are gone.
@@ -227,11 +160,8 @@ impl Refusal {
             message: Some("Too large resource version".to_owned()),
             reason: Some("ResourceVersionTooLarge".to_owned()),
         };
-        let details = StatusDetails {
-            causes: Some(vec![cause]),
-            retry_after_seconds: Some(1),
-            ..StatusDetails::default()
-        };
+        let details =
+            StatusDetails { causes: Some(vec![cause]), retry_after_seconds: Some(1), ..StatusDetails::default() };
         let message = format!("Too large resource version: {asked}, current: {current}");
         Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, Some(details))
     }
@@ -260,11 +190,7 @@ impl FieldError {
     }
 
     pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
-        let message = if why.is_empty() {
-            "Required value".to_owned()
-        } else {
-            format!("Required value: {why}")
-        };
+        let message = if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
         Self::of("FieldValueRequired", field, message)
     }
 
@@ -276,20 +202,12 @@ impl FieldError {
 
     pub(crate) fn too_long(field: impl Into<String>, most: i64) -> Self {
         let unit = if most == 1 { "byte" } else { "bytes" };
-        Self::of(
-            "FieldValueTooLong",
-            field,
-            format!("Too long: may not be more than {most} {unit}"),
-        )
+        Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
     }
 
     pub(crate) fn too_many(field: impl Into<String>, found: usize, most: i64) -> Self {
         let unit = if most == 1 { "item" } else { "items" };
-        Self::of(
-            "FieldValueTooMany",
-            field,
-            format!("Too many: {found}: must have at most {most} {unit}"),
-        )
+        Self::of("FieldValueTooMany", field, format!("Too many: {found}: must have at most {most} {unit}"))
     }
 
     pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {
@@ -297,11 +215,7 @@ impl FieldError {
     }
 
     fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
-        Self {
-            reason,
-            field: field.into(),
-            message,
-        }
+        Self { reason, field: field.into(), message }
     }
 
     fn cause(&self) -> StatusCause {
@@ -315,19 +229,12 @@ impl FieldError {
 
 /// `Kind.group`, or `Kind` in the core group; resources are written the same way.
 pub(crate) fn qualified(kind: &str, group: &str) -> String {
-    if group.is_empty() {
-        kind.to_owned()
-    } else {
-        format!("{kind}.{group}")
-    }
+    if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
 /// One error stands bare, several stand in brackets.
 fn joined(errors: &[FieldError]) -> String {
-    let texts: Vec<String> = errors
-        .iter()
-        .map(|error| format!("{}: {}", error.field, error.message))
-        .collect();
+    let texts: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
     match texts.as_slice() {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),
@@ -340,10 +247,5 @@ fn resource_details(kind: &Kind, name: &str) -> StatusDetails {
 
 fn details(kind: &str, group: &str, name: &str) -> StatusDetails {
     let set = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    StatusDetails {
-        name: set(name),
-        group: set(group),
-        kind: set(kind),
-        ..StatusDetails::default()
-    }
+    StatusDetails { name: set(name), group: set(group), kind: set(kind), ..StatusDetails::default() }
 }

@@ -35,12 +35,7 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new() -> Self {
-        Self {
-            version: 1,
-            objects: BTreeMap::new(),
-            log: VecDeque::new(),
-            oldest: 0,
-        }
+        Self { version: 1, objects: BTreeMap::new(), log: VecDeque::new(), oldest: 0 }
     }
 
     /// The version of the latest change.
@@ -76,12 +71,7 @@ impl Store {
         let after: Stored = Arc::new(object.at(version));
         let objects = self.objects.entry(resource.to_owned()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
-        self.record(Event {
-            version,
-            resource: resource.into(),
-            before,
-            after: Some(after.clone()),
-        });
+        self.record(Event { version, resource: resource.into(), before, after: Some(after.clone()) });
         after
     }
 
@@ -94,20 +84,13 @@ impl Store {
             return;
         };
         let version = self.next_version();
-        self.record(Event {
-            version,
-            resource: resource.into(),
-            before: Some(before),
-            after: None,
-        });
+        self.record(Event { version, resource: resource.into(), before: Some(before), after: None });
     }
 
     /// The first event after `version` that means something to the reader, and what it means.
     pub(crate) fn next_event<T>(&self, version: u64, meaning: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
         let start = self.log.partition_point(|event| event.version <= version);
-        self.log
-            .range(start..)
-            .find_map(|event| Some((event.version, meaning(event)?)))
+        self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
     }
 
     fn next_version(&mut self) -> u64 {

@@ -81,16 +81,8 @@ impl Watch {
     /// The lines to send, until the deadline, an error, or the end of the kind.
     pub(crate) fn stream(self, shared: Arc<Shared>) -> impl Stream<Item = Bytes> + Send + 'static {
         let changed = shared.subscribe();
-        let watcher = Watcher {
-            watch: self,
-            shared,
-            changed,
-            ended: false,
-        };
-        stream::unfold(
-            watcher,
-            |mut watcher| async move { Some((watcher.next().await?, watcher)) },
-        )
+        let watcher = Watcher { watch: self, shared, changed, ended: false };
+        stream::unfold(watcher, |mut watcher| async move { Some((watcher.next().await?, watcher)) })
     }
 
     /// What an event is to this watch: with the selector, a change may be a coming or a going.
@@ -109,9 +101,7 @@ impl Watch {
     }
 
     fn selects(&self, object: &Object) -> bool {
-        self.namespace
-            .as_deref()
-            .is_none_or(|namespace| namespace == object.namespace())
+        self.namespace.as_deref().is_none_or(|namespace| namespace == object.namespace())
             && self.selector.matches(object)
     }
 

@@ -34,21 +34,11 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
     prepare_create(kind, &mut object)?;
     accept(kind, &object, None)?;
     if version.is_some() {
-        return Err(Refusal::internal(
-            "resourceVersion should not be set on objects to be created",
-        ));
+        return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
-    if state
-        .store
-        .get(&kind.resource(), object.namespace(), object.name())
-        .is_some()
-    {
+    if state.store.get(&kind.resource(), object.namespace(), object.name()).is_some() {
         let generated = !name_given || object.metadata.generate_name.is_some();
-        let refusal = if generated {
-            Refusal::not_unique
-        } else {
-            Refusal::already_exists
-        };
+        let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists };
         return Err(refusal(kind, object.name()));
     }
     if dry_run {
@@ -153,9 +143,7 @@ fn check_name(object: &Object, call: &Call) -> Result<()> {
     let (name, expected) = (object.name(), call.name());
     if name.is_empty() {
         let why = "was undeterminable: name must be provided";
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({expected} based on URL) {why}"
-        )));
+        return Err(Refusal::bad_request(format!("the name of the object ({expected} based on URL) {why}")));
     }
     if name != expected {
         let message = format!("the name of the object ({name}) does not match the name on the URL ({expected})");
@@ -175,9 +163,7 @@ fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
         return Err(Refusal::invalid_of(&kind.plural, &kind.group, old.name(), &[error]));
     }
     if version.parse::<u64>().is_err() {
-        return Err(Refusal::internal(format!(
-            "strconv.ParseUint: parsing {version:?}: invalid syntax"
-        )));
+        return Err(Refusal::internal(format!("strconv.ParseUint: parsing {version:?}: invalid syntax")));
     }
     if version != old.resource_version() {
         return Err(Refusal::modified(kind, old.name()));
@@ -187,11 +173,7 @@ fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
 
 fn another_uid(call: &Call, object: &Object, old: &Object) -> Refusal {
     let kind = &call.kind;
-    let namespace = call
-        .namespace
-        .as_ref()
-        .map(|namespace| format!("{namespace}/"))
-        .unwrap_or_default();
+    let namespace = call.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: /registry/{}/{}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
          Precondition failed: UID in precondition: {}, UID in object meta: {}",
@@ -251,9 +233,5 @@ fn accept(kind: &Kind, object: &Object, old: Option<&Object>) -> Result<()> {
     if kind.is_definition() {
         errors.extend(definition::check(object, old));
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Refusal::invalid(kind, object.name(), &errors))
-    }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, object.name(), &errors)) }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Group {
 /// A kind that has a client.
 pub(crate) struct ClientKind {
     pub(crate) meta: ApiKind,
+    /// Path of its type. It is never imported, so no kind's name can clash with another.
+    pub(crate) ty: TokenStream,
     /// Name of its getters, such as `loggers`.
     pub(crate) getter: Ident,
 }
@@ -39,12 +41,15 @@ impl Api {
             check_lists(group, &mut found);
         }
         let modules = modules(groups);
-        let mut groups: Vec<_> = groups
-            .iter()
-            .zip(modules)
-            .map(|(group, module)| Group::new(*group, module))
-            .collect();
+        let mut groups: Vec<_> = groups.iter().zip(modules).map(|(group, module)| Group::new(*group, module)).collect();
         groups.sort_by(|a, b| a.module.cmp(&b.module));
+        for group in &groups {
+            check_generated_names(group, &mut found);
+        }
+        for pair in groups.windows(2).filter(|pair| pair[0].module == pair[1].module) {
+            let message = format!("its generated module `{}` is that of `{}` too", pair[1].module, pair[0].meta.group);
+            found.push(pair[1].meta.module, format!("{message}; rename one of the groups"));
+        }
         found.or(Api { groups })
     }
 
@@ -56,9 +61,10 @@ impl Api {
 
 impl Group {
     fn new(meta: ApiGroup, module: String) -> Self {
-        let kind = |meta: &'static ApiKind| ClientKind {
-            meta: *meta,
-            getter: format_ident!("{}", names::snake_plural(meta.kind, meta.plural)),
+        let kind = |kind: &'static ApiKind| ClientKind {
+            meta: *kind,
+            ty: path(&format!("{}::{}", meta.module, kind.kind)),
+            getter: names::ident(&names::snake_plural(kind.kind, kind.plural)),
         };
         let mut kinds: Vec<_> = meta.kinds().filter(|kind| kind.genclient).map(kind).collect();
         kinds.sort_by_key(|kind| kind.meta.kind);
@@ -77,7 +83,7 @@ impl Group {
 
     /// Path of the module where its kinds are public.
     pub(crate) fn path(&self) -> TokenStream {
-        self.meta.module.parse().expect("module_path! gives a path")
+        path(self.meta.module)
     }
 
     /// `group example.com, version v1`, for docs.
@@ -87,16 +93,14 @@ impl Group {
 
     /// The kinds an informer and a lister can be made for.
     pub(crate) fn informed_kinds(&self) -> impl Iterator<Item = &ClientKind> {
-        self.kinds
-            .iter()
-            .filter(|kind| kind.meta.grants(Verb::List) && kind.meta.grants(Verb::Watch))
+        self.kinds.iter().filter(|kind| kind.meta.grants(Verb::List) && kind.meta.grants(Verb::Watch))
     }
 }
 
 impl ClientKind {
-    /// Name of its type.
-    pub(crate) fn ident(&self) -> Ident {
-        format_ident!("{}", self.meta.kind)
+    /// A link to its type, for docs.
+    pub(crate) fn linked(&self) -> String {
+        format!("[`{}`]({})", self.meta.kind, self.ty.to_string().replace(' ', ""))
     }
 
     /// Name of a type of this kind, such as `LoggerLister`.
@@ -109,12 +113,13 @@ impl ClientKind {
     }
 }
 
+fn path(text: &str) -> TokenStream {
+    text.parse().expect("module_path! and a type's name make a path")
+}
+
 /// A list is read through its type, so a kind whose client lists must have one.
 fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
-    for kind in group
-        .kinds()
-        .filter(|kind| kind.grants(Verb::List) && group.list_of(kind).is_none())
-    {
+    for kind in group.kinds().filter(|kind| kind.grants(Verb::List) && group.list_of(kind).is_none()) {
         let item = format!("{}::{}", group.module, kind.kind);
         let message = "its client lists, but no list type is registered: derive `ObjectList` on a struct with \
                        `items: Vec<Self>` and add it to `kinds` of the module's `group_version!`";
@@ -122,37 +127,62 @@ fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
     }
 }
 
-/// A version of a group has one module, and a resource or kind of it one type.
-fn check_each_once(groups: &[ApiGroup], found: &mut Diagnostics) {
-    let mut versions = BTreeMap::new();
-    for group in groups {
-        if let Some(other) = versions.insert((group.group, group.version), group.module) {
-            let message = format!(
-                "{}/{} is declared in `{other}` too; declare it once",
-                group.group, group.version
-            );
-            found.push(group.module, message);
+/// Kinds whose names differ may still ask for the same generated name.
+fn check_generated_names(group: &Group, found: &mut Diagnostics) {
+    let mut getters = BTreeMap::new();
+    let mut types: BTreeMap<_, _> =
+        ["Client", "Informers"].map(|suffix| (group.type_named(suffix).to_string(), "the group itself")).into();
+    for kind in &group.kinds {
+        let name = kind.meta.kind;
+        let item = format!("{}::{name}", group.meta.module);
+        for getter in [kind.getter.to_string(), format!("all_{}", kind.getter)] {
+            if let Some(other) = getters.insert(getter.clone(), name) {
+                found.push(&item, format!("its getter `{getter}` is that of `{other}` too; set `#[k8s(plural = ..)]`"));
+            }
         }
-        let mut plurals = BTreeMap::new();
-        for kind in group.kinds() {
-            if let Some(other) = plurals.insert(kind.plural, kind.kind) {
-                let message = format!(
-                    "its plural `{}` is that of `{other}` too; set `#[k8s(plural = ..)]`",
-                    kind.plural
-                );
-                found.push(format!("{}::{}", group.module, kind.kind), message);
+        for ty in ["Client", "Lister", "NamespaceLister", "Informer"].map(|suffix| kind.type_named(suffix).to_string())
+        {
+            if let Some(other) = types.insert(ty.clone(), name) {
+                found.push(&item, format!("its generated type `{ty}` is that of {other} too; rename one of them"));
             }
         }
     }
 }
 
+/// A version of a group has one module, and its names each one meaning: the server takes plural, singular and short
+/// names as one set of names, kinds and list kinds as another, across the versions of a group.
+fn check_each_once(groups: &[ApiGroup], found: &mut Diagnostics) {
+    let mut versions = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for group in groups {
+        if let Some(other) = versions.insert((group.group, group.version), group.module) {
+            let message = format!("{}/{} is declared in `{other}` too; declare it once", group.group, group.version);
+            found.push(group.module, message);
+            continue;
+        }
+        for kind in group.kinds() {
+            for (sort, name) in names_of(group, kind) {
+                let other = *names.entry((group.group, sort, name.clone())).or_insert(kind.kind);
+                if other != kind.kind {
+                    let item = format!("{}::{}", group.module, kind.kind);
+                    found.push(item, format!("its {sort} `{name}` is one of `{other}` too; give one of them another"));
+                }
+            }
+        }
+    }
+}
+
+fn names_of(group: &ApiGroup, kind: &ApiKind) -> BTreeSet<(&'static str, String)> {
+    let resources = [kind.plural, kind.singular].into_iter().chain(kind.short_names.iter().copied());
+    let kinds = [kind.kind.to_owned(), group.list_kind(kind)];
+    let kinds = kinds.into_iter().map(|name| ("kind or list kind", name));
+    resources.map(|name| ("resource name", name.to_owned())).chain(kinds).collect()
+}
+
 /// A module name for each group: its first part, or the whole of it where two groups start alike.
 fn modules(groups: &[ApiGroup]) -> Vec<String> {
     let full: BTreeMap<_, BTreeSet<_>> = groups.iter().fold(BTreeMap::new(), |mut by_short, group| {
-        by_short
-            .entry(names::short_group(group.group))
-            .or_default()
-            .insert(group.group);
+        by_short.entry(names::short_group(group.group)).or_default().insert(group.group);
         by_short
     });
     let is_shared = |short: &str| full.get(short).is_some_and(|groups| groups.len() > 1);
@@ -160,8 +190,5 @@ fn modules(groups: &[ApiGroup]) -> Vec<String> {
         short if is_shared(&short) => names::snake_of_dotted(group.group),
         short => short,
     };
-    groups
-        .iter()
-        .map(|group| format!("{}_{}", name(group), group.version))
-        .collect()
+    groups.iter().map(|group| format!("{}_{}", name(group), group.version)).collect()
 }

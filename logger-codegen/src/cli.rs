@@ -55,13 +55,13 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     let Some(types_crate) = types_crate(groups) else {
         bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
     };
-    let layout = args.layout(types_crate);
+    let layout = args.layout(types_crate)?;
     let root = match &args.root {
         Some(root) => root.clone(),
         None => workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
     };
     let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
-    let plan = Plan::new(&root, &files, &[&layout.client_dir, &layout.crd_dir])?;
+    let plan = Plan::new(&root, &files, &layout)?;
     if args.check {
         let drift = plan.drift()?;
         println!("{}", report::drift(&drift, files.len()));
@@ -72,22 +72,21 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
 }
 
 impl Args {
-    fn layout(&self, types_crate: &str) -> Layout {
+    fn layout(&self, types_crate: &str) -> Result<Layout> {
         let mut layout = Layout::for_types_crate(types_crate);
         if let Some(directory) = &self.client_dir {
-            let package = directory
-                .strip_suffix("/src")
-                .unwrap_or(directory)
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
+            let directory = directory.trim_end_matches('/');
+            let package = directory.strip_suffix("/src").unwrap_or(directory).rsplit('/').next().unwrap_or_default();
+            if package.is_empty() || package == "src" {
+                bail!("--client-dir {directory} is in no package; give the sources of one, such as `my-client/src`");
+            }
             layout.client_crate = package.replace('-', "_");
-            layout.client_dir = directory.clone();
+            layout.client_dir = directory.to_owned();
         }
         if let Some(directory) = &self.crd_dir {
-            layout.crd_dir = directory.clone();
+            layout.crd_dir = directory.trim_end_matches('/').to_owned();
         }
-        layout
+        Ok(layout)
     }
 }
 
@@ -100,11 +99,8 @@ fn types_crate(groups: &[ApiGroup]) -> Option<&'static str> {
 fn workspace_root(from: &Path) -> Result<PathBuf> {
     let is_root = |directory: &&Path| {
         std::fs::read_to_string(directory.join("Cargo.toml"))
-            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim() == "[workspace]"))
+            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
     };
-    let root = from
-        .ancestors()
-        .find(is_root)
-        .context("no Cargo.toml with `[workspace]` here or above; give --root")?;
+    let root = from.ancestors().find(is_root).context("no Cargo.toml with `[workspace]` here or above; give --root")?;
     Ok(root.to_owned())
 }

@@ -9,23 +9,24 @@ use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::Layout;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
 
 /// The CRD of every kind, one file each, as `<group>_<plural>.yaml`.
-pub(crate) fn files(groups: &[ApiGroup], directory: &str) -> Result<Vec<File>, Diagnostics> {
+pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let mut found = Diagnostics::default();
     let mut files: BTreeMap<String, (String, File)> = BTreeMap::new();
     for group in groups {
         for kind in group.kinds() {
             let item = format!("{}::{}", group.module, kind.kind);
-            let path = format!("{directory}/{}_{}.yaml", group.group, kind.plural);
+            let path = format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural);
             let Some(file) =
                 definition(group, kind, &item, &mut found).and_then(|crd| yaml::write(&crd, &item, &mut found))
             else {
                 continue;
             };
-            let file = File::yaml(path.clone(), &file);
+            let file = File::yaml(path.clone(), layout, &file);
             if let Some((other, _)) = files.insert(path, (item.clone(), file)) {
                 found.push(&item, format!("`{other}` is another version of it; several versions of one kind need a storage version, which cannot be said yet"));
             }
@@ -36,9 +37,7 @@ pub(crate) fn files(groups: &[ApiGroup], directory: &str) -> Result<Vec<File>, D
 
 /// The whole definition; `None` where the schema was refused.
 fn definition(group: &ApiGroup, kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {
-    let list_kind = group
-        .list_of(kind)
-        .map_or_else(|| format!("{}List", kind.kind), |list| list.kind.to_owned());
+    let list_kind = group.list_kind(kind);
     let mut names = json!({
         "kind": kind.kind, "listKind": list_kind, "plural": kind.plural, "singular": kind.singular,
     });
@@ -76,18 +75,12 @@ fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> 
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let schema = (kind.schema)(&mut settings.into_generator());
-    structural::root(schema.to_value(), item, kind.docs, found)
+    let root = structural::Root { item, docs: kind.docs, status: kind.status };
+    structural::root(schema.to_value(), &root, found)
 }
 
 fn column(column: &PrintColumn) -> Value {
-    let PrintColumn {
-        name,
-        column_type,
-        json_path,
-        description,
-        format,
-        priority,
-    } = column;
+    let PrintColumn { name, column_type, json_path, description, format, priority } = column;
     let mut value = json!({"name": name, "type": column_type, "jsonPath": json_path});
     if let Some(description) = description {
         value["description"] = json!(description);
@@ -106,12 +99,7 @@ fn subresources(kind: &ApiKind) -> Option<Value> {
     if kind.status {
         subresources.insert("status".to_owned(), json!({}));
     }
-    if let Some(Scale {
-        spec_path,
-        status_path,
-        selector_path,
-    }) = kind.scale
-    {
+    if let Some(Scale { spec_path, status_path, selector_path }) = kind.scale {
         let mut scale = json!({"specReplicasPath": spec_path, "statusReplicasPath": status_path});
         if let Some(path) = selector_path {
             scale["labelSelectorPath"] = json!(path);

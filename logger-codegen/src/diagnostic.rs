@@ -17,10 +17,7 @@ pub struct Diagnostics(pub Vec<Diagnostic>);
 
 impl Diagnostics {
     pub(crate) fn push(&mut self, item: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Diagnostic {
-            item: item.into(),
-            message: message.into(),
-        });
+        self.0.push(Diagnostic { item: item.into(), message: message.into() });
     }
 
     /// The value, if nothing was found.

@@ -1,12 +1,14 @@
 //! The sources of the client crate, one emitter per layer.
 
 mod clientset;
+mod docs;
 mod informers;
 mod listers;
 mod root;
 mod scheme;
 mod typed;
 
+use docs::transplanted;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -30,28 +32,15 @@ pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostic
     ];
     let file = |(path, docs, items): Source| {
         let path = format!("{}/{path}", layout.client_dir);
-        File::rust(path.clone(), &docs, items).map_err(|error| Diagnostic {
-            item: path,
-            message: format!("a name is no Rust identifier: {error}"),
-        })
+        File::rust(path.clone(), layout, &docs, items)
+            .map_err(|error| Diagnostic { item: path, message: format!("a name is no Rust identifier: {error}") })
     };
-    sources
-        .into_iter()
-        .flatten()
-        .map(file)
-        .collect::<Result<_, _>>()
-        .map_err(Diagnostics::from)
+    sources.into_iter().flatten().map(file).collect::<Result<_, _>>().map_err(Diagnostics::from)
 }
 
 /// Doc attributes, a line each.
 fn doc(text: &str) -> TokenStream {
-    let lines = text.lines().map(|line| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!(" {line}")
-        }
-    });
+    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
     quote!(#(#[doc = #lines])*)
 }
 

@@ -29,6 +29,9 @@ use api::Api;
 /// Where generated files go, relative to the root of the workspace.
 #[derive(Clone, Debug)]
 pub struct Layout {
+    /// Name of the types crate in Rust, such as `logger_types`. Generated files bear it, so that several types crates may
+    /// share a directory: each removes its own stray files only.
+    pub types_crate: String,
     /// Name of the client crate in Rust, such as `logger_client`.
     pub client_crate: String,
     /// Directory of its sources, such as `logger-client/src`.
@@ -42,11 +45,7 @@ impl Layout {
     pub fn for_types_crate(types_crate: &str) -> Self {
         let client_crate = format!("{}_client", types_crate.strip_suffix("_types").unwrap_or(types_crate));
         let client_dir = format!("{}/src", client_crate.replace('_', "-"));
-        Layout {
-            client_crate,
-            client_dir,
-            crd_dir: "config/crd/bases".to_owned(),
-        }
+        Layout { types_crate: types_crate.to_owned(), client_crate, client_dir, crd_dir: "config/crd/bases".to_owned() }
     }
 }
 
@@ -56,7 +55,7 @@ impl Layout {
 /// A kind cannot be generated: every mistake is named with its Rust item.
 pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let api = Api::new(groups)?;
-    let crds = crd::files(groups, &layout.crd_dir)?;
+    let crds = crd::files(groups, layout)?;
     let mut files = emit::client(&api, layout)?;
     files.extend(crds);
     files.sort();

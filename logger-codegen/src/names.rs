@@ -1,5 +1,17 @@
 //! Names of modules, types and methods, made from groups and kinds.
 
+use proc_macro2::Ident;
+use quote::format_ident;
+
+/// An identifier; a keyword becomes a raw one.
+pub(crate) fn ident(name: &str) -> Ident {
+    match syn::parse_str::<Ident>(name) {
+        Ok(ident) => ident,
+        Err(_) if name.starts_with(|c: char| c.is_ascii_digit()) => format_ident!("_{name}"),
+        Err(_) => format_ident!("r#{name}"),
+    }
+}
+
 /// The first part of a group as words: `example` of `example.com`, `core` of the empty group.
 pub(crate) fn short_group(group: &str) -> String {
     snake_of_dotted(group.split('.').next().unwrap_or_default())
@@ -7,9 +19,10 @@ pub(crate) fn short_group(group: &str) -> String {
 
 /// A whole group as words: `example_com`.
 pub(crate) fn snake_of_dotted(group: &str) -> String {
-    match group {
-        "" => "core".to_owned(),
-        group => group.replace(['.', '-'], "_"),
+    match group.chars().next() {
+        None => "core".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("group_{}", group.replace(['.', '-'], "_")),
+        Some(_) => group.replace(['.', '-'], "_"),
     }
 }
 
@@ -64,11 +77,8 @@ mod tests {
 
     #[test]
     fn kinds_become_words() {
-        for (kind, expected) in [
-            ("Logger", "logger"),
-            ("NetworkPolicy", "network_policy"),
-            ("HTTPRoute", "http_route"),
-        ] {
+        for (kind, expected) in [("Logger", "logger"), ("NetworkPolicy", "network_policy"), ("HTTPRoute", "http_route")]
+        {
             assert_eq!(snake(kind), expected);
         }
     }
@@ -86,9 +96,16 @@ mod tests {
     }
 
     #[test]
+    fn keywords_become_raw_identifiers() {
+        assert_eq!(ident("type").to_string(), "r#type");
+        assert_eq!(ident("loggers").to_string(), "loggers");
+    }
+
+    #[test]
     fn groups_become_modules() {
         assert_eq!(short_group("example.com"), "example");
         assert_eq!(snake_of_dotted("my-group.example.com"), "my_group_example_com");
         assert_eq!(pascal("my_group_v1"), "MyGroupV1");
+        assert_eq!(short_group("3scale.example.com"), "group_3scale");
     }
 }

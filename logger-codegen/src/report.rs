@@ -6,25 +6,13 @@ use crate::file::{Drift, Written};
 
 /// What was written, for people.
 pub(crate) fn written(done: &[(String, Written)]) -> String {
-    let mut lines: Vec<_> = done
-        .iter()
-        .map(|(path, written)| format!("{:>9} {path}", word(*written)))
-        .collect();
+    let mut lines: Vec<_> = done.iter().map(|(path, written)| format!("{:>9} {path}", word(*written))).collect();
     let counts = [Written::Created, Written::Updated, Written::Unchanged, Written::Removed]
-        .map(|wanted| {
-            (
-                done.iter().filter(|(_, written)| *written == wanted).count(),
-                word(wanted),
-            )
-        })
+        .map(|wanted| (done.iter().filter(|(_, written)| *written == wanted).count(), word(wanted)))
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"));
-    lines.push(format!(
-        "{}: {}",
-        files(done.len()),
-        counts.collect::<Vec<_>>().join(", ")
-    ));
+    lines.push(format!("{}: {}", files(done.len()), counts.collect::<Vec<_>>().join(", ")));
     lines.join("\n")
 }
 
@@ -43,10 +31,7 @@ pub(crate) fn drift(drift: &[Drift], total: usize) -> String {
         return format!("{}: all as generated", files(total));
     }
     let mut lines: Vec<_> = drift.iter().map(one_drift).collect();
-    lines.push(format!(
-        "{} not as generated; run `cargo xtask codegen`",
-        files(drift.len())
-    ));
+    lines.push(format!("{} not as generated; run `cargo xtask codegen`", files(drift.len())));
     lines.join("\n")
 }
 
@@ -56,11 +41,7 @@ fn one_drift(drift: &Drift) -> String {
         Drift::Stray(path) => format!("  stray: {path} (generated once, not any more)"),
         Drift::Changed { path, found, generated } => {
             let diff = TextDiff::from_lines(found.as_str(), generated.as_str());
-            let diff = diff
-                .unified_diff()
-                .context_radius(2)
-                .header("in the tree", "generated")
-                .to_string();
+            let diff = diff.unified_diff().context_radius(2).header("in the tree", "generated").to_string();
             format!("changed: {path}\n{}", diff.trim_end())
         }
     }

@@ -47,55 +47,7 @@ clone_is_deep!(
     serde_json::Map<String, serde_json::Value>,
 );
 
-mod kubernetes {
-    //! The k8s-openapi types that API types embed: plain data throughout, so their `Clone` is deep.
-
-    use k8s_openapi::api::core::v1 as core;
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-    use k8s_openapi::apimachinery::pkg::{api::resource, runtime, util::intstr};
-
-    use super::DeepCopy;
-
-    clone_is_deep!(
-        k8s_openapi::ByteString,
-        k8s_openapi::jiff::Timestamp,
-        resource::Quantity,
-        runtime::RawExtension,
-        intstr::IntOrString,
-        meta::Condition,
-        meta::FieldsV1,
-        meta::LabelSelector,
-        meta::LabelSelectorRequirement,
-        meta::ListMeta,
-        meta::ManagedFieldsEntry,
-        meta::MicroTime,
-        meta::ObjectMeta,
-        meta::OwnerReference,
-        meta::Time,
-        core::Affinity,
-        core::ConfigMapKeySelector,
-        core::Container,
-        core::ContainerPort,
-        core::EnvFromSource,
-        core::EnvVar,
-        core::LocalObjectReference,
-        core::ObjectReference,
-        core::PersistentVolumeClaimSpec,
-        core::PodSecurityContext,
-        core::PodSpec,
-        core::PodTemplateSpec,
-        core::Probe,
-        core::ResourceRequirements,
-        core::SecretKeySelector,
-        core::SecurityContext,
-        core::ServicePort,
-        core::Toleration,
-        core::TopologySpreadConstraint,
-        core::TypedLocalObjectReference,
-        core::Volume,
-        core::VolumeMount,
-    );
-}
+mod kubernetes;
 
 impl<T: DeepCopy> DeepCopy for Box<T> {
     fn deep_copy(&self) -> Self {
@@ -128,10 +80,7 @@ impl<T: DeepCopy> DeepCopy for Vec<T> {
     fn deep_copy_into(&self, target: &mut Self) {
         target.truncate(self.len());
         let (common, rest) = self.split_at(target.len());
-        common
-            .iter()
-            .zip(target.iter_mut())
-            .for_each(|(from, to)| from.deep_copy_into(to));
+        common.iter().zip(target.iter_mut()).for_each(|(from, to)| from.deep_copy_into(to));
         target.extend(rest.iter().map(T::deep_copy));
     }
 }
@@ -154,16 +103,12 @@ impl<T: DeepCopy, const N: usize> DeepCopy for [T; N] {
 
 impl<K: DeepCopy + Ord, V: DeepCopy> DeepCopy for BTreeMap<K, V> {
     fn deep_copy(&self) -> Self {
-        self.iter()
-            .map(|(key, value)| (key.deep_copy(), value.deep_copy()))
-            .collect()
+        self.iter().map(|(key, value)| (key.deep_copy(), value.deep_copy())).collect()
     }
 
     fn deep_copy_into(&self, target: &mut Self) {
         if self.keys().eq(target.keys()) {
-            self.values()
-                .zip(target.values_mut())
-                .for_each(|(from, to)| from.deep_copy_into(to));
+            self.values().zip(target.values_mut()).for_each(|(from, to)| from.deep_copy_into(to));
         } else {
             *target = self.deep_copy();
         }
@@ -178,9 +123,7 @@ impl<T: DeepCopy + Ord> DeepCopy for BTreeSet<T> {
 
 impl<K: DeepCopy + Eq + Hash, V: DeepCopy, S: BuildHasher + Default> DeepCopy for HashMap<K, V, S> {
     fn deep_copy(&self) -> Self {
-        self.iter()
-            .map(|(key, value)| (key.deep_copy(), value.deep_copy()))
-            .collect()
+        self.iter().map(|(key, value)| (key.deep_copy(), value.deep_copy())).collect()
     }
 }
 
@@ -225,11 +168,8 @@ mod tests {
 
     #[test]
     fn copying_into_equals_copying_whatever_the_target_held() {
-        let maps = [
-            BTreeMap::from([("a".to_owned(), vec![1])]),
-            BTreeMap::new(),
-            BTreeMap::from([("b".to_owned(), vec![])]),
-        ];
+        let maps =
+            [BTreeMap::from([("a".to_owned(), vec![1])]), BTreeMap::new(), BTreeMap::from([("b".to_owned(), vec![])])];
         for from in &maps {
             for mut to in maps.clone() {
                 from.deep_copy_into(&mut to);

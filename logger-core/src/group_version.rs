@@ -104,10 +104,7 @@ pub struct GroupVersionResource {
 impl GroupVersionResource {
     /// The same resource without its version.
     pub fn group_resource(&self) -> GroupResource {
-        GroupResource {
-            group: self.group.clone(),
-            resource: self.resource.clone(),
-        }
+        GroupResource { group: self.group.clone(), resource: self.resource.clone() }
     }
 }
 
@@ -133,16 +130,9 @@ mod tests {
 
     #[test]
     fn names_read_as_go_writes_them() {
-        const GV: GroupVersion = GroupVersion {
-            group: "example.com",
-            version: "v1",
-            api_version: "example.com/v1",
-        };
+        const GV: GroupVersion = GroupVersion { group: "example.com", version: "v1", api_version: "example.com/v1" };
         assert_eq!(GV.kind("Widget").to_string(), "example.com/v1, Kind=Widget");
         assert_eq!(GV.resource("widgets").to_string(), "example.com/v1, Resource=widgets");
-        assert_eq!(
-            GV.resource("widgets").group_resource().to_string(),
-            "widgets.example.com"
-        );
+        assert_eq!(GV.resource("widgets").group_resource().to_string(), "widgets.example.com");
     }
 }

@@ -24,6 +24,11 @@ impl ApiGroup {
         })
     }
 
+    /// The list kind of a kind: that of its list type, or by convention.
+    pub fn list_kind(&self, kind: &ApiKind) -> String {
+        self.list_of(kind).map_or_else(|| format!("{}List", kind.kind), |list| list.kind.to_owned())
+    }
+
     /// The list type of a kind, if one is registered.
     pub fn list_of(&self, kind: &ApiKind) -> Option<&'static ApiList> {
         self.types.iter().find_map(|of| match of {
@@ -114,12 +119,7 @@ pub struct ApiList {
 impl ApiList {
     /// Stands for a list whose declaration was refused by its derive; no build that holds one succeeds.
     #[doc(hidden)]
-    pub const REFUSED: ApiList = ApiList {
-        kind: "",
-        item: "",
-        items: "",
-        docs: "",
-    };
+    pub const REFUSED: ApiList = ApiList { kind: "", item: "", items: "", docs: "" };
 }
 
 /// Where the objects of a kind live.

@@ -65,6 +65,11 @@ pub trait ApiType {
 }
 
 /// A root kind: a struct with `metadata` that derives [`Object`](derive@crate::Object).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind",
+    label = "this type does not derive `Object`",
+    note = "derive `Object` on it: `#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]`"
+)]
 pub trait Kind:
     Object
     + Clone
@@ -90,6 +95,11 @@ pub trait Listed: Kind {
 }
 
 /// A list of a kind: a struct with `metadata` and items that derives [`ObjectList`](derive@crate::ObjectList).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the list of a kind",
+    label = "this type does not derive `ObjectList`",
+    note = "derive `ObjectList` on it: `#[derive(Clone, Debug, DeepCopy, ObjectList)]`"
+)]
 pub trait KindList: Object + Clone + DeepCopy + Serialize + DeserializeOwned {
     /// The kind listed.
     type Item: Kind;

@@ -42,20 +42,12 @@ impl Scheme {
     pub fn add<T: Object + DeserializeOwned>(&mut self, gvk: GroupVersionKind) -> Result<(), Conflict> {
         let rust_type = type_name::<T>();
         match self.types.get(&gvk) {
-            Some(known) if known.rust_type != rust_type => Err(Conflict {
-                gvk,
-                registered: known.rust_type,
-                refused: rust_type,
-            }),
+            Some(known) if known.rust_type != rust_type => {
+                Err(Conflict { gvk, registered: known.rust_type, refused: rust_type })
+            }
             Some(_) => Ok(()),
             None => {
-                self.types.insert(
-                    gvk,
-                    Entry {
-                        rust_type,
-                        decode: decode::<T>,
-                    },
-                );
+                self.types.insert(gvk, Entry { rust_type, decode: decode::<T> });
                 Ok(())
             }
         }

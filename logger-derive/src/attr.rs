@@ -2,10 +2,13 @@
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
-use darling::util::{Flag, SpannedValue};
+use darling::util::Flag;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
 
+use crate::columns::PrintColumns;
 use crate::errors::Errors;
 
 /// `#[genclient(..)]`: Go's `+genclient`.
@@ -30,8 +33,7 @@ pub(crate) struct K8s {
     pub(crate) categories: Vec<LitStr>,
     pub(crate) scope: Option<LitStr>,
     pub(crate) subresource: Subresource,
-    #[darling(multiple)]
-    pub(crate) printcolumn: Vec<PrintColumn>,
+    pub(crate) printcolumns: PrintColumns,
 }
 
 /// `#[k8s(subresource(..))]`.
@@ -49,21 +51,6 @@ pub(crate) struct Scale {
     pub(crate) status_path: LitStr,
     #[darling(default)]
     pub(crate) selector_path: Option<LitStr>,
-}
-
-/// `#[k8s(printcolumn(..))]`.
-#[derive(FromMeta)]
-pub(crate) struct PrintColumn {
-    pub(crate) name: LitStr,
-    #[darling(rename = "type")]
-    pub(crate) column_type: LitStr,
-    pub(crate) json_path: LitStr,
-    #[darling(default)]
-    pub(crate) description: Option<LitStr>,
-    #[darling(default)]
-    pub(crate) format: Option<LitStr>,
-    #[darling(default)]
-    pub(crate) priority: SpannedValue<i32>,
 }
 
 /// `#[k8s(..)]` on a list, and `#[deep_copy(..)]`.
@@ -94,17 +81,12 @@ const FORMS: &[(&str, &str)] = &[
     ("categories", "categories = [\"all\"]"),
     ("crate", "crate = path"),
     ("default", "default"),
-    ("description", "description = \"..\""),
-    ("format", "format = \"..\""),
     ("group", "group = \"example.com\""),
-    ("json_path", "json_path = \".status.state\""),
     ("kinds", "kinds = [Widget, WidgetList]"),
-    ("name", "name = \"..\""),
     ("no_status", "no_status"),
     ("non_namespaced", "non_namespaced"),
     ("plural", "plural = \"widgets\""),
-    ("printcolumn", "printcolumn(name = \"..\", type = \"..\", json_path = \"..\")"),
-    ("priority", "priority = 1"),
+    ("printcolumns", "printcolumns = [string(\"State\", \".status.state\")]"),
     ("rename", "rename = \"..\""),
     ("rename_all", "rename_all = \"camelCase\""),
     ("scale", "scale(spec_path = \"..\", status_path = \"..\")"),
@@ -116,12 +98,24 @@ const FORMS: &[(&str, &str)] = &[
     ("status", "status"),
     ("status_path", "status_path = \".status.replicas\""),
     ("subresource", "subresource(status)"),
-    ("type", "type = \"string\""),
     ("version", "version = \"v1\""),
 ];
 
-/// What is written for this keyword, if there is such a keyword.
-pub(crate) fn form(keyword: &str) -> Option<&'static str> {
+/// That this keyword is missing, and how it is written.
+pub(crate) fn missing(keyword: &str) -> String {
+    format!("missing `{}`", form(keyword).unwrap_or(keyword))
+}
+
+/// How this keyword is written.
+pub(crate) fn expected(keyword: &str) -> String {
+    match form(keyword) {
+        Some(form) if form == keyword => format!("expected `{form}` alone: it takes no value"),
+        Some(form) => format!("expected `{form}`"),
+        None => "expected a keyword, not a literal".to_owned(),
+    }
+}
+
+fn form(keyword: &str) -> Option<&'static str> {
     FORMS.iter().find(|(name, _)| *name == keyword).map(|(_, form)| *form)
 }
 
@@ -135,7 +129,7 @@ pub(crate) fn read<T: FromMeta + Default>(name: &str, attrs: &[Attribute], error
                 Ok(nested) => items.extend(nested),
                 Err(error) => errors.extend(error),
             },
-            Meta::NameValue(_) => errors.push(attr, format_args!("expected `#[{name}(..)]`")),
+            Meta::NameValue(_) => errors.push(attr, format_args!("expected `#[{name}]` or `#[{name}(..)]`")),
         }
     }
     keywords(items, errors)
@@ -162,21 +156,47 @@ pub(crate) fn named<'a>(name: &'a str, attrs: &'a [Attribute]) -> impl Iterator<
     attrs.iter().filter(move |attr| attr.path().is_ident(name))
 }
 
-/// The doc comment: its lines without the space after `///`, blank lines at the ends left out.
-pub(crate) fn docs(attrs: &[Attribute]) -> String {
-    let lines = named("doc", attrs).filter_map(|attr| match &attr.meta {
-        Meta::NameValue(doc) => match &doc.value {
-            syn::Expr::Lit(syn::ExprLit {
-                lit: syn::Lit::Str(text),
-                ..
-            }) => Some(text.value()),
+/// `rename = ".."` in `#[schemars(..)]`.
+pub(crate) fn schemars_renames(attrs: &[Attribute]) -> impl Iterator<Item = Meta> {
+    let nested = |attr: &Attribute| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok();
+    named("schemars", attrs).filter_map(nested).flatten().filter(|meta| meta.path().is_ident("rename"))
+}
+
+/// The doc comment, as an expression: its lines without the space after `///`, blank lines at the ends left out. What is
+/// no literal (`#[doc = include_str!(..)]`) stays as it is written.
+pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
+    let blocks: Vec<_> = named("doc", attrs)
+        .filter_map(|attr| match &attr.meta {
+            Meta::NameValue(doc) => Some(&doc.value),
             _ => None,
-        },
-        _ => None,
-    });
-    let text: Vec<_> = lines
-        .flat_map(|block| block.split('\n').map(str::to_owned).collect::<Vec<_>>())
-        .map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
+        })
         .collect();
-    text.join("\n").trim_matches('\n').to_owned()
+    let literals: Option<Vec<_>> = blocks.iter().map(|block| literal_doc(block)).collect();
+    match literals {
+        Some(lines) => {
+            let text = lines.concat().join("\n");
+            let text = text.trim_matches('\n');
+            quote!(#text)
+        }
+        None => {
+            let blocks = blocks.iter().map(|block| match literal_doc(block) {
+                Some(lines) => lines.join("\n").into_token_stream(),
+                None => block.to_token_stream(),
+            });
+            quote!(::core::concat!(#(#blocks, "\n"),*))
+        }
+    }
+}
+
+/// The lines of a doc comment, without the stars of a block comment.
+fn literal_doc(block: &Expr) -> Option<Vec<String>> {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = block else { return None };
+    let text = text.value();
+    let starred = |line: &str| line.trim_start().starts_with('*');
+    let has_stars = text.contains('\n') && text.lines().skip(1).filter(|line| !line.trim().is_empty()).all(starred);
+    let line = |line: &str| {
+        let line = if has_stars && starred(line) { &line.trim_start()[1..] } else { line };
+        line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
+    };
+    Some(text.split('\n').map(line).collect())
 }

@@ -10,6 +10,8 @@ use crate::names;
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     metadata_is_there(&kind.root, "ObjectMeta", errors);
     type_meta_is_not_a_field(&kind.root, errors);
+    each_json_name_is_one_field(&kind.root, errors);
+    name_is_accepted_by_the_server(&kind.root, errors);
     scope_is_known(kind, errors);
     names_are_accepted_by_the_server(kind, errors);
     status_subresource_has_a_status(kind, errors);
@@ -21,6 +23,8 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
 pub(crate) fn list(list: &List, errors: &mut Errors) {
     metadata_is_there(&list.root, "ListMeta", errors);
     type_meta_is_not_a_field(&list.root, errors);
+    each_json_name_is_one_field(&list.root, errors);
+    name_is_accepted_by_the_server(&list.root, errors);
     items_are_a_vec(list, errors);
     nothing_else_is_there(list, errors);
 }
@@ -28,16 +32,11 @@ pub(crate) fn list(list: &List, errors: &mut Errors) {
 /// `pub metadata: ObjectMeta` must be a field, and `ListMeta` that of a list.
 fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
     if root.lacks("metadata") {
-        errors.push(
-            &root.ident,
-            format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"),
-        );
+        errors.push(&root.ident, format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"));
     }
-    let other = root.field("metadata").filter(|field| {
-        ["ListMeta", "ObjectMeta"]
-            .iter()
-            .any(|name| *name != ty && field.is_of(name))
-    });
+    let other = root
+        .field("metadata")
+        .filter(|field| ["ListMeta", "ObjectMeta"].iter().any(|name| *name != ty && field.is_of(name)));
     if let Some(field) = other {
         errors.push(&field.ty, format_args!("expected `{ty}`"));
     }
@@ -47,14 +46,12 @@ fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
 fn items_are_a_vec(list: &List, errors: &mut Errors) {
     let example = list.kind_by_name().map_or_else(|| "Kind".to_owned(), |kind| kind.to_string());
     match list.items() {
-        None if list.root.has_named_fields() => errors.push(
-            &list.root.ident,
-            format_args!("a list needs its items: add `pub items: Vec<{example}>`"),
-        ),
-        Some(items) if items.vec_item().is_none() => errors.push(
-            &items.ty,
-            format_args!("the items of a list are a `Vec`, such as `Vec<{example}>`"),
-        ),
+        None if list.root.has_named_fields() => {
+            errors.push(&list.root.ident, format_args!("a list needs its items: add `pub items: Vec<{example}>`"))
+        }
+        Some(items) if items.vec_item().is_none() => {
+            errors.push(&items.ty, format_args!("the items of a list are a `Vec`, such as `Vec<{example}>`"))
+        }
         None | Some(_) => {}
     }
 }
@@ -62,36 +59,39 @@ fn items_are_a_vec(list: &List, errors: &mut Errors) {
 /// A list has no fields beside these two.
 fn nothing_else_is_there(list: &List, errors: &mut Errors) {
     if let Some(other) = list.root.fields().iter().filter(|f| f.json_name != "metadata").nth(1) {
-        errors.push(
-            &other.ident,
-            "a list has `metadata` and its items, nothing else; remove this field",
-        );
+        errors.push(&other.ident, "a list has `metadata` and its items, nothing else; remove this field");
     }
 }
 
 /// `apiVersion` and `kind` come from the type, so a field of that name would be written twice.
 fn type_meta_is_not_a_field(root: &Root, errors: &mut Errors) {
-    for field in root
-        .fields()
-        .iter()
-        .filter(|f| ["apiVersion", "kind"].contains(&f.json_name.as_str()))
-    {
+    for field in root.fields().iter().filter(|f| ["apiVersion", "kind"].contains(&f.json_name.as_str())) {
         errors.push(
             &field.ident,
-            format_args!(
-                "`{}` is written and checked by the derive; remove this field",
-                field.json_name
-            ),
+            format_args!("`{}` is written and checked by the derive; remove this field", field.json_name),
         );
+    }
+}
+
+/// Two fields of one JSON name would be written twice.
+fn each_json_name_is_one_field(root: &Root, errors: &mut Errors) {
+    for (i, field) in root.fields().iter().enumerate() {
+        if root.fields()[..i].iter().any(|earlier| earlier.json_name == field.json_name) {
+            errors.push(&field.ident, format_args!("another field is `{}` in JSON too; rename one", field.json_name));
+        }
+    }
+}
+
+/// A kind is letters and digits, as its lower-case form must be a DNS label.
+fn name_is_accepted_by_the_server(root: &Root, errors: &mut Errors) {
+    if !names::is_kind(&root.name()) {
+        errors.push(&root.ident, "the API server takes letters and digits in CamelCase for a kind; rename the type");
     }
 }
 
 /// `#[k8s(scope = "Namespaced")]` contradicts `#[genclient(non_namespaced)]`; without `#[genclient]` it must be said.
 fn scope_is_known(kind: &Kind, errors: &mut Errors) {
-    let non_namespaced = kind
-        .genclient
-        .as_ref()
-        .is_some_and(|(_, client)| client.non_namespaced.is_present());
+    let non_namespaced = kind.genclient.as_ref().is_some_and(|(_, client)| client.non_namespaced.is_present());
     match (&kind.k8s.scope, &kind.genclient) {
         (None, None) if !kind.incomplete => errors.push(
             &kind.root.ident,
@@ -114,17 +114,9 @@ fn scope_is_known(kind: &Kind, errors: &mut Errors) {
 /// Plural, singular, short names and categories are DNS-1035 labels, each short name and category once.
 fn names_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
     let k8s = &kind.k8s;
-    for name in [&k8s.plural, &k8s.singular]
-        .into_iter()
-        .flatten()
-        .chain(&k8s.short_names)
-        .chain(&k8s.categories)
-    {
+    for name in [&k8s.plural, &k8s.singular].into_iter().flatten().chain(&k8s.short_names).chain(&k8s.categories) {
         if !names::is_dns_1035_label(&name.value()) {
-            errors.push(
-                name,
-                "the API server takes lower-case letters, digits and `-` here, starting with a letter",
-            );
+            errors.push(name, "the API server takes lower-case letters, digits and `-` here, starting with a letter");
         }
     }
     for list in [&k8s.short_names, &k8s.categories] {
@@ -139,11 +131,8 @@ fn names_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
 /// `subresource(status)` without a field `status` would be an endpoint for nothing.
 fn status_subresource_has_a_status(kind: &Kind, errors: &mut Errors) {
     if kind.k8s.subresource.status.is_present() && kind.root.lacks("status") {
-        let at = syn::Error::new(
-            kind.k8s.subresource.status.span(),
-            "there is no status to serve: add `pub status: Option<..>` or remove this",
-        );
-        errors.extend(at);
+        let message = "there is no status to serve: add `pub status: Option<..>` or remove this";
+        errors.extend(syn::Error::new(kind.k8s.subresource.status.span(), message));
     }
 }
 
@@ -159,29 +148,16 @@ fn scale_paths_are_where_they_belong(kind: &Kind, errors: &mut Errors) {
     }
 }
 
-/// Column types and path form are the server's.
+/// The path of a column starts with a dot.
 fn columns_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
-    for column in &kind.k8s.printcolumn {
-        if !["boolean", "date", "integer", "number", "string"].contains(&column.column_type.value().as_str()) {
-            errors.push(
-                &column.column_type,
-                "unknown column type; expected one of `boolean`, `date`, `integer`, `number`, `string`",
-            );
-        }
+    for column in &kind.k8s.printcolumns.0 {
         starts_with(&column.json_path, &["."], errors);
-        if *column.priority < 0 {
-            let message = "a priority is 0 (always shown) or more (with `-o wide`)";
-            errors.extend(syn::Error::new(column.priority.span(), message));
-        }
     }
 }
 
 fn starts_with(path: &LitStr, prefixes: &[&str], errors: &mut Errors) {
     if !prefixes.iter().any(|prefix| path.value().starts_with(prefix)) {
         let expected: Vec<_> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
-        errors.push(
-            path,
-            format_args!("this path must start with {}", expected.join(" or ")),
-        );
+        errors.push(path, format_args!("this path must start with {}", expected.join(" or ")));
     }
 }

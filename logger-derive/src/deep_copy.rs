@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, Generics, Ident, Index, Member, Type};
+use syn::{Data, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Type};
 
 use crate::attr::{self, CrateOnly};
 use crate::errors::Errors;
@@ -13,14 +13,14 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let container: CrateOnly = attr::read("deep_copy", &input.attrs, &mut errors);
     let krate = crate_path(container.krate.as_ref());
+    for attr in fields(&input.data).flat_map(|field| attr::named("deep_copy", &field.attrs)) {
+        errors.push(attr, "`#[deep_copy]` belongs on the type, not on a field of it; every field is copied");
+    }
     let (copy, copy_into) = match &input.data {
         Data::Struct(data) => of_struct(&data.fields, &krate),
         Data::Enum(data) => of_enum(data.variants.iter().map(|v| (&v.ident, &v.fields)), &krate),
         Data::Union(_) => {
-            errors.push(
-                &input.ident,
-                "a union cannot be deep-copied: which field is live is not known; use an enum",
-            );
+            errors.push(&input.ident, "a union cannot be deep-copied: which field is live is not known; use an enum");
             (quote!(::core::unreachable!()), quote!())
         }
     };
@@ -49,6 +49,15 @@ fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
         param.bounds.push(syn::parse_quote!(#krate::DeepCopy));
     }
     generics
+}
+
+fn fields(data: &Data) -> impl Iterator<Item = &Field> {
+    let (of_struct, of_variants) = match data {
+        Data::Struct(data) => (Some(&data.fields), None),
+        Data::Enum(data) => (None, Some(data.variants.iter().map(|variant| &variant.fields))),
+        Data::Union(_) => (None, None),
+    };
+    of_struct.into_iter().chain(of_variants.into_iter().flatten()).flatten()
 }
 
 /// How to make a struct, and how to overwrite one.
@@ -96,10 +105,7 @@ fn of_variant(ident: &Ident, fields: &Fields, krate: &TokenStream) -> (TokenStre
     let tos: Vec<_> = (0..members.len()).map(|i| format_ident!("to_{i}")).collect();
     let names: Vec<_> = members.iter().map(|(member, _)| member).collect();
     let copies: Vec<_> = members.iter().map(|(_, ty)| call(ty, krate, "deep_copy")).collect();
-    let copies_into: Vec<_> = members
-        .iter()
-        .map(|(_, ty)| call(ty, krate, "deep_copy_into"))
-        .collect();
+    let copies_into: Vec<_> = members.iter().map(|(_, ty)| call(ty, krate, "deep_copy_into")).collect();
     let copy = quote!(Self::#ident { #(#names: #froms),* } => Self::#ident { #(#names: #copies(#froms)),* },);
     // A variant without fields is as cheaply assigned, by the last arm.
     let copy_into = match members.is_empty() {

@@ -6,7 +6,7 @@ mod stand_in;
 mod wire;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::DeriveInput;
 
 use crate::errors::Errors;
@@ -48,6 +48,7 @@ impl model::Root {
     /// `Object` and `ApiType`, the same for kinds and lists but for the metadata and the name of the constant.
     fn object_impls(&self, object_meta: TokenStream, meta: TokenStream) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
+        let deep_copy = quote_spanned!(ident.span()=> <#ident as #krate::DeepCopy>::deep_copy);
         quote! {
             #[automatically_derived]
             impl #krate::Object for #ident {
@@ -58,7 +59,7 @@ impl model::Root {
                     #object_meta
                 }
                 fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
-                    ::std::boxed::Box::new(#krate::DeepCopy::deep_copy(self))
+                    ::std::boxed::Box::new(#deep_copy(self))
                 }
                 fn as_any(&self) -> &dyn ::core::any::Any {
                     self
@@ -83,9 +84,9 @@ impl model::Root {
     /// k8s-openapi's `Resource` and `Metadata`: kube's own traits follow from them.
     fn resource_impls(&self, url_path_segment: TokenStream, scope: TokenStream, meta: TokenStream) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
-        let name = ident.to_string();
+        let (name, metadata) = (self.name(), self.metadata());
         // One span and one form for each use: rustc then reports a type that is registered nowhere once.
-        let group_version = quote::quote_spanned!(ident.span()=> <#ident as #krate::Registered>::GROUP_VERSION);
+        let group_version = quote_spanned!(ident.span()=> <#ident as #krate::Registered>::GROUP_VERSION);
         quote! {
             #[automatically_derived]
             impl #krate::k8s_openapi::Resource for #ident {
@@ -101,10 +102,10 @@ impl model::Root {
             impl #krate::k8s_openapi::Metadata for #ident {
                 type Ty = #meta;
                 fn metadata(&self) -> &#meta {
-                    &self.metadata
+                    &self.#metadata
                 }
                 fn metadata_mut(&mut self) -> &mut #meta {
-                    &mut self.metadata
+                    &mut self.#metadata
                 }
             }
         }

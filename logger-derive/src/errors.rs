@@ -49,19 +49,19 @@ fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     let text = error.to_string();
     let (text, path) = text.rsplit_once(" at ").unwrap_or((&text, ""));
     let keyword = path.rsplit('/').next().and_then(|last| last.split('[').next());
+    let unparsed = matches!(item, Some(NestedMeta::NameValueInvalidExpr(_)));
     let message = match text.split_once(' ') {
         Some(("Unknown", rest)) if rest.starts_with("field") => unknown(rest),
         Some(("Duplicate", rest)) => format!("{}: given twice; keep one", rest.trim_start_matches("field ")),
-        Some(("Missing", rest)) => missing(rest),
-        Some(("Unexpected" | "Unknown", _)) => expected(keyword.unwrap_or_default()),
+        Some(("Missing", rest)) => attr::missing(rest.trim_start_matches("field ").trim_matches('`')),
+        Some(("Unexpected" | "Unknown", _)) => attr::expected(keyword.unwrap_or_default()),
+        _ if unparsed => attr::expected(keyword.unwrap_or_default()),
         _ => text.to_owned(),
     };
     match (item, error.explicit_span()) {
-        // An expression that does not parse has no token of its own.
-        (Some(item @ NestedMeta::NameValueInvalidExpr(_)), _) | (Some(item), None) => {
-            syn::Error::new_spanned(item, message)
-        }
-        (_, span) => syn::Error::new(span.unwrap_or_else(Span::call_site), message),
+        (_, Some(span)) if !unparsed => syn::Error::new(span, message),
+        (Some(item), _) => syn::Error::new_spanned(item, message),
+        (None, span) => syn::Error::new(span.unwrap_or_else(Span::call_site), message),
     }
 }
 
@@ -74,16 +74,4 @@ fn unknown(rest: &str) -> String {
         true => text,
         false => text.replace("expected one of", "expected"),
     }
-}
-
-fn missing(rest: &str) -> String {
-    let keyword = rest.trim_start_matches("field ").trim_matches('`');
-    format!("missing `{}`", attr::form(keyword).unwrap_or(keyword))
-}
-
-fn expected(keyword: &str) -> String {
-    attr::form(keyword).map_or_else(
-        || "expected a keyword, not a literal".to_owned(),
-        |form| format!("expected `{form}`"),
-    )
 }

@@ -2,19 +2,25 @@
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::{Ident, LitStr, Path};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Ident, LitStr, Meta, Path};
 
+use crate::attr;
 use crate::errors::Errors;
 use crate::model::crate_path;
 use crate::names;
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    match parse(input, &mut errors) {
-        Some(declaration) if errors.is_empty() => declaration.emit(),
-        _ => errors.into_compile_errors(),
+    let items = NestedMeta::parse_meta_list(input).unwrap_or_else(|error| {
+        errors.extend(error);
+        Vec::new()
+    });
+    let declaration = Declaration::parse(&items, &mut errors);
+    match errors.is_empty() {
+        true => declaration.emit(),
+        false => declaration.stand_in(&named_types(&items), errors),
     }
 }
 
@@ -29,32 +35,50 @@ struct Keywords {
 }
 
 /// `[Widget, WidgetList]`
+#[derive(Default)]
 struct Kinds(Vec<Ident>);
 
 impl FromMeta for Kinds {
-    fn from_expr(expr: &syn::Expr) -> darling::Result<Self> {
-        let syn::Expr::Array(array) = expr else {
+    fn from_expr(expr: &Expr) -> darling::Result<Self> {
+        let Expr::Array(array) = expr else {
             return Err(
-                darling::Error::custom("expected a list of types: `kinds = [Widget, WidgetList]`").with_span(expr),
+                darling::Error::custom("expected a list of types: `kinds = [Widget, WidgetList]`").with_span(expr)
             );
         };
         let mut errors = darling::Error::accumulator();
-        let kinds = array
-            .elems
-            .iter()
-            .filter_map(|elem| errors.handle(plain_name(elem)))
-            .collect();
+        let kinds = array.elems.iter().filter_map(|elem| errors.handle(plain_name(elem))).collect();
         errors.finish_with(Kinds(kinds))
     }
 }
 
-fn plain_name(expr: &syn::Expr) -> darling::Result<Ident> {
+fn plain_name(expr: &Expr) -> darling::Result<Ident> {
     let message = "name the type as it is visible here: `pub use` it first, so that its path is that of this module";
     match expr {
-        syn::Expr::Path(path) => path.path.get_ident().cloned().ok_or(message),
+        Expr::Path(path) => path.path.get_ident().cloned().ok_or(message),
         _ => Err(message),
     }
     .map_err(|message| darling::Error::custom(message).with_span(expr))
+}
+
+/// The types that a refused declaration means to list: whatever a keyword but `crate` is said to be, by its path.
+fn named_types(items: &[NestedMeta]) -> Vec<&Path> {
+    let mut types = Vec::new();
+    for item in items {
+        let NestedMeta::Meta(Meta::NameValue(keyword)) = item else {
+            continue;
+        };
+        let values: Vec<_> = match &keyword.value {
+            Expr::Array(array) => array.elems.iter().collect(),
+            value => vec![value],
+        };
+        for value in values {
+            match value {
+                Expr::Path(ty) if !keyword.path.is_ident("crate") && !types.contains(&&ty.path) => types.push(&ty.path),
+                _ => {}
+            }
+        }
+    }
+    types
 }
 
 struct Declaration {
@@ -64,93 +88,80 @@ struct Declaration {
     kinds: Vec<Ident>,
 }
 
-fn parse(input: TokenStream, errors: &mut Errors) -> Option<Declaration> {
-    let items = match NestedMeta::parse_meta_list(input) {
-        Ok(items) => items,
-        Err(error) => {
-            errors.extend(error);
-            return None;
+impl Declaration {
+    fn parse(items: &[NestedMeta], errors: &mut Errors) -> Self {
+        let keywords: Keywords = attr::keywords(items.to_vec(), errors);
+        if errors.is_empty() {
+            nothing_is_missing(&keywords, errors);
         }
-    };
-    let keywords: Keywords = errors.accept(Keywords::from_list(&items));
-    if !errors.is_empty() {
-        return None;
+        let Keywords { krate, group, version, kinds } = keywords;
+        let Kinds(kinds) = kinds.unwrap_or_default();
+        each_is_listed_once(&kinds, errors);
+        Declaration {
+            krate: crate_path(krate.as_ref()),
+            group: group.map_or_else(String::new, |group| group_name(&group, errors)),
+            version: version.map_or_else(String::new, |version| version_name(&version, errors)),
+            kinds,
+        }
     }
-    let group = keywords.group.as_ref().and_then(|group| group_name(group, errors));
-    let version = keywords
-        .version
-        .as_ref()
-        .and_then(|version| version_name(version, errors));
-    let kinds = keywords
-        .kinds
-        .as_ref()
-        .map_or_else(Vec::new, |Kinds(kinds)| once_each(kinds, errors));
-    for (missing, example) in [
-        (keywords.group.is_none(), "group = \"example.com\""),
-        (keywords.version.is_none(), "version = \"v1\""),
-        (keywords.kinds.is_none(), "kinds = [Widget, WidgetList]"),
+}
+
+fn nothing_is_missing(keywords: &Keywords, errors: &mut Errors) {
+    for (missing, keyword) in [
+        (keywords.group.is_none(), "group"),
+        (keywords.version.is_none(), "version"),
+        (keywords.kinds.is_none(), "kinds"),
     ] {
         if missing {
-            errors.extend(syn::Error::new(
-                proc_macro2::Span::call_site(),
-                format_args!("missing `{example}`"),
-            ));
+            errors.extend(syn::Error::new(Span::call_site(), attr::missing(keyword)));
         }
     }
-    Some(Declaration {
-        krate: crate_path(keywords.krate.as_ref()),
-        group: group?,
-        version: version?,
-        kinds,
-    })
 }
 
-fn group_name(group: &LitStr, errors: &mut Errors) -> Option<String> {
-    if names::is_group(&group.value()) {
-        return Some(group.value());
+fn group_name(group: &LitStr, errors: &mut Errors) -> String {
+    if !names::is_group(&group.value()) {
+        errors.push(group, "the API server takes a lower-case domain name with a dot here, such as `example.com`");
     }
-    errors.push(
-        group,
-        "the API server takes a lower-case domain name with a dot here, such as `example.com`",
-    );
-    None
+    group.value()
 }
 
-fn version_name(version: &LitStr, errors: &mut Errors) -> Option<String> {
-    if names::is_version(&version.value()) {
-        return Some(version.value());
+fn version_name(version: &LitStr, errors: &mut Errors) -> String {
+    if !names::is_version(&version.value()) {
+        errors.push(version, "a version is `v1`, `v1beta1`, `v1alpha1` or another number of these");
     }
-    errors.push(
-        version,
-        "a version is `v1`, `v1beta1`, `v1alpha1` or another number of these",
-    );
-    None
+    version.value()
 }
 
-fn once_each(kinds: &[Ident], errors: &mut Errors) -> Vec<Ident> {
+fn each_is_listed_once(kinds: &[Ident], errors: &mut Errors) {
     for (i, kind) in kinds.iter().enumerate() {
         if kinds[..i].contains(kind) {
             errors.push(kind, "listed twice; keep one");
         }
     }
-    kinds.to_vec()
 }
 
 impl Declaration {
     fn emit(&self) -> TokenStream {
-        let Declaration {
-            krate,
-            group,
-            version,
-            kinds,
-        } = self;
+        let Declaration { krate, kinds, .. } = self;
+        let metas = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::META));
+        let adds = kinds.iter().map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::add_to_scheme));
+        let items = self.items(quote!(#(#adds(scheme)?;)*), quote!(#(#metas),*));
+        let registered = kinds.iter().map(|kind| registered(krate, kind));
+        quote!(#items #(#registered)*)
+    }
+
+    /// What others name of a declaration that was refused, so that the mistake is reported once.
+    fn stand_in(&self, types: &[&Path], errors: Errors) -> TokenStream {
+        let errors = errors.into_compile_errors();
+        let items = self.items(quote!(let _ = scheme;), quote!());
+        let registered = types.iter().map(|ty| registered(&self.krate, ty));
+        quote!(#errors #items #(#registered)*)
+    }
+
+    /// The public items, with the body of `add_to_scheme` and the types of `API_GROUP`.
+    fn items(&self, adds: TokenStream, metas: TokenStream) -> TokenStream {
+        let Declaration { krate, group, version, .. } = self;
         let api_version = format!("{group}/{version}");
-        let metas = kinds
-            .iter()
-            .map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::META));
-        let adds = kinds
-            .iter()
-            .map(|kind| quote_spanned!(kind.span()=> <#kind as #krate::ApiType>::add_to_scheme));
         quote! {
             /// The API group and version of the kinds in this module.
             pub const GROUP_VERSION: #krate::GroupVersion =
@@ -168,7 +179,7 @@ impl Declaration {
             pub fn add_to_scheme(
                 scheme: &mut #krate::Scheme,
             ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
-                #(#adds(scheme)?;)*
+                #adds
                 ::core::result::Result::Ok(())
             }
 
@@ -177,15 +188,18 @@ impl Declaration {
                 group: #group,
                 version: #version,
                 module: ::core::module_path!(),
-                types: &[#(#metas),*],
+                types: &[#metas],
             };
+        }
+    }
+}
 
-            #(
-                #[automatically_derived]
-                impl #krate::Registered for #kinds {
-                    const GROUP_VERSION: #krate::GroupVersion = GROUP_VERSION;
-                }
-            )*
+fn registered(krate: &TokenStream, ty: impl ToTokens) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        #[diagnostic::do_not_recommend]
+        impl #krate::Registered for #ty {
+            const GROUP_VERSION: #krate::GroupVersion = GROUP_VERSION;
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod attr;
 mod check;
+mod columns;
 mod deep_copy;
 mod emit;
 mod errors;
@@ -45,8 +46,9 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 /// - `scope = "Cluster"` or `"Namespaced"`: where objects live; must be said where there is no `#[genclient]`.
 /// - `subresource(status)`: the status is written through its own endpoint only.
 /// - `subresource(scale(spec_path = ".spec.replicas", status_path = ".status.replicas", selector_path = "..."))`.
-/// - `printcolumn(name = "State", type = "string", json_path = ".status.state")`, with optional `description`,
-///   `format` and `priority`; once per column.
+/// - `printcolumns = [string("State", ".status.state"), date("Age", ".metadata.creationTimestamp")]`: columns of
+///   `kubectl get`, each a type (`boolean`, `date`, `integer`, `number`, `string`), a heading and a path; where wanted
+///   with `.description("..")`, `.format("..")` and `.priority(1)` (shown with `-o wide` only).
 /// - `crate = path`: where `logger_core` is, if it has another name in this crate.
 ///
 /// ## `#[serde(..)]`

@@ -3,7 +3,10 @@
 use darling::util::Flag;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type};
+use syn::ext::IdentExt;
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type,
+};
 
 use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeField};
 use crate::errors::Errors;
@@ -28,7 +31,8 @@ pub(crate) struct Root {
     pub(crate) ident: Ident,
     /// Path of `logger_core`.
     pub(crate) krate: TokenStream,
-    pub(crate) docs: String,
+    /// The doc comment, as an expression.
+    pub(crate) docs: TokenStream,
     /// `None` where the shape was refused: not a struct with named fields.
     named_fields: Option<Vec<RootField>>,
 }
@@ -49,9 +53,7 @@ impl Kind {
         let incomplete = !errors.is_empty();
         Kind {
             root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
-            genclient: attr::named("genclient", &input.attrs)
-                .next()
-                .map(|attr| (attr.clone(), genclient)),
+            genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
             incomplete,
         }
@@ -61,15 +63,10 @@ impl Kind {
 impl List {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
         for attr in attr::named("genclient", &input.attrs) {
-            errors.push(
-                attr,
-                "`#[genclient]` belongs on the kind, not on its list; move it there",
-            );
+            errors.push(attr, "`#[genclient]` belongs on the kind, not on its list; move it there");
         }
         let k8s: CrateOnly = attr::read("k8s", &input.attrs, errors);
-        List {
-            root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors),
-        }
+        List { root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors) }
     }
 }
 
@@ -79,10 +76,7 @@ impl Root {
         let camel_case = match &container.rename_all {
             Some(rule) if rule.value() == "camelCase" => true,
             Some(rule) => {
-                errors.push(
-                    rule,
-                    "Kubernetes fields are camelCase; expected `rename_all = \"camelCase\"`",
-                );
+                errors.push(rule, "Kubernetes fields are camelCase; expected `rename_all = \"camelCase\"`");
                 false
             }
             None => false,
@@ -90,7 +84,7 @@ impl Root {
         if !input.generics.params.is_empty() {
             errors.push(
                 &input.generics,
-                format_args!("`{derive}` needs a type of its own: a kind cannot be generic"),
+                format_args!("`{derive}` needs a type with one name and one schema; remove the parameters"),
             );
         }
         let fields = named_fields(input, derive, errors);
@@ -98,12 +92,18 @@ impl Root {
             ident: input.ident.clone(),
             krate: crate_path(krate),
             docs: attr::docs(&input.attrs),
-            named_fields: fields.map(|fields| {
-                fields
-                    .filter_map(|f| RootField::parse(f, camel_case, errors))
-                    .collect()
-            }),
+            named_fields: fields.map(|fields| fields.filter_map(|f| RootField::parse(f, camel_case, errors)).collect()),
         }
+    }
+
+    /// The kind: the type's name.
+    pub(crate) fn name(&self) -> String {
+        self.ident.unraw().to_string()
+    }
+
+    /// The field of the metadata, by the name it has in Rust.
+    pub(crate) fn metadata(&self) -> TokenStream {
+        self.field("metadata").map_or_else(|| quote!(metadata), |RootField { ident, .. }| quote!(#ident))
     }
 
     pub(crate) fn has_named_fields(&self) -> bool {
@@ -128,27 +128,25 @@ impl RootField {
     fn parse(field: &Field, camel_case: bool, errors: &mut Errors) -> Option<Self> {
         for name in ["genclient", "k8s"] {
             for attr in attr::named(name, &field.attrs) {
-                errors.push(
-                    attr,
-                    format_args!("`#[{name}]` belongs on the struct, not on a field of it; move it there"),
-                );
+                errors
+                    .push(attr, format_args!("`#[{name}]` belongs on the struct, not on a field of it; move it there"));
             }
         }
         let serde: SerdeField = attr::read("serde", &field.attrs, errors);
+        for rename in attr::schemars_renames(&field.attrs) {
+            errors.push(
+                rename,
+                "this names the field in the schema only; use `#[serde(rename = \"..\")]`, which both read",
+            );
+        }
         let ident = field.ident.clone()?;
-        let rust_name = ident.to_string();
-        let rust_name = rust_name.trim_start_matches("r#");
+        let rust_name = ident.unraw().to_string();
         let json_name = match serde.rename {
             Some(name) => name.value(),
-            None if camel_case => crate::names::camel_case(rust_name),
-            None => rust_name.to_owned(),
+            None if camel_case => crate::names::camel_case(&rust_name),
+            None => rust_name,
         };
-        Some(RootField {
-            ident,
-            ty: field.ty.clone(),
-            json_name,
-            default: serde.default,
-        })
+        Some(RootField { ident, ty: field.ty.clone(), json_name, default: serde.default })
     }
 }
 

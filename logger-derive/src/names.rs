@@ -13,14 +13,27 @@ pub(crate) fn plural(kind: &str) -> String {
     }
 }
 
-/// `time_interval` as `timeInterval`, by serde's rule.
+/// `time_interval` as `timeInterval`, by serde's rule: a letter after `_` is upper case, but for the very first.
 pub(crate) fn camel_case(field: &str) -> String {
-    let mut words = field.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (head, tail) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-        name + &head.to_uppercase() + tail
-    })
+    let mut name = String::new();
+    let mut after_underscore = false;
+    for c in field.chars() {
+        match c {
+            '_' => after_underscore = true,
+            c if after_underscore && !name.is_empty() => name.push(c.to_ascii_uppercase()),
+            c if name.is_empty() => name.push(c.to_ascii_lowercase()),
+            c => name.push(c),
+        }
+        after_underscore &= c == '_';
+    }
+    name
+}
+
+/// Whether a type's name can be that of a kind: letters and digits, in CamelCase.
+pub(crate) fn is_kind(name: &str) -> bool {
+    name.len() <= 63
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 /// Whether this is a DNS-1035 label: what the API server takes for plural, singular, short names and categories.
@@ -28,9 +41,7 @@ pub(crate) fn is_dns_1035_label(name: &str) -> bool {
     name.len() <= 63
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.ends_with('-')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// Whether this is a DNS-1123 subdomain with a dot: what the API server takes for the group of a custom resource.
@@ -40,9 +51,7 @@ pub(crate) fn is_group(name: &str) -> bool {
         edge(label.chars().next())
             && edge(label.chars().last())
             && label.len() <= 63
-            && label
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            && label.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     };
     name.len() <= 253 && name.contains('.') && name.split('.').all(label)
 }
@@ -75,6 +84,25 @@ mod tests {
         ] {
             assert_eq!(plural(kind), expected);
         }
+    }
+
+    #[test]
+    fn fields_become_camel_case_as_serde_does_it() {
+        for (field, expected) in [
+            ("time_interval", "timeInterval"),
+            ("_reserved", "reserved"),
+            ("a__b", "aB"),
+            ("x_1", "x1"),
+            ("ends_", "ends"),
+        ] {
+            assert_eq!(camel_case(field), expected);
+        }
+    }
+
+    #[test]
+    fn kinds_are_letters_and_digits() {
+        assert!(is_kind("HTTPRoute2"));
+        assert!(!["widget", "Foo_Bar", "Gr\u{f6}\u{df}e", "2D"].into_iter().any(is_kind));
     }
 
     #[test]

@@ -66,9 +66,7 @@ impl ScopeApi for ClusterResourceScope {
 impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> TypedClient<K> {
     /// The client of a namespace.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
-        TypedClient {
-            api: Api::namespaced(client, namespace),
-        }
+        TypedClient { api: Api::namespaced(client, namespace) }
     }
 }
 
@@ -96,10 +94,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::Create,
     {
         let name = object.meta().name.as_deref().unwrap_or_default();
-        self.api
-            .create(params, object)
-            .await
-            .map_err(failed::<K>("create", name))
+        self.api.create(params, object).await.map_err(failed::<K>("create", name))
     }
 
     /// Replaces an object with what is given, if nobody changed it since: its resourceVersion tells.
@@ -111,10 +106,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::Update,
     {
         let name = name_of("update", object)?;
-        self.api
-            .replace(name, params, object)
-            .await
-            .map_err(failed::<K>("update", name))
+        self.api.replace(name, params, object).await.map_err(failed::<K>("update", name))
     }
 
     /// Replaces the status of an object, and nothing else, if nobody changed it since: its resourceVersion tells.
@@ -126,10 +118,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::UpdateStatus,
     {
         let name = name_of("update the status of", object)?;
-        self.api
-            .replace_status(name, params, object)
-            .await
-            .map_err(failed::<K>("update the status of", name))
+        self.api.replace_status(name, params, object).await.map_err(failed::<K>("update the status of", name))
     }
 
     /// Removes an object. With finalizers it stays, marked, until they are done.
@@ -140,11 +129,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Delete,
     {
-        self.api
-            .delete(name, params)
-            .await
-            .map(drop)
-            .map_err(failed::<K>("delete", name))
+        self.api.delete(name, params).await.map(drop).map_err(failed::<K>("delete", name))
     }
 
     /// Removes all objects that are selected.
@@ -155,11 +140,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::DeleteCollection,
     {
-        self.api
-            .delete_collection(params, selected)
-            .await
-            .map(drop)
-            .map_err(failed::<K>("delete", ""))
+        self.api.delete_collection(params, selected).await.map(drop).map_err(failed::<K>("delete", ""))
     }
 
     /// Reads an object.
@@ -176,12 +157,16 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     /// Reads an object that may not be there.
     ///
     /// # Errors
-    /// The request failed.
+    /// Its kind is not there, or the request failed.
     pub async fn get_opt(&self, name: &str) -> Result<Option<K>, Error>
     where
         K: verbs::Get,
     {
-        self.api.get_opt(name).await.map_err(failed::<K>("get", name))
+        match self.get(name).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.is_not_found() && !error.is_unserved() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads all objects that are selected.
@@ -192,9 +177,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::List + Listed,
     {
-        let request = Request::new(self.api.resource_url())
-            .list(selected)
-            .map_err(kube::Error::BuildRequest);
+        let request = Request::new(self.api.resource_url()).list(selected).map_err(kube::Error::BuildRequest);
         let answer = async { self.api.clone().into_client().request(request?).await };
         answer.await.map_err(failed::<K>("list", ""))
     }
@@ -213,11 +196,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Watch,
     {
-        let events = self
-            .api
-            .watch(selected, resource_version)
-            .await
-            .map_err(failed::<K>("watch", ""))?;
+        let events = self.api.watch(selected, resource_version).await.map_err(failed::<K>("watch", ""))?;
         Ok(events.map_err(failed::<K>("watch", "")))
     }
 
@@ -234,10 +213,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Patch,
     {
-        self.api
-            .patch(name, params, patch)
-            .await
-            .map_err(failed::<K>("patch", name))
+        self.api.patch(name, params, patch).await.map_err(failed::<K>("patch", name))
     }
 }
 
@@ -270,11 +246,7 @@ impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
 }
 
 fn name_of<'a, K: Kind + Resource<DynamicType = ()>>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
-    object
-        .meta()
-        .name
-        .as_deref()
-        .ok_or_else(|| Error::unnamed(verb, resource::<K>()))
+    object.meta().name.as_deref().ok_or_else(|| Error::unnamed(verb, resource::<K>()))
 }
 
 fn failed<K: k8s_openapi::Resource>(verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {

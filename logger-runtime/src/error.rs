@@ -4,6 +4,10 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use kube::core::Status;
+use kube::core::response::reason;
+
+/// A proxy may answer with a whole page: so much of it is told.
+const LONGEST_PAGE: usize = 200;
 
 /// A request that failed: what was asked of which resource, and why it was refused or did not arrive.
 ///
@@ -28,21 +32,11 @@ enum Cause {
 impl Error {
     /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
     pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
-        Error {
-            verb,
-            resource: resource.into(),
-            name: name.to_owned(),
-            source: Cause::Kube(Box::new(source)),
-        }
+        Error { verb, resource: resource.into(), name: name.to_owned(), source: Cause::Kube(Box::new(source)) }
     }
 
     pub(crate) fn unnamed(verb: &'static str, resource: String) -> Self {
-        Error {
-            verb,
-            resource,
-            name: String::new(),
-            source: Cause::Unnamed,
-        }
+        Error { verb, resource, name: String::new(), source: Cause::Unnamed }
     }
 
     /// What kube's client said; `None` if the request was not sent because the object has no name.
@@ -63,7 +57,7 @@ impl Error {
 
     /// The object (or its namespace, or its kind) is not there.
     pub fn is_not_found(&self) -> bool {
-        self.status().is_some_and(Status::is_not_found)
+        self.is(reason::NOT_FOUND, 404)
     }
 
     /// An object of this name is there already.
@@ -73,47 +67,74 @@ impl Error {
 
     /// Someone else changed the object since it was read.
     pub fn is_conflict(&self) -> bool {
-        self.status().is_some_and(Status::is_conflict)
+        self.is(reason::CONFLICT, 409)
     }
 
     /// The user may not do this.
     pub fn is_forbidden(&self) -> bool {
-        self.status().is_some_and(Status::is_forbidden)
+        self.is(reason::FORBIDDEN, 403)
     }
 
     /// The object breaks a rule of its schema.
     pub fn is_invalid(&self) -> bool {
-        self.status().is_some_and(Status::is_invalid)
+        self.is(reason::INVALID, 422)
+    }
+
+    /// The reason counts; the code does where the server gave no reason that is known, as a proxy does. This is
+    /// `Status::is_not_found` and its like, which in kube 5.0 never look at the code.
+    fn is(&self, reason: &str, code: u16) -> bool {
+        let is =
+            |status: &Status| status.reason == reason || (!reason::is_known(&status.reason) && status.code == code);
+        self.status().is_some_and(is)
+    }
+
+    /// The path itself is unknown, not the object: the server says so without naming one.
+    pub(crate) fn is_unserved(&self) -> bool {
+        let names_none = |status: &Status| {
+            let details = status.details.as_ref();
+            details.is_none_or(|details| details.name.is_empty() && details.kind.is_empty())
+        };
+        self.is_not_found() && self.status().is_some_and(names_none)
     }
 
     /// What to do about it, where that is known.
     fn way_out(&self) -> Option<String> {
-        match self.status() {
-            Some(status) if is_unserved(status) => Some(format!(
+        match self.kube_error()? {
+            kube::Error::Api(status) => self.way_out_of(status),
+            kube::Error::BuildRequest(_) => None,
+            kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => Some(format!(
+                "something else answered: does the kubeconfig name the API server, and is the installed \
+                 CustomResourceDefinition the generated one? (`kubectl cluster-info`, `kubectl get crd {} -o yaml`)",
+                self.resource
+            )),
+            _ => Some("is the API server up, and does the kubeconfig name it? (`kubectl cluster-info`)".into()),
+        }
+    }
+
+    fn way_out_of(&self, status: &Status) -> Option<String> {
+        match status {
+            _ if self.is_unserved() => Some(format!(
                 "the API server does not serve {0}: is its CustomResourceDefinition installed? \
                  (`kubectl get crd {0}`; apply the generated file in config/crd/bases)",
                 self.resource
             )),
-            Some(status) if status.is_forbidden() => Some(format!(
-                "grant it: `kubectl auth can-i {} {}` tells who may",
-                self.verb, self.resource
-            )),
-            Some(status) if status.is_conflict() => Some("read it again and repeat the change on what is there".into()),
-            Some(status) if status.code == 401 => Some("log in again, or name another kubeconfig".into()),
-            Some(_) => None,
-            None if matches!(self.source, Cause::Unnamed) => None,
-            None => Some("is the API server up, and does the kubeconfig name it? (`kubectl cluster-info`)".into()),
+            _ if self.is_forbidden() => {
+                Some(format!("have it granted: `kubectl auth can-i {}` tells whether it is", self.in_kubectl()))
+            }
+            _ if self.is_conflict() => Some("read it again and repeat the change on what is there".into()),
+            Status { code: 401, .. } => Some("log in again, or name another kubeconfig".into()),
+            _ => None,
         }
     }
-}
 
-/// The path itself is unknown, not the object: the server says so without naming one.
-fn is_unserved(status: &Status) -> bool {
-    status.code == 404
-        && status
-            .details
-            .as_ref()
-            .is_none_or(|details| details.name.is_empty() && details.kind.is_empty())
+    /// The request as `kubectl auth can-i` takes it.
+    fn in_kubectl(&self) -> String {
+        match self.verb {
+            "update the status of" => format!("update {} --subresource=status", self.resource),
+            "delete" if self.name.is_empty() => format!("deletecollection {}", self.resource),
+            verb => format!("{verb} {}", self.resource),
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -124,8 +145,8 @@ impl fmt::Display for Error {
         }
         match (&self.source, self.status()) {
             (Cause::Unnamed, _) => write!(f, ": metadata.name is not set")?,
-            (_, Some(status)) => write!(f, ": {}", status.message.trim())?,
-            (Cause::Kube(error), None) => write!(f, ": {}", innermost(error.as_ref()))?,
+            (_, Some(status)) => write!(f, ": {}", said(status))?,
+            (Cause::Kube(error), None) => write!(f, ": {}", one_line(&innermost(error.as_ref()).to_string()))?,
         }
         match self.way_out() {
             Some(way_out) => write!(f, "; {way_out}"),
@@ -134,8 +155,27 @@ impl fmt::Display for Error {
     }
 }
 
+/// What the server said. What is no `Status`, such as a proxy's page, is told by its code and how it begins.
+fn said(status: &Status) -> String {
+    let message = one_line(&status.message);
+    if reason::is_known(&status.reason) {
+        return message;
+    }
+    let beginning: String = message.chars().take(LONGEST_PAGE).collect();
+    match beginning.as_str() {
+        "" => format!("HTTP {}", status.code),
+        text if text.starts_with(&status.code.to_string()) => beginning,
+        _ => format!("HTTP {}: {beginning}", status.code),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
 /// The first cause: what is above it only says that something below failed.
-pub(crate) fn innermost<'a>(mut error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
+fn innermost<'a>(mut error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
     while let Some(cause) = error.source() {
         error = cause;
     }

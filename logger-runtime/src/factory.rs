@@ -11,7 +11,7 @@ use logger_core::{Kind, verbs};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::client::{Addressed, resource};
+use crate::client::Addressed;
 use crate::informer::SharedInformer;
 
 /// Makes and runs the informers of a program. Cloning gives another handle on the same factory.
@@ -74,8 +74,7 @@ impl<K: Kind + Resource<DynamicType = ()>> Informer for SharedInformer<K> {
     }
 
     fn why_not_synced(&self) -> Option<String> {
-        let waiting = || format!("{}: no answer yet", resource::<K>());
-        (!self.has_synced()).then(|| self.last_error().unwrap_or_else(waiting))
+        SharedInformer::why_not_synced(self)
     }
 }
 
@@ -108,10 +107,7 @@ impl InformerFactory {
         let mut informers = self.informers();
         let entry = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
             let api = K::api(self.0.client.clone(), self.0.namespace.as_deref());
-            Entry {
-                informer: Box::new(SharedInformer::new(api)),
-                running: false,
-            }
+            Entry { informer: Box::new(SharedInformer::new(api)), running: false }
         });
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
         informer.expect("the entry of a kind holds its informer").clone()
@@ -119,11 +115,13 @@ impl InformerFactory {
 
     /// Runs every informer that was asked for and does not run yet, each on a task of its own.
     pub fn start(&self) {
-        for entry in self.informers().values_mut().filter(|entry| !entry.running) {
+        let mut informers = self.informers();
+        if self.0.cancelled.is_cancelled() {
+            return;
+        }
+        for entry in informers.values_mut().filter(|entry| !entry.running) {
             entry.running = true;
-            self.0
-                .tasks
-                .spawn(entry.informer.boxed_clone().run(self.0.cancelled.clone()));
+            self.0.tasks.spawn(entry.informer.boxed_clone().run(self.0.cancelled.clone()));
         }
     }
 
@@ -132,31 +130,29 @@ impl InformerFactory {
     /// # Errors
     /// One has not within `deadline`: the error says which, and why.
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
-        let informers: Vec<_> = self
-            .informers()
-            .values()
-            .map(|entry| entry.informer.boxed_clone())
-            .collect();
+        let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
         let all = futures::future::join_all(informers.iter().map(|informer| informer.wait_for_sync()));
         match tokio::time::timeout(deadline, all).await {
             Ok(_) => Ok(()),
             Err(_) => {
-                let mut reasons: Vec<_> = informers
-                    .iter()
-                    .filter_map(|informer| informer.why_not_synced())
-                    .collect();
+                let mut reasons: Vec<_> = informers.iter().filter_map(|informer| informer.why_not_synced()).collect();
                 reasons.sort();
-                Err(SyncError {
-                    waited: deadline,
-                    reasons,
-                })
+                match reasons.is_empty() {
+                    // The last one synced just now.
+                    true => Ok(()),
+                    false => Err(SyncError { waited: deadline, reasons }),
+                }
             }
         }
     }
 
     /// Stops all informers and waits for them. A factory that was shut down starts none again.
     pub async fn shutdown(&self) {
-        self.0.cancelled.cancel();
+        {
+            // A start on another thread comes before, and is waited for, or after, and starts none.
+            let _informers = self.informers();
+            self.0.cancelled.cancel();
+        }
         self.0.tasks.close();
         self.0.tasks.wait().await;
     }

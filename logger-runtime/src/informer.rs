@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::StreamExt;
+use futures::{Stream, StreamExt, stream};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Resource};
 use logger_core::Kind;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::resource;
-use crate::error::innermost;
+use crate::error::Error;
 use crate::lister::Lister;
 use crate::store::{Change, Store};
 
@@ -57,7 +57,7 @@ impl<K> Event<K> {
 /// - the store has changed before any handler hears of it;
 /// - a handler hears of one object's states in the server's order, one call at a time;
 /// - a handler that comes late first hears of everything in the store, and misses nothing after;
-/// - a deletion that was missed while the connection was down is told when it is back;
+/// - a deletion that was missed while the connection was down is told when it is back, also if the name was taken again;
 /// - a handler that panics is logged and goes on;
 /// - after [`remove_event_handler`](Self::remove_event_handler) returns, that handler is not called again.
 ///
@@ -101,10 +101,7 @@ where
         SharedInformer(Arc::new(Shared {
             api,
             store: Store::default(),
-            handlers: Mutex::new(Handlers {
-                next: 0,
-                all: Vec::new(),
-            }),
+            handlers: Mutex::new(Handlers { next: 0, all: Vec::new() }),
             synced: watch::Sender::new(false),
             last_error: Mutex::default(),
             started: AtomicBool::new(false),
@@ -150,28 +147,36 @@ where
         drop(self.0.synced.subscribe().wait_for(|synced| *synced).await);
     }
 
-    /// What last went wrong on the way to the server, with the kind it is about; `None` since all is well.
+    /// What last went wrong on the way to the server, with the kind it is about; `None` since the server last told of
+    /// an object or of all.
     pub fn last_error(&self) -> Option<String> {
         lock(&self.0.last_error).clone()
     }
 
-    /// Lists, watches and tells the handlers until cancelled. Errors are logged and retried, 0.8 to 30 seconds apart.
+    /// Why it has not synced; `None` if it has.
+    pub(crate) fn why_not_synced(&self) -> Option<String> {
+        let waits_for = match self.0.started.load(Ordering::SeqCst) {
+            true => "no answer yet",
+            false => "not started",
+        };
+        let why = || self.last_error().unwrap_or_else(|| format!("{}: {waits_for}", resource::<K>()));
+        (!self.has_synced()).then(why)
+    }
+
+    /// Lists, watches and tells the handlers until cancelled. Errors are logged and retried, 0.8 to 60 seconds apart.
     /// A second run, at the same time or later, returns at once.
     pub async fn run(&self, cancelled: CancellationToken) {
         if self.0.started.swap(true, Ordering::SeqCst) {
-            tracing::warn!(
-                resource = resource::<K>(),
-                "this informer was started before; it is not run again"
-            );
+            tracing::warn!(resource = resource::<K>(), "this informer was started before; it is not run again");
             return;
         }
-        let events = watcher(self.0.api.clone(), watcher::Config::default()).default_backoff();
+        let events = follow(self.0.api.clone()).default_backoff();
         let mut events = std::pin::pin!(events.take_until(cancelled.cancelled_owned()));
         let mut relisted = Vec::new();
         while let Some(event) = events.next().await {
             match event {
-                Ok(event) => self.0.follow(event, &mut relisted),
-                Err(error) => self.0.note(&error),
+                Ok(event) => self.0.apply(event, &mut relisted),
+                Err(error) => self.0.note(error),
             }
         }
     }
@@ -181,19 +186,19 @@ impl<K> Shared<K>
 where
     K: Kind + Resource<DynamicType = ()>,
 {
-    fn follow(&self, event: watcher::Event<K>, relisted: &mut Vec<K>) {
+    fn apply(&self, event: watcher::Event<K>, relisted: &mut Vec<K>) {
         match event {
-            watcher::Event::Init => relisted.clear(),
-            watcher::Event::InitApply(object) => relisted.push(object),
+            watcher::Event::Init => return relisted.clear(),
+            watcher::Event::InitApply(object) => return relisted.push(object),
             watcher::Event::InitDone => {
                 let relisted = std::mem::take(relisted);
                 self.change(|store| store.replace(relisted));
                 self.synced.send_replace(true);
-                *lock(&self.last_error) = None;
             }
             watcher::Event::Apply(object) => self.change(|store| store.apply(object)),
             watcher::Event::Delete(object) => self.change(|store| store.remove(object)),
         }
+        *lock(&self.last_error) = None;
     }
 
     fn change<C: IntoIterator<Item = Change<K>>>(&self, change: impl FnOnce(&Store<K>) -> C) {
@@ -209,10 +214,44 @@ where
         }
     }
 
-    fn note(&self, error: &watcher::Error) {
-        let text = format!("cannot list or watch {}: {}", resource::<K>(), innermost(error));
+    fn note(&self, error: watcher::Error) {
+        let (verb, cause) = match error {
+            watcher::Error::InitialListFailed(cause) => ("list", Some(cause)),
+            watcher::Error::WatchStartFailed(cause) | watcher::Error::WatchFailed(cause) => ("watch", Some(cause)),
+            watcher::Error::WatchError(status) => ("watch", Some(kube::Error::Api(status))),
+            watcher::Error::NoResourceVersion => ("list or watch", None),
+        };
+        let text = match cause {
+            Some(cause) => Error::new(verb, resource::<K>(), "", cause).to_string(),
+            None => format!("cannot {verb} {}: the server tells no resourceVersion", resource::<K>()),
+        };
         tracing::warn!(resource = resource::<K>(), error = text, "retrying");
         *lock(&self.last_error) = Some(text);
+    }
+}
+
+/// What kube's watcher tells. It begins anew where the server ends a watch with 410 Gone; where the server refuses to
+/// begin one with it, kube 5.0 would ask for the same version for ever, so a new watcher takes over.
+fn follow<K>(api: Api<K>) -> impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send
+where
+    K: Kind + Resource<DynamicType = ()> + DeserializeOwned,
+{
+    let begin = |api: &Api<K>| watcher(api.clone(), watcher::Config::default()).boxed();
+    stream::unfold((begin(&api), api), move |(mut events, api)| async move {
+        let event = events.next().await?;
+        if event.as_ref().is_err_and(is_expired) {
+            events = begin(&api);
+        }
+        Some((event, (events, api)))
+    })
+}
+
+/// The version a watch was to begin at is too old: only a new list helps.
+fn is_expired(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status.code == 410,
+        _ => false,
     }
 }
 

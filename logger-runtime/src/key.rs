@@ -17,27 +17,18 @@ pub struct ObjectKey {
 impl ObjectKey {
     /// The key of an object in a namespace.
     pub fn namespaced(namespace: impl Into<String>, name: impl Into<String>) -> Self {
-        ObjectKey {
-            namespace: namespace.into(),
-            name: name.into(),
-        }
+        ObjectKey { namespace: namespace.into(), name: name.into() }
     }
 
     /// The key of an object of the cluster.
     pub fn cluster(name: impl Into<String>) -> Self {
-        ObjectKey {
-            namespace: String::new(),
-            name: name.into(),
-        }
+        ObjectKey { namespace: String::new(), name: name.into() }
     }
 
     /// The key of an object, by its metadata; empty where it has no name.
     pub fn of<K: Resource>(object: &K) -> Self {
         let meta = object.meta();
-        ObjectKey {
-            namespace: meta.namespace.clone().unwrap_or_default(),
-            name: meta.name.clone().unwrap_or_default(),
-        }
+        ObjectKey { namespace: meta.namespace.clone().unwrap_or_default(), name: meta.name.clone().unwrap_or_default() }
     }
 }
 

@@ -36,9 +36,7 @@ pub struct NotFound {
 
 impl<K> Clone for Lister<K> {
     fn clone(&self) -> Self {
-        Lister {
-            store: self.store.clone(),
-        }
+        Lister { store: self.store.clone() }
     }
 }
 
@@ -62,10 +60,7 @@ impl<K: Kind + Resource<DynamicType = ()>> Lister<K> {
 impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> Lister<K> {
     /// The objects of a namespace.
     pub fn namespace(&self, namespace: &str) -> NamespaceLister<K> {
-        NamespaceLister {
-            store: self.store.clone(),
-            namespace: namespace.to_owned(),
-        }
+        NamespaceLister { store: self.store.clone(), namespace: namespace.to_owned() }
     }
 }
 
@@ -106,8 +101,5 @@ fn matching<K: Resource>(mut objects: Vec<Arc<K>>, selector: &Selector) -> Vec<A
 }
 
 fn found<K: Kind>(object: Option<Arc<K>>, name: &str) -> Result<Arc<K>, NotFound> {
-    object.ok_or_else(|| NotFound {
-        resource: resource::<K>(),
-        name: name.to_owned(),
-    })
+    object.ok_or_else(|| NotFound { resource: resource::<K>(), name: name.to_owned() })
 }

@@ -1,6 +1,6 @@
 //! The store: a copy of the server's objects, indexed by namespace.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use kube::Resource;
@@ -56,9 +56,7 @@ impl<K: Resource> Store<K> {
 
     /// The objects of a namespace, by name.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        self.read()
-            .get(namespace)
-            .map_or_else(Vec::new, |objects| objects.values().cloned().collect())
+        self.read().get(namespace).map_or_else(Vec::new, |objects| objects.values().cloned().collect())
     }
 
     /// How many objects there are.
@@ -82,19 +80,16 @@ impl<K: Resource> Store<K> {
         take(&mut self.write(), &key).map(|_| Change::Removed(Arc::new(object)))
     }
 
-    /// Puts these objects in place of all others, in one step: removals first, then the rest.
+    /// Puts these objects in place of all others, in one step: removals first, then the rest. An object that was made
+    /// anew under its name is another one: the old is removed and the new added.
     pub(crate) fn replace(&self, objects: Vec<K>) -> Vec<Change<K>> {
         let mut all = self.write();
-        let keep: BTreeSet<_> = objects.iter().map(ObjectKey::of).collect();
-        let gone: Vec<_> = keys(&all).filter(|key| !keep.contains(key)).collect();
-        let removed = gone
-            .iter()
-            .filter_map(|key| take(&mut all, key).map(Change::Removed))
-            .collect::<Vec<_>>();
-        let put = objects
-            .into_iter()
-            .filter_map(|object| put(&mut all, Arc::new(object)))
-            .collect::<Vec<_>>();
+        let keep: BTreeMap<_, _> = objects.iter().map(|new| (ObjectKey::of(new), &new.meta().uid)).collect();
+        let stays = |old: &K| keep.get(&ObjectKey::of(old)) == Some(&&old.meta().uid);
+        let objects_now = all.values().flat_map(BTreeMap::values);
+        let gone: Vec<_> = objects_now.filter(|old| !stays(old)).map(|old| ObjectKey::of(old.as_ref())).collect();
+        let removed = gone.iter().filter_map(|key| take(&mut all, key).map(Change::Removed)).collect::<Vec<_>>();
+        let put = objects.into_iter().filter_map(|object| put(&mut all, Arc::new(object))).collect::<Vec<_>>();
         removed.into_iter().chain(put).collect()
     }
 
@@ -106,11 +101,6 @@ impl<K: Resource> Store<K> {
     fn write(&self) -> RwLockWriteGuard<'_, ByNamespace<K>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn keys<K>(all: &ByNamespace<K>) -> impl Iterator<Item = ObjectKey> {
-    all.iter()
-        .flat_map(|(namespace, objects)| objects.keys().map(move |name| ObjectKey::namespaced(namespace, name)))
 }
 
 fn put<K: Resource>(all: &mut ByNamespace<K>, new: Arc<K>) -> Option<Change<K>> {
@@ -169,11 +159,7 @@ mod tests {
         for (namespace, name) in [("a", "1"), ("b", "1"), ("a", "2")] {
             store.apply(object(namespace, name, "1"));
         }
-        let keys: Vec<_> = store
-            .list_namespace("a")
-            .iter()
-            .map(|o| ObjectKey::of(&**o).to_string())
-            .collect();
+        let keys: Vec<_> = store.list_namespace("a").iter().map(|o| ObjectKey::of(&**o).to_string()).collect();
         assert_eq!(keys, ["a/1", "a/2"]);
         assert_eq!(store.len(), 3);
     }
@@ -197,14 +183,20 @@ mod tests {
         for name in ["gone", "same", "changed"] {
             store.apply(object("a", name, "1"));
         }
-        let new = vec![
-            object("a", "same", "1"),
-            object("a", "changed", "2"),
-            object("a", "new", "3"),
-        ];
-        assert_eq!(
-            told(store.replace(new)),
-            ["remove a/gone@1", "update a/changed@1->2", "add a/new@3"]
-        );
+        let new = vec![object("a", "same", "1"), object("a", "changed", "2"), object("a", "new", "3")];
+        assert_eq!(told(store.replace(new)), ["remove a/gone@1", "update a/changed@1->2", "add a/new@3"]);
+    }
+
+    #[test]
+    fn replacing_tells_of_an_object_made_anew_as_a_removal_and_an_addition() {
+        let store = Store::default();
+        let with_uid = |version, uid: &str| {
+            let mut object = object("a", "1", version);
+            object.metadata.uid = Some(uid.to_owned());
+            object
+        };
+        store.apply(with_uid("1", "old"));
+        assert_eq!(told(store.replace(vec![with_uid("2", "new")])), ["remove a/1@1", "add a/1@2"]);
+        assert_eq!(store.list()[0].metadata.uid.as_deref(), Some("new"));
     }
 }

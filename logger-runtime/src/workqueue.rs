@@ -56,7 +56,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// Adds a key, to be worked on as soon as a worker is free.
     pub fn add(&self, key: K) {
-        self.state().add(key);
+        self.state().add(key, Instant::now());
         self.0.changed.notify_waiters();
     }
 
@@ -93,10 +93,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
             let due = {
                 let mut state = self.state();
                 if let Some(key) = state.pop(Instant::now()) {
-                    return Some(Work {
-                        queue: self.clone(),
-                        key,
-                    });
+                    return Some(Work { queue: self.clone(), key });
                 }
                 if state.is_over() {
                     return None;
@@ -112,7 +109,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// How many keys wait to be worked on now; those due later do not count.
     pub fn len(&self) -> usize {
-        self.state().len()
+        self.state().len(Instant::now())
     }
 
     /// Whether no key waits to be worked on now.
@@ -122,7 +119,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
     /// Takes no more keys and drops those due later; workers get what waits and then `None`. May be called twice.
     pub fn shut_down(&self) {
-        self.state().shut_down();
+        self.state().shut_down(Instant::now());
         self.0.changed.notify_waiters();
     }
 
@@ -157,10 +154,12 @@ impl<K: Clone + Eq + Hash + fmt::Debug> fmt::Debug for Work<K> {
 
 impl<K: Clone + Eq + Hash> Drop for Work<K> {
     fn drop(&mut self) {
-        self.queue.state().done(&self.key);
+        self.queue.state().done(&self.key, Instant::now());
         self.queue.0.changed.notify_waiters();
     }
 }
 
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod tests;

@@ -25,29 +25,16 @@ pub async fn install_crds(client: &Client) {
     for text in CRDS {
         let crd: CustomResourceDefinition = serde_saphyr::from_str(text).expect("a CRD");
         let name = crd.metadata.name.clone().expect("a name");
-        api.create(&PostParams::default(), &crd)
-            .await
-            .unwrap_or_else(|error| panic!("{name} is refused: {error}"));
-        await_condition(api.clone(), &name, conditions::is_crd_established())
-            .await
-            .expect("it is established");
+        api.create(&PostParams::default(), &crd).await.unwrap_or_else(|error| panic!("{name} is refused: {error}"));
+        await_condition(api.clone(), &name, conditions::is_crd_established()).await.expect("it is established");
     }
 }
 
 /// Makes a namespace for one test.
 pub async fn namespace(client: &Client, name: &str) -> String {
-    let metadata = ObjectMeta {
-        name: Some(name.to_owned()),
-        ..ObjectMeta::default()
-    };
-    let namespace = Namespace {
-        metadata,
-        ..Namespace::default()
-    };
-    Api::all(client.clone())
-        .create(&PostParams::default(), &namespace)
-        .await
-        .expect("the namespace is made");
+    let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+    let namespace = Namespace { metadata, ..Namespace::default() };
+    Api::all(client.clone()).create(&PostParams::default(), &namespace).await.expect("the namespace is made");
     name.to_owned()
 }
 
@@ -61,15 +48,8 @@ pub async fn embedded() -> Client {
 /// A Logger that every server takes.
 pub fn logger(name: &str) -> Logger {
     Logger {
-        metadata: ObjectMeta {
-            name: Some(name.to_owned()),
-            ..ObjectMeta::default()
-        },
-        spec: LoggerSpec {
-            name: name.to_owned(),
-            time_interval: 60,
-            replicas: None,
-        },
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        spec: LoggerSpec { name: name.to_owned(), time_interval: 60, replicas: None },
         status: None,
     }
 }

@@ -13,46 +13,33 @@ fn workspace(below: &str) -> std::path::PathBuf {
 }
 
 fn args(root: &Path, check: bool) -> Args {
-    Args {
-        check,
-        root: Some(root.to_owned()),
-        client_dir: None,
-        crd_dir: None,
-    }
+    Args { check, root: Some(root.to_owned()), client_dir: None, crd_dir: None }
 }
 
 fn files() -> Vec<File> {
-    generate(logger_types::groups(), &Layout::for_types_crate("logger_types")).unwrap()
+    generate(logger_types::groups(), &layout()).unwrap()
 }
 
-const DIRECTORIES: [&str; 2] = ["logger-client/src", "config/crd/bases"];
+fn layout() -> Layout {
+    Layout::for_types_crate("logger_types")
+}
 
 fn drift(root: &Path) -> Vec<Drift> {
-    Plan::new(root, &files(), &DIRECTORIES).unwrap().drift().unwrap()
+    Plan::new(root, &files(), &layout()).unwrap().drift().unwrap()
 }
 
 /// A tree that is as generated.
 fn generated() -> TempDir {
     let root = TempDir::new().unwrap();
-    assert_eq!(
-        run(logger_types::groups(), &args(root.path(), false)),
-        ExitCode::SUCCESS
-    );
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
     root
 }
 
 #[test]
 fn the_checked_in_files_are_as_generated() {
-    for (root, groups) in [
-        (".", logger_types::groups()),
-        ("tests/fixture", fixture_types::groups()),
-    ] {
+    for (root, groups) in [(".", logger_types::groups()), ("tests/fixture", fixture_types::groups())] {
         let check = run(groups, &args(&workspace(root), true));
-        assert_eq!(
-            check,
-            ExitCode::SUCCESS,
-            "generated files are stale; run `cargo xtask codegen`"
-        );
+        assert_eq!(check, ExitCode::SUCCESS, "generated files are stale; run `cargo xtask codegen`");
     }
 }
 
@@ -61,11 +48,8 @@ fn generating_twice_touches_nothing() {
     let root = generated();
     let modified = |file: &File| fs::metadata(root.path().join(&file.path)).unwrap().modified().unwrap();
     let before: Vec<_> = files().iter().map(modified).collect();
-    let done = Plan::new(root.path(), &files(), &DIRECTORIES).unwrap().write().unwrap();
-    assert!(
-        done.iter().all(|(_, written)| *written == Written::Unchanged),
-        "{done:?}"
-    );
+    let done = Plan::new(root.path(), &files(), &layout()).unwrap().write().unwrap();
+    assert!(done.iter().all(|(_, written)| *written == Written::Unchanged), "{done:?}");
     assert_eq!(files().iter().map(modified).collect::<Vec<_>>(), before);
 }
 
@@ -74,24 +58,14 @@ fn check_names_changed_missing_and_stray_files_and_touches_nothing() {
     let root = generated();
     let path = |below: &str| root.path().join(below);
     let scheme = fs::read_to_string(path("logger-client/src/scheme.rs")).unwrap();
-    fs::write(
-        path("logger-client/src/scheme.rs"),
-        scheme.replace("Registers", "Register"),
-    )
-    .unwrap();
+    fs::write(path("logger-client/src/scheme.rs"), scheme.replace("Registers", "Register")).unwrap();
     fs::remove_file(path("logger-client/src/typed/example_v1.rs")).unwrap();
     fs::write(path("logger-client/src/typed/old_v1.rs"), &scheme).unwrap();
     fs::write(path("logger-client/src/by_hand.rs"), "//! Ours to keep.\n").unwrap();
 
     let drift = drift(root.path());
-    assert!(
-        matches!(&drift[0], Drift::Changed { path, .. } if path == "logger-client/src/scheme.rs"),
-        "{drift:?}"
-    );
-    assert_eq!(
-        drift[1],
-        Drift::Missing("logger-client/src/typed/example_v1.rs".to_owned())
-    );
+    assert!(matches!(&drift[0], Drift::Changed { path, .. } if path == "logger-client/src/scheme.rs"), "{drift:?}");
+    assert_eq!(drift[1], Drift::Missing("logger-client/src/typed/example_v1.rs".to_owned()));
     assert_eq!(drift[2], Drift::Stray("logger-client/src/typed/old_v1.rs".to_owned()));
     assert_eq!(drift.len(), 3);
     assert_eq!(run(logger_types::groups(), &args(root.path(), true)), ExitCode::from(1));
@@ -104,19 +78,12 @@ fn check_names_changed_missing_and_stray_files_and_touches_nothing() {
 fn writing_mends_the_tree_and_leaves_what_it_did_not_make() {
     let root = generated();
     let path = |below: &str| root.path().join(below);
-    fs::copy(
-        path("logger-client/src/scheme.rs"),
-        path("logger-client/src/typed/old_v1.rs"),
-    )
-    .unwrap();
+    fs::copy(path("logger-client/src/scheme.rs"), path("logger-client/src/typed/old_v1.rs")).unwrap();
     fs::write(path("logger-client/src/by_hand.rs"), "//! Ours to keep.\n").unwrap();
     fs::write(path("config/crd/bases/kustomization.yaml"), "resources: []\n").unwrap();
     fs::write(path("logger-client/src/lib.rs"), "").unwrap();
 
-    assert_eq!(
-        run(logger_types::groups(), &args(root.path(), false)),
-        ExitCode::SUCCESS
-    );
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
     assert_eq!(drift(root.path()), []);
     assert!(!path("logger-client/src/typed/old_v1.rs").exists());
     assert!(path("logger-client/src/by_hand.rs").exists() && path("config/crd/bases/kustomization.yaml").exists());
@@ -131,28 +98,17 @@ fn what_cannot_be_written_leaves_every_file_as_it_was() {
     let crd = root.path().join("config/crd/bases/example.com_loggers.yaml");
     fs::remove_file(&crd).unwrap();
     fs::create_dir(&crd).unwrap();
-    assert_eq!(
-        run(logger_types::groups(), &args(root.path(), false)),
-        ExitCode::from(2)
-    );
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::from(2));
     assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
 
     fs::remove_dir(&crd).unwrap();
     fs::remove_dir(root.path().join("config/crd/bases")).unwrap();
     fs::write(root.path().join("config/crd/bases"), "a file in place of the directory").unwrap();
-    assert_eq!(
-        run(logger_types::groups(), &args(root.path(), false)),
-        ExitCode::from(2)
-    );
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::from(2));
     assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
-    let left: Vec<_> = fs::read_dir(root.path().join("logger-client/src"))
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
-    assert!(
-        !left.iter().any(|name| name.to_string_lossy().ends_with(".new")),
-        "{left:?}"
-    );
+    let left: Vec<_> =
+        fs::read_dir(root.path().join("logger-client/src")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".new")), "{left:?}");
 }
 
 #[test]
@@ -171,32 +127,20 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
 
     let groups = [refused::v2::API_GROUP];
     let error = generate(&groups, &Layout::for_types_crate("refused")).unwrap_err();
-    let found: Vec<_> = error
-        .0
-        .iter()
-        .map(|d| (d.item.rsplit("::").next().unwrap(), d.message.as_str()))
-        .collect();
+    let found: Vec<_> = error.0.iter().map(|d| (d.item.rsplit("::").next().unwrap(), d.message.as_str())).collect();
     let expected = [
-        (
-            "Broken.spec.by_number",
-            "map keys are strings in JSON; use `BTreeMap<String, _>`",
-        ),
-        (
-            "Broken.spec.huge",
-            "the API server has no 128-bit integers; use `i64`, or `String` for larger numbers",
-        ),
-        (
-            "Broken.spec.nested{}.pair",
-            "a tuple has no structural schema; use a struct with named fields",
-        ),
+        ("Broken.spec.by_number", "map keys are strings in JSON; use `BTreeMap<String, _>`"),
+        ("Broken.spec.huge", "the API server has no 128-bit integers; use `i64`, or `String` for larger numbers"),
+        ("Broken.spec.nested{}.pair", "a tuple has no structural schema; use a struct with named fields"),
         (
             "Broken.spec.shape",
-            "an enum whose variants carry data has no structural schema yet; use a struct with one optional field for each variant",
+            "alternatives (an enum whose variants carry data, say) have no structural schema yet; use a struct with one optional field for each",
         ),
         (
             "Broken.spec.tree.children[]",
             "a type that contains itself has no structural schema; break the cycle with `serde_json::Value`",
         ),
+        ("Broken.status", "a new object has no status: make it an `Option`, or add `#[serde(default)]`"),
     ];
     assert_eq!(found, expected, "{error}");
 
@@ -208,10 +152,7 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
 #[test]
 fn groups_that_begin_alike_get_their_whole_names() {
     let files = generate(fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
-    let typed: Vec<_> = files
-        .iter()
-        .filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/"))
-        .collect();
+    let typed: Vec<_> = files.iter().filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/")).collect();
     assert_eq!(typed, ["library_example_net_v1.rs", "library_example_org_v1beta1.rs"]);
 }
 
@@ -219,12 +160,7 @@ fn groups_that_begin_alike_get_their_whole_names() {
 fn a_group_declared_twice_is_refused() {
     let group: ApiGroup = logger_types::v1::API_GROUP;
     let error = generate(&[group, group], &Layout::for_types_crate("logger_types")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("example.com/v1 is declared in `logger_types::v1` too"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("example.com/v1 is declared in `logger_types::v1` too"), "{error}");
 }
 
 /// Kinds that derive well but cannot be generated.
@@ -253,10 +189,11 @@ mod refused {
 
         /// No field of its spec has a structural schema.
         #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
-        #[k8s(scope = "Cluster")]
+        #[k8s(scope = "Cluster", subresource(status))]
         pub(crate) struct Broken {
             metadata: ObjectMeta,
             spec: BrokenSpec,
+            status: i32,
         }
 
         #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]

@@ -27,9 +27,7 @@ fn depends_on(package: &str, dependency: &str) -> bool {
         .output()
         .unwrap();
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-    String::from_utf8_lossy(&tree.stdout)
-        .lines()
-        .any(|line| line.split(' ').next() == Some(dependency))
+    String::from_utf8_lossy(&tree.stdout).lines().any(|line| line.split(' ').next() == Some(dependency))
 }
 
 #[test]
@@ -38,15 +36,9 @@ fn crates_do_not_depend_on_what_they_must_not() {
         ("xtask", &["logger-client", "kube-client", "tokio", "hyper"][..]),
         ("logger-types", &["kube-client", "tokio", "hyper"]),
         ("logger-core", &["kube-client", "tokio", "hyper"]),
-        (
-            "logger-codegen",
-            &["kube-client", "tokio", "logger-types", "logger-client"],
-        ),
+        ("logger-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
         ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
-        (
-            "logger-apiserver",
-            &["logger-types", "logger-client", "logger-codegen", "logger-runtime"],
-        ),
+        ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
     ] {
         for dependency in must_not {
@@ -72,15 +64,8 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 7] = [
-    "logger-core",
-    "logger-derive",
-    "logger-codegen",
-    "logger-runtime",
-    "logger-apiserver",
-    "xtask",
-    "tools/envtest",
-];
+const CRATES: [&str; 7] =
+    ["logger-core", "logger-derive", "logger-codegen", "logger-runtime", "logger-apiserver", "xtask", "tools/envtest"];
 
 #[test]
 fn generic_crates_name_no_kind_of_ours() {
@@ -89,9 +74,7 @@ fn generic_crates_name_no_kind_of_ours() {
             let text = fs::read_to_string(&file).unwrap();
             for word in ["Logger", "loggers"] {
                 let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-                let named: Vec<_> = code
-                    .filter(|line| line.contains(word) && !line.contains("assert"))
-                    .collect();
+                let named: Vec<_> = code.filter(|line| line.contains(word) && !line.contains("assert")).collect();
                 let is_test = text.contains("#[cfg(test)]") && named.iter().all(|line| line.contains('"'));
                 assert!(named.is_empty() || is_test, "{}: {named:?}", file.display());
             }
@@ -101,16 +84,10 @@ fn generic_crates_name_no_kind_of_ours() {
 
 #[test]
 fn every_module_begins_with_a_line_that_says_what_it_is() {
-    for name in CRATES
-        .into_iter()
-        .chain(["logger-types", "logger-client", "tests", "examples/quickstart"])
-    {
+    for name in CRATES.into_iter().chain(["logger-types", "logger-client", "tests", "examples/quickstart"]) {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
-            let first = text
-                .lines()
-                .find(|line| !line.starts_with("// @generated"))
-                .unwrap_or_default();
+            let first = text.lines().find(|line| !line.starts_with("// @generated")).unwrap_or_default();
             assert!(first.starts_with("//! "), "{} begins with {first:?}", file.display());
         }
     }
@@ -118,39 +95,25 @@ fn every_module_begins_with_a_line_that_says_what_it_is() {
 
 #[test]
 fn every_file_is_named_by_a_module() {
-    for name in CRATES
-        .into_iter()
-        .chain(["logger-types", "logger-client", "tests", "examples/quickstart"])
-    {
+    for name in CRATES.into_iter().chain(["logger-types", "logger-client", "tests", "examples/quickstart"]) {
         let src = root().join(name).join("src");
         for file in files(&src, "rs") {
             let stem = file.file_stem().unwrap().to_str().unwrap();
             let is_root = file.parent() == Some(&src) && ["lib", "main"].contains(&stem);
             let parent = file.parent().unwrap();
-            let parents = [
-                parent.join("lib.rs"),
-                parent.join("main.rs"),
-                parent.with_extension("rs"),
-            ];
+            let parents = [parent.join("lib.rs"), parent.join("main.rs"), parent.with_extension("rs")];
             let declares = |parent: &PathBuf| {
                 fs::read_to_string(parent)
                     .is_ok_and(|text| text.lines().any(|line| line.trim().ends_with(&format!("mod {stem};"))))
             };
-            assert!(
-                is_root || parents.iter().any(declares),
-                "no module names {}",
-                file.display()
-            );
+            assert!(is_root || parents.iter().any(declares), "no module names {}", file.display());
         }
     }
 }
 
 #[test]
 fn every_crate_takes_the_workspaces_lints_or_says_its_own() {
-    for manifest in files(&root(), "toml")
-        .into_iter()
-        .filter(|path| path.ends_with("Cargo.toml"))
-    {
+    for manifest in files(&root(), "toml").into_iter().filter(|path| path.ends_with("Cargo.toml")) {
         let text = fs::read_to_string(&manifest).unwrap();
         if text.contains("[package]") {
             assert!(

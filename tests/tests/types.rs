@@ -22,20 +22,11 @@ fn audit() -> Value {
 fn what_is_unset_is_not_written_and_type_meta_is() {
     assert_eq!(to_value(logger("audit")).unwrap(), audit());
     let mut reported = logger("audit");
-    reported.status = Some(LoggerStatus {
-        state: Some(LoggerState::Available),
-        ..LoggerStatus::default()
-    });
+    reported.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
     assert_eq!(to_value(&reported).unwrap()["status"], json!({"state": "Available"}));
-    let list = LoggerList {
-        items: vec![reported],
-        ..LoggerList::default()
-    };
+    let list = LoggerList { items: vec![reported], ..LoggerList::default() };
     let list = to_value(&list).unwrap();
-    assert_eq!(
-        (&list["apiVersion"], &list["kind"]),
-        (&json!("example.com/v1"), &json!("LoggerList"))
-    );
+    assert_eq!((&list["apiVersion"], &list["kind"]), (&json!("example.com/v1"), &json!("LoggerList")));
     assert_eq!(list["items"][0]["status"], json!({"state": "Available"}));
 }
 
@@ -44,20 +35,14 @@ fn what_is_written_is_read_again() {
     let mut wanted = logger("audit");
     wanted.spec.replicas = Some(0);
     assert_eq!(from_value::<Logger>(to_value(&wanted).unwrap()).unwrap(), wanted);
-    let list = LoggerList {
-        items: vec![wanted],
-        ..LoggerList::default()
-    };
+    let list = LoggerList { items: vec![wanted], ..LoggerList::default() };
     assert_eq!(from_value::<LoggerList>(to_value(&list).unwrap()).unwrap(), list);
 }
 
 #[test]
 fn absent_type_meta_is_accepted_and_another_kinds_is_refused() {
     let mut items = audit();
-    items
-        .as_object_mut()
-        .unwrap()
-        .retain(|key, _| key != "apiVersion" && key != "kind");
+    items.as_object_mut().unwrap().retain(|key, _| key != "apiVersion" && key != "kind");
     assert_eq!(from_value::<Logger>(items).unwrap(), logger("audit"));
     for (field, value, expected) in [
         ("kind", "Pod", "invalid value: string \"Pod\", expected kind `Logger`"),
@@ -77,10 +62,7 @@ fn absent_type_meta_is_accepted_and_another_kinds_is_refused() {
 fn missing_and_repeated_fields_are_refused_by_name() {
     let mut missing = audit();
     missing.as_object_mut().unwrap().remove("spec");
-    assert_eq!(
-        from_value::<Logger>(missing).unwrap_err().to_string(),
-        "missing field `spec`"
-    );
+    assert_eq!(from_value::<Logger>(missing).unwrap_err().to_string(), "missing field `spec`");
     let twice = r#"{"metadata": {}, "metadata": {}}"#;
     let error = serde_json::from_str::<Logger>(twice).unwrap_err().to_string();
     assert!(error.starts_with("duplicate field `metadata`"), "{error}");
@@ -103,13 +85,7 @@ fn serde_names_and_defaults_of_a_root_are_honoured() {
 fn a_copy_shares_nothing_with_its_original() {
     let mut shelf = Shelf::default();
     shelf.metadata.name = Some("oak".into());
-    shelf.spec.sections.insert(
-        "top".into(),
-        Label {
-            text: "A-M".into(),
-            colour: None,
-        },
-    );
+    shelf.spec.sections.insert("top".into(), Label { text: "A-M".into(), colour: None });
     shelf.spec.notes = Some(json!({"deep": [1, {"deeper": true}]}));
     let (before, mut copy) = (shelf.clone(), shelf.deep_copy());
     assert_eq!(copy, shelf);
@@ -122,10 +98,7 @@ fn a_copy_shares_nothing_with_its_original() {
     shelf.deep_copy_into(&mut target);
     assert_eq!(target, shelf);
     let boxed: Box<dyn Object> = Box::new(shelf.deep_copy());
-    assert_eq!(
-        boxed.deep_copy().into_any().downcast::<Shelf>().unwrap().as_ref(),
-        &shelf
-    );
+    assert_eq!(boxed.deep_copy().into_any().downcast::<Shelf>().unwrap().as_ref(), &shelf);
 }
 
 #[test]
@@ -134,10 +107,7 @@ fn the_scheme_decodes_what_is_registered_and_names_what_is_not() {
     add_to_scheme(&mut scheme).unwrap();
     add_to_scheme(&mut scheme).expect("the same types again are no conflict");
     let names: Vec<_> = scheme.kinds().map(ToString::to_string).collect();
-    assert_eq!(
-        names,
-        ["example.com/v1, Kind=Logger", "example.com/v1, Kind=LoggerList"]
-    );
+    assert_eq!(names, ["example.com/v1, Kind=Logger", "example.com/v1, Kind=LoggerList"]);
 
     let object = scheme.decode(audit().to_string().as_bytes()).unwrap();
     assert_eq!(object.group_version_kind(), GROUP_VERSION.kind("Logger"));
@@ -145,14 +115,9 @@ fn the_scheme_decodes_what_is_registered_and_names_what_is_not() {
     assert_eq!(object.as_any().downcast_ref::<Logger>(), Some(&logger("audit")));
 
     let unknown = scheme.decode(br#"{"apiVersion": "v1", "kind": "Pod"}"#).unwrap_err();
-    assert!(
-        matches!(&unknown, DecodeError::Unknown(gvk) if gvk.kind == "Pod"),
-        "{unknown}"
-    );
+    assert!(matches!(&unknown, DecodeError::Unknown(gvk) if gvk.kind == "Pod"), "{unknown}");
     assert!(matches!(scheme.decode(b"[]").unwrap_err(), DecodeError::Untyped(_)));
-    let malformed = scheme
-        .decode(br#"{"apiVersion": "example.com/v1", "kind": "Logger"}"#)
-        .unwrap_err();
+    let malformed = scheme.decode(br#"{"apiVersion": "example.com/v1", "kind": "Logger"}"#).unwrap_err();
     assert!(matches!(malformed, DecodeError::Malformed { .. }), "{malformed}");
 }
 
@@ -161,48 +126,28 @@ fn two_types_of_one_name_are_a_conflict() {
     let mut scheme = Scheme::new();
     add_to_scheme(&mut scheme).unwrap();
     let conflict = scheme.add::<Book>(GROUP_VERSION.kind("Logger")).unwrap_err();
-    assert!(
-        conflict.to_string().contains("logger_types::v1::logger::Logger"),
-        "{conflict}"
-    );
+    assert!(conflict.to_string().contains("logger_types::v1::logger::Logger"), "{conflict}");
     let decoded = scheme.decode(audit().to_string().as_bytes()).unwrap();
-    assert!(
-        (*decoded).type_id() == std::any::TypeId::of::<Logger>(),
-        "the first stays"
-    );
+    assert!((*decoded).type_id() == std::any::TypeId::of::<Logger>(), "the first stays");
 }
 
 #[test]
 fn generated_schemes_know_every_group() {
     let scheme = fixture_client::scheme::scheme().unwrap();
-    for (group, version, kind) in [
-        ("library.example.org", "v1beta1", "ShelfList"),
-        ("library.example.net", "v1", "InternalState"),
-    ] {
-        let gvk = GroupVersionKind {
-            group: group.into(),
-            version: version.into(),
-            kind: kind.into(),
-        };
+    for (group, version, kind) in
+        [("library.example.org", "v1beta1", "ShelfList"), ("library.example.net", "v1", "InternalState")]
+    {
+        let gvk = GroupVersionKind { group: group.into(), version: version.into(), kind: kind.into() };
         assert!(scheme.recognizes(&gvk), "{gvk}");
     }
 }
 
 #[test]
 fn kinds_are_resources_for_k8s_openapi_and_kube() {
-    assert_eq!(
-        (Logger::API_VERSION, Logger::KIND, Logger::LIST_KIND),
-        ("example.com/v1", "Logger", "LoggerList")
-    );
+    assert_eq!((Logger::API_VERSION, Logger::KIND, Logger::LIST_KIND), ("example.com/v1", "Logger", "LoggerList"));
     assert_eq!((LoggerList::KIND, Logger::URL_PATH_SEGMENT), ("LoggerList", "loggers"));
-    assert_eq!(
-        <Logger as kube::Resource>::url_path(&(), Some("ns")),
-        "/apis/example.com/v1/namespaces/ns/loggers"
-    );
-    assert_eq!(
-        <Shelf as kube::Resource>::url_path(&(), None),
-        "/apis/library.example.org/v1beta1/shelves"
-    );
+    assert_eq!(<Logger as kube::Resource>::url_path(&(), Some("ns")), "/apis/example.com/v1/namespaces/ns/loggers");
+    assert_eq!(<Shelf as kube::Resource>::url_path(&(), None), "/apis/library.example.org/v1beta1/shelves");
     assert_eq!(<ShelfList as Resource>::URL_PATH_SEGMENT, "shelves");
     assert_eq!(resource("loggers").to_string(), "example.com/v1, Resource=loggers");
 }
@@ -210,10 +155,7 @@ fn kinds_are_resources_for_k8s_openapi_and_kube() {
 #[test]
 fn attributes_reach_the_constant() {
     let logger = Logger::API_KIND;
-    assert_eq!(
-        (logger.scope, logger.short_names, logger.categories),
-        (Scope::Namespaced, &["lg"][..], &["all"][..])
-    );
+    assert_eq!((logger.scope, logger.short_names, logger.categories), (Scope::Namespaced, &["lg"][..], &["all"][..]));
     assert!(logger.status && logger.grants(Verb::UpdateStatus));
     assert_eq!(
         logger.docs,

@@ -12,7 +12,9 @@ pub async fn client(client: Client, widget: &Widget) -> Result<Vec<Widget>, Erro
     let widgets: TypedClient<Widget> = TypedClient::namespaced(client.clone(), "default");
     widgets.create(widget, &PostParams::default()).await?;
     widgets.update_status(widget, &PostParams::default()).await?;
-    let list: WidgetList = AllNamespaces::<Widget>::new(client).list(&ListParams::default()).await?;
+    let list: WidgetList = AllNamespaces::<Widget>::new(client)
+        .list(&ListParams::default())
+        .await?;
     Ok(list.into_items())
 }
 
@@ -29,7 +31,12 @@ pub fn objects(widget: Widget, list: <Widget as Listed>::List) -> [Box<dyn Objec
 }
 
 pub fn names() -> [&'static str; 4] {
-    [Widget::KIND, WidgetList::KIND, Widget::LIST_KIND, Widget::API_KIND.plural]
+    [
+        Widget::KIND,
+        WidgetList::KIND,
+        Widget::LIST_KIND,
+        Widget::API_KIND.plural,
+    ]
 }
 
 pub fn json(widget: &Widget) -> impl serde::Serialize + use<'_> {

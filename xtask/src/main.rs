@@ -46,16 +46,6 @@ fn codegen(args: &Args) -> ExitCode {
         return reference;
     }
     let root = cargo::workspace_root().join("tests/fixture");
-    let fixture = logger_codegen::run(
-        fixture_types::groups(),
-        &Args {
-            root: Some(root),
-            ..args.clone()
-        },
-    );
-    if fixture == ExitCode::SUCCESS {
-        reference
-    } else {
-        fixture
-    }
+    let fixture = logger_codegen::run(fixture_types::groups(), &Args { root: Some(root), ..args.clone() });
+    if fixture == ExitCode::SUCCESS { reference } else { fixture }
 }

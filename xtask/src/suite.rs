@@ -21,22 +21,10 @@ struct Step {
 }
 
 const STEPS: &[Step] = &[
-    Step {
-        name: "format",
-        args: &["fmt", "--all", "--check"],
-        env: &[],
-    },
+    Step { name: "format", args: &["fmt", "--all", "--check"], env: &[] },
     Step {
         name: "clippy",
-        args: &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
+        args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         env: &[],
     },
     Step {
@@ -44,16 +32,8 @@ const STEPS: &[Step] = &[
         args: &["doc", "--workspace", "--no-deps", "--quiet"],
         env: &[("RUSTDOCFLAGS", "-D warnings")],
     },
-    Step {
-        name: "drift",
-        args: &["xtask", "codegen", "--check"],
-        env: &[],
-    },
-    Step {
-        name: "tests",
-        args: &["test", "--workspace", "--no-fail-fast"],
-        env: &[],
-    },
+    Step { name: "drift", args: &["xtask", "codegen", "--check"], env: &[] },
+    Step { name: "tests", args: &["test", "--workspace", "--no-fail-fast"], env: &[] },
 ];
 
 /// Runs every step, and says at the end what ran and on which server.
@@ -62,10 +42,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     for step in STEPS {
         println!("\n==> {}: cargo {}", step.name, step.args.join(" "));
         let start = Instant::now();
-        let passed = cargo::command(step.args)
-            .envs(step.env.iter().copied())
-            .status()
-            .is_ok_and(|s| s.success());
+        let passed = cargo::command(step.args).envs(step.env.iter().copied()).status().is_ok_and(|s| s.success());
         done.push((step.name, passed, start.elapsed().as_secs()));
         if !passed && !options.keep_going {
             break;
@@ -75,15 +52,8 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     for (name, passed, seconds) in &done {
         println!("{name:<8} {} {seconds:>4} s", if *passed { "ok    " } else { "FAILED" });
     }
-    println!(
-        "servers: the embedded API server; the real kube-apiserver {}",
-        real_server()
-    );
-    if done.iter().all(|(_, passed, _)| *passed) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    println!("servers: the embedded API server; the real kube-apiserver {}", real_server());
+    if done.iter().all(|(_, passed, _)| *passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Which control plane the end-to-end tests ran on, as `envtest path` tells.

@@ -23,11 +23,7 @@ impl Controller {
         let queue = WorkQueue::new();
         let events = queue.clone();
         loggers.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
-        Controller {
-            clientset,
-            loggers,
-            queue,
-        }
+        Controller { clientset, loggers, queue }
     }
 
     /// Works on one key after the other until [`stop`](Self::stop). Run it several times for several workers.
@@ -73,19 +69,12 @@ impl Controller {
 /// What there is to say of a Logger. A real controller would look at its Pods here.
 fn observe(logger: &Logger) -> LoggerStatus {
     let replicas = logger.spec.replicas.unwrap_or(1);
-    let state = if replicas > 0 {
-        LoggerState::Available
-    } else {
-        LoggerState::Unavailable
-    };
+    let state = if replicas > 0 { LoggerState::Available } else { LoggerState::Unavailable };
     let (status, reason) = match state {
         LoggerState::Available => ("True", "InstancesWriting"),
         LoggerState::Unavailable => ("False", "NoInstances"),
     };
-    let before = logger
-        .status
-        .as_ref()
-        .and_then(|status| status.conditions.as_ref()?.first());
+    let before = logger.status.as_ref().and_then(|status| status.conditions.as_ref()?.first());
     let available = Condition {
         type_: "Available".to_owned(),
         status: status.to_owned(),

@@ -32,14 +32,7 @@ pub(crate) async fn install(client: &Client, crd: &CustomResourceDefinition) -> 
         Err(kube::Error::Api(status)) if status.is_already_exists() => false,
         Err(error) => return Err(failed("create", name, error)),
     };
-    println!(
-        "CRD:        {name} {}",
-        if made {
-            "installed"
-        } else {
-            "was there already; used as it is"
-        }
-    );
+    println!("CRD:        {name} {}", if made { "installed" } else { "was there already; used as it is" });
     Ok(made)
 }
 
@@ -50,12 +43,8 @@ pub(crate) async fn established(client: &Client, crd: &CustomResourceDefinition)
     let why = || {
         format!("the CRD {name} is not served after {ESTABLISHED_WITHIN:?}; `kubectl describe crd {name}` tells why")
     };
-    let established = tokio::time::timeout(ESTABLISHED_WITHIN, established)
-        .await
-        .with_context(why)?;
-    established
-        .map(drop)
-        .with_context(|| format!("cannot watch the CRD {name}"))
+    let established = tokio::time::timeout(ESTABLISHED_WITHIN, established).await.with_context(why)?;
+    established.map(drop).with_context(|| format!("cannot watch the CRD {name}"))
 }
 
 /// Removes the definition if it was made here: one that was there before stays.

@@ -38,10 +38,7 @@ struct Args {
 async fn main() -> ExitCode {
     // Errors are returned and printed once; RUST_LOG shows what kube's client logs beside them.
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match run(Args::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -83,9 +80,7 @@ async fn connect(file: PathBuf) -> Result<Client> {
     let unusable = || format!("cannot use the kubeconfig {shown}");
     let kubeconfig = Kubeconfig::read_from(&file).with_context(unusable)?;
     let options = KubeConfigOptions::default();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &options)
-        .await
-        .with_context(unusable)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(unusable)?;
     println!("API server: {} (from {shown})", config.cluster_url);
     Client::try_from(config).with_context(unusable)
 }

@@ -12,9 +12,7 @@ pub(crate) fn line(event: &Event<Logger>) -> String {
     };
     let logger = event.object();
     let status = logger.status.clone().unwrap_or_default();
-    let state = status
-        .state
-        .map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
+    let state = status.state.map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
     let (now, wanted) = (status.replicas.unwrap_or(0), logger.spec.replicas.unwrap_or(1));
     format!(
         "{word:<8} {}  {state}, {now} of {wanted}, every {} s",
@@ -25,11 +23,7 @@ pub(crate) fn line(event: &Event<Logger>) -> String {
 
 /// What `kubectl describe` shows, in short.
 pub(crate) fn describe(logger: &Logger) -> String {
-    let (meta, spec, status) = (
-        &logger.metadata,
-        &logger.spec,
-        logger.status.clone().unwrap_or_default(),
-    );
+    let (meta, spec, status) = (&logger.metadata, &logger.spec, logger.status.clone().unwrap_or_default());
     let mut page = vec![
         ("Name", meta.name.clone()),
         ("Namespace", meta.namespace.clone()),
@@ -39,20 +33,12 @@ pub(crate) fn describe(logger: &Logger) -> String {
         ("Desired", Some(spec.replicas.unwrap_or(1).to_string())),
         ("State", status.state.map(|state| format!("{state:?}"))),
         ("Replicas", status.replicas.map(|replicas| replicas.to_string())),
-        (
-            "Observed",
-            status
-                .observed_generation
-                .map(|generation| format!("generation {generation}")),
-        ),
+        ("Observed", status.observed_generation.map(|generation| format!("generation {generation}"))),
     ];
     for condition in status.conditions.unwrap_or_default() {
         page.push((
             "Condition",
-            Some(format!(
-                "{}={} ({}): {}",
-                condition.type_, condition.status, condition.reason, condition.message
-            )),
+            Some(format!("{}={} ({}): {}", condition.type_, condition.status, condition.reason, condition.message)),
         ));
     }
     let line =

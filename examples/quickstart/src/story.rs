@@ -65,12 +65,7 @@ impl Stage {
             println!("{}", picture::line(event));
             tell.send_replace(());
         });
-        Stage {
-            loggers,
-            namespace: namespace.to_owned(),
-            informer,
-            changed,
-        }
+        Stage { loggers, namespace: namespace.to_owned(), informer, changed }
     }
 
     async fn play(&self) -> Result<()> {
@@ -85,12 +80,7 @@ impl Stage {
         let mut audit = self.loggers.get("audit").await?;
         audit.spec.time_interval = 30;
         audit.spec.replicas = Some(3);
-        let generation = self
-            .loggers
-            .update(&audit, &PostParams::default())
-            .await?
-            .metadata
-            .generation;
+        let generation = self.loggers.update(&audit, &PostParams::default()).await?.metadata.generation;
         self.until("audit", |logger| {
             logger.is_some_and(|logger| is_reported(logger) && logger.metadata.generation == generation)
         })
@@ -113,15 +103,8 @@ impl Stage {
 
     async fn create(&self, name: &str, time_interval: i32, replicas: i32) -> Result<()> {
         let logger = Logger {
-            metadata: ObjectMeta {
-                name: Some(name.to_owned()),
-                ..ObjectMeta::default()
-            },
-            spec: LoggerSpec {
-                name: name.to_owned(),
-                time_interval,
-                replicas: Some(replicas),
-            },
+            metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+            spec: LoggerSpec { name: name.to_owned(), time_interval, replicas: Some(replicas) },
             status: None,
         };
         self.loggers.create(&logger, &PostParams::default()).await?;

@@ -64,12 +64,7 @@ fn broken_integer_format(number: &Number, format: Option<&str>) -> Option<String
         (Some(value), Some("int32")) => i32::try_from(value).is_ok(),
         (Some(_), _) => true,
     };
-    let expected = || {
-        format.map_or_else(
-            || "(default format)".to_owned(),
-            |format| format!("with format {format}"),
-        )
-    };
+    let expected = || format.map_or_else(|| "(default format)".to_owned(), |format| format!("with format {format}"));
     (!fits).then(expected)
 }
 
@@ -83,14 +78,7 @@ fn check_enum(value: &Value, schema: &JSONSchemaProps, path: &str, errors: &mut 
 }
 
 fn check_object(fields: &Map<String, Value>, schema: &JSONSchemaProps, path: &str, errors: &mut Vec<FieldError>) {
-    check_size(
-        fields.len(),
-        schema.min_properties,
-        schema.max_properties,
-        "properties",
-        path,
-        errors,
-    );
+    check_size(fields.len(), schema.min_properties, schema.max_properties, "properties", path, errors);
     let at_root = path.is_empty();
     for name in schema.required.iter().flatten() {
         // These are taken off before the body gets here, and the server fills them in.
@@ -117,11 +105,7 @@ fn check_array(items: &[Value], schema: &JSONSchemaProps, path: &str, errors: &m
 fn check_size(size: usize, least: Option<i64>, most: Option<i64>, of: &str, path: &str, errors: &mut Vec<FieldError>) {
     let signed = i64::try_from(size).unwrap_or(i64::MAX);
     if let Some(least) = least.filter(|least| signed < *least) {
-        errors.push(FieldError::invalid(
-            path,
-            size,
-            format!("{path} in body should have at least {least} {of}"),
-        ));
+        errors.push(FieldError::invalid(path, size, format!("{path} in body should have at least {least} {of}")));
     }
     if let Some(most) = most.filter(|most| signed > *most) {
         errors.push(FieldError::too_many(path, size, most));
@@ -142,11 +126,7 @@ fn check_string(text: &str, schema: &JSONSchemaProps, path: &str, errors: &mut V
 fn check_number(number: &Number, schema: &JSONSchemaProps, path: &str, errors: &mut Vec<FieldError>) {
     let value = number.as_f64().unwrap_or(f64::NAN);
     let mut broken = |relation: String| {
-        errors.push(FieldError::invalid(
-            path,
-            number,
-            format!("{path} in body should be {relation}"),
-        ));
+        errors.push(FieldError::invalid(path, number, format!("{path} in body should be {relation}")));
     };
     match (schema.minimum, schema.exclusive_minimum == Some(true)) {
         (Some(least), true) if value <= least => broken(format!("greater than {least}")),

@@ -15,31 +15,16 @@ use crate::support::*;
 async fn a_created_definition_is_established_and_served() {
     let client = client().await;
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    await_condition(api.clone(), "widgets.example.com", is_crd_established())
-        .await
-        .unwrap();
+    await_condition(api.clone(), "widgets.example.com", is_crd_established()).await.unwrap();
     let definition = api.get("widgets.example.com").await.unwrap();
     let names = &definition.spec.names;
-    assert_eq!(
-        (names.singular.as_deref(), names.list_kind.as_deref()),
-        (Some("widget"), Some("WidgetList"))
-    );
+    assert_eq!((names.singular.as_deref(), names.list_kind.as_deref()), (Some("widget"), Some("WidgetList")));
     let status = definition.status.unwrap();
     assert_eq!(status.accepted_names.as_ref(), Some(names));
     assert_eq!(status.stored_versions.as_deref(), Some(["v1".to_owned()].as_slice()));
-    let conditions: Vec<(String, String)> = status
-        .conditions
-        .unwrap()
-        .into_iter()
-        .map(|condition| (condition.type_, condition.status))
-        .collect();
-    assert_eq!(
-        conditions,
-        [
-            ("NamesAccepted".into(), "True".into()),
-            ("Established".into(), "True".into())
-        ]
-    );
+    let conditions: Vec<(String, String)> =
+        status.conditions.unwrap().into_iter().map(|condition| (condition.type_, condition.status)).collect();
+    assert_eq!(conditions, [("NamesAccepted".into(), "True".into()), ("Established".into(), "True".into())]);
     create(&widgets(&client), &widget("a")).await;
 }
 
@@ -51,10 +36,7 @@ async fn an_unknown_kind_is_not_found() {
     assert_eq!(text, (404, "404 page not found\n".into()));
     let (code, body) = raw(&client, "GET", "/api/v1/nopes", "", "").await;
     assert_eq!(code, 404);
-    assert!(
-        body.contains("the server could not find the requested resource"),
-        "{body}"
-    );
+    assert!(body.contains("the server could not find the requested resource"), "{body}");
 }
 
 #[tokio::test]
@@ -64,11 +46,7 @@ async fn a_broken_definition_is_refused() {
     broken["metadata"]["name"] = json!("x.example.com");
     broken["spec"]["versions"][0]["storage"] = json!(false);
     broken["spec"]["scope"] = json!("Nope");
-    let (code, _, message) = refusal(
-        definitions(&client)
-            .create(&PostParams::default(), &object(broken))
-            .await,
-    );
+    let (code, _, message) = refusal(definitions(&client).create(&PostParams::default(), &object(broken)).await);
     assert_eq!(code, 422);
     for part in [
         "CustomResourceDefinition.apiextensions.k8s.io \"x.example.com\" is invalid: [",
@@ -90,37 +68,25 @@ async fn an_updated_definition_is_served_as_updated() {
     let versions = definition.data["spec"]["versions"].as_array_mut().unwrap();
     versions[0]["storage"] = json!(false);
     versions.push(second);
-    let updated = api
-        .replace("widgets.example.com", &PostParams::default(), &definition)
-        .await
-        .unwrap();
+    let updated = api.replace("widgets.example.com", &PostParams::default(), &definition).await.unwrap();
     assert_eq!(updated.data["status"]["storedVersions"], json!(["v1", "v2"]));
     assert_eq!(updated.metadata.generation, Some(2));
 
     create(&widgets(&client), &widget("a")).await;
     let kind = kube::core::ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk("example.com", "v2", "Widget"));
     let newer: Api<kube::api::DynamicObject> = Api::default_namespaced_with(client, &kind);
-    assert_eq!(
-        newer.get("a").await.unwrap().types.unwrap().api_version,
-        "example.com/v2"
-    );
+    assert_eq!(newer.get("a").await.unwrap().types.unwrap().api_version, "example.com/v2");
     let rename = Patch::Merge(json!({ "spec": { "names": { "kind": "Other" } } }));
     let message = "CustomResourceDefinition.apiextensions.k8s.io \"widgets.example.com\" is invalid: \
         spec.names.kind: Invalid value: \"Other\": field is immutable";
-    assert_eq!(
-        refusal(api.patch("widgets.example.com", &PatchParams::default(), &rename).await).2,
-        message
-    );
+    assert_eq!(refusal(api.patch("widgets.example.com", &PatchParams::default(), &rename).await).2, message);
 }
 
 #[tokio::test]
 async fn a_deleted_definition_takes_its_kind_and_objects_along() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
-    definitions(&client)
-        .delete("widgets.example.com", &DeleteParams::default())
-        .await
-        .unwrap();
+    definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     assert_eq!(definitions(&client).get_opt("widgets.example.com").await.unwrap(), None);
     assert_eq!(raw(&client, "GET", "/apis/example.com/v1/widgets", "", "").await.0, 404);
 
@@ -135,21 +101,12 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     let mut held = widget("a");
     held.metadata.finalizers = Some(vec!["example.com/f".into()]);
     create(&widgets(&client), &held).await;
-    definitions(&client)
-        .delete("widgets.example.com", &DeleteParams::default())
-        .await
-        .unwrap();
+    definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     let ending = definitions(&client).get("widgets.example.com").await.unwrap();
     assert_eq!(ending.finalizers(), ["customresourcecleanup.apiextensions.k8s.io"]);
-    assert_eq!(
-        refusal(widgets(&client).create(&PostParams::default(), &widget("b")).await).0,
-        405
-    );
+    assert_eq!(refusal(widgets(&client).create(&PostParams::default(), &widget("b")).await).0, 405);
 
     let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
-    widgets(&client)
-        .patch("a", &PatchParams::default(), &release)
-        .await
-        .unwrap();
+    widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
     assert_eq!(definitions(&client).get_opt("widgets.example.com").await.unwrap(), None);
 }

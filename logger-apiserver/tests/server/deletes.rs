@@ -17,24 +17,13 @@ async fn delete_removes_and_names_what_is_gone() {
     let client = client().await;
     let api = widgets(&client);
     let made = create(&api, &widget("a")).await;
-    let status = api
-        .delete("a", &DeleteParams::default())
-        .await
-        .unwrap()
-        .right()
-        .unwrap();
+    let status = api.delete("a", &DeleteParams::default()).await.unwrap().right().unwrap();
     let details = status.details.clone().unwrap();
     assert!(status.is_success());
-    assert_eq!(
-        (details.name.as_str(), details.group.as_str(), details.kind.as_str()),
-        ("a", "example.com", "widgets")
-    );
+    assert_eq!((details.name.as_str(), details.group.as_str(), details.kind.as_str()), ("a", "example.com", "widgets"));
     assert_eq!(Some(details.uid), made.uid());
     let refused = refusal(api.delete("a", &DeleteParams::default()).await);
-    assert_eq!(
-        refused,
-        (404, "NotFound".into(), "widgets.example.com \"a\" not found".into())
-    );
+    assert_eq!(refused, (404, "NotFound".into(), "widgets.example.com \"a\" not found".into()));
 }
 
 #[tokio::test]
@@ -47,30 +36,16 @@ async fn an_object_with_finalizers_stays_until_they_are_gone() {
 
     let ending = api.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
     assert!(ending.metadata.deletion_timestamp.is_some());
-    assert_eq!(
-        (
-            ending.metadata.deletion_grace_period_seconds,
-            ending.metadata.generation
-        ),
-        (Some(0), Some(2))
-    );
+    assert_eq!((ending.metadata.deletion_grace_period_seconds, ending.metadata.generation), (Some(0), Some(2)));
     let again = api.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
     assert_eq!(again, ending, "a second delete changes nothing");
 
-    let (code, _, message) = refusal(
-        api.patch("a", &PatchParams::default(), &finalizers(json!(["example.com/f", "g"])))
-            .await,
-    );
+    let (code, _, message) =
+        refusal(api.patch("a", &PatchParams::default(), &finalizers(json!(["example.com/f", "g"]))).await);
     assert_eq!(code, 422);
-    assert!(
-        message.contains("no new finalizers can be added if the object is being deleted"),
-        "{message}"
-    );
+    assert!(message.contains("no new finalizers can be added if the object is being deleted"), "{message}");
 
-    let last = api
-        .patch("a", &PatchParams::default(), &finalizers(json!([])))
-        .await
-        .unwrap();
+    let last = api.patch("a", &PatchParams::default(), &finalizers(json!([]))).await.unwrap();
     assert_eq!(version(&last), version(&ending));
     assert_eq!(api.get_opt("a").await.unwrap(), None);
 }
@@ -81,10 +56,7 @@ async fn delete_preconditions_are_honoured() {
     let api = widgets(&client);
     let made = create(&api, &widget("a")).await;
     let params = |uid: Option<&str>, version: Option<&str>| DeleteParams {
-        preconditions: Some(Preconditions {
-            uid: uid.map(Into::into),
-            resource_version: version.map(Into::into),
-        }),
+        preconditions: Some(Preconditions { uid: uid.map(Into::into), resource_version: version.map(Into::into) }),
         ..DeleteParams::default()
     };
     let (uid, version) = (made.uid().unwrap(), made.resource_version().unwrap());
@@ -92,18 +64,12 @@ async fn delete_preconditions_are_honoured() {
         "Operation cannot be fulfilled on Widget.example.com \"a\": the UID in the precondition (foo) does not match the UID in \
          record ({uid}). The object might have been deleted and then recreated"
     );
-    assert_eq!(
-        refusal(api.delete("a", &params(Some("foo"), None)).await),
-        (409, "Conflict".into(), message)
-    );
+    assert_eq!(refusal(api.delete("a", &params(Some("foo"), None)).await), (409, "Conflict".into(), message));
     let message = format!(
         "Operation cannot be fulfilled on Widget.example.com \"a\": the ResourceVersion in the precondition (1) does not match \
          the ResourceVersion in record ({version}). The object might have been modified"
     );
-    assert_eq!(
-        refusal(api.delete("a", &params(None, Some("1"))).await),
-        (409, "Conflict".into(), message)
-    );
+    assert_eq!(refusal(api.delete("a", &params(None, Some("1"))).await), (409, "Conflict".into(), message));
     api.delete("a", &params(Some(&uid), Some(&version))).await.unwrap();
 }
 
@@ -112,11 +78,7 @@ async fn a_dry_run_deletes_nothing() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
-    api.delete("a", &DeleteParams::default().dry_run())
-        .await
-        .unwrap()
-        .right()
-        .unwrap();
+    api.delete("a", &DeleteParams::default().dry_run()).await.unwrap().right().unwrap();
     api.get("a").await.unwrap();
 }
 
@@ -128,16 +90,8 @@ async fn delete_collection_returns_what_it_deleted() {
         create(&api, &labelled(name, &[("go", value)])).await;
     }
     let selected = ListParams::default().labels("go=yes");
-    let deleted = api
-        .delete_collection(&DeleteParams::default(), &selected)
-        .await
-        .unwrap()
-        .left()
-        .unwrap();
-    assert_eq!(
-        deleted.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>(),
-        ["a", "b"]
-    );
+    let deleted = api.delete_collection(&DeleteParams::default(), &selected).await.unwrap().left().unwrap();
+    assert_eq!(deleted.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["a", "b"]);
     let left = api.list(&ListParams::default()).await.unwrap();
     assert_eq!(left.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["c"]);
 }
@@ -154,16 +108,8 @@ async fn a_namespace_terminates_and_takes_no_new_objects() {
     assert_eq!(made.labels()["kubernetes.io/metadata.name"], "n1");
     assert_eq!(made.status.and_then(|status| status.phase).as_deref(), Some("Active"));
 
-    let ending = namespaces
-        .delete("n1", &DeleteParams::default())
-        .await
-        .unwrap()
-        .left()
-        .unwrap();
-    assert_eq!(
-        ending.status.and_then(|status| status.phase).as_deref(),
-        Some("Terminating")
-    );
+    let ending = namespaces.delete("n1", &DeleteParams::default()).await.unwrap().left().unwrap();
+    assert_eq!(ending.status.and_then(|status| status.phase).as_deref(), Some("Terminating"));
     let api = Api::namespaced_with(client, "n1", &widget_kind());
     let refused = refusal(api.create(&Default::default(), &widget("a")).await);
     let message = "widgets.example.com \"a\" is forbidden: unable to create new content in namespace n1 because it is being terminated";

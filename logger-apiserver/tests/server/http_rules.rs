@@ -13,10 +13,7 @@ async fn a_malformed_body_is_a_bad_request() {
     for body in ["{bad", "[]", ""] {
         let (code, body) = raw(&client, "POST", WIDGETS, "application/json", body).await;
         assert_eq!(code, 400);
-        assert!(
-            body.contains("the object provided is unrecognized (must be of type Widget)"),
-            "{body}"
-        );
+        assert!(body.contains("the object provided is unrecognized (must be of type Widget)"), "{body}");
     }
 }
 
@@ -24,51 +21,24 @@ async fn a_malformed_body_is_a_bad_request() {
 async fn a_body_that_is_not_json_is_an_unsupported_media_type() {
     let (code, body) = raw(&client().await, "POST", WIDGETS, "application/yaml", "kind: Widget").await;
     assert_eq!(code, 415);
-    assert!(
-        body.contains("the body of the request was in an unknown format"),
-        "{body}"
-    );
+    assert!(body.contains("the body of the request was in an unknown format"), "{body}");
 }
 
 #[tokio::test]
 async fn a_wrong_method_is_refused() {
     let client = client().await;
-    for (method, path) in [
-        ("POST", "/version"),
-        ("DELETE", "/api/v1/namespaces"),
-        ("POST", "/api/v1/namespaces/x"),
-        ("OPTIONS", WIDGETS),
-    ] {
+    for (method, path) in
+        [("POST", "/version"), ("DELETE", "/api/v1/namespaces"), ("POST", "/api/v1/namespaces/x"), ("OPTIONS", WIDGETS)]
+    {
         let (code, body) = raw(&client, method, path, "application/json", "{}").await;
         assert_eq!(code, 405, "{method} {path}");
         assert!(body.contains("\"reason\":\"MethodNotAllowed\""), "{body}");
     }
-    let (code, body) = raw(
-        &client,
-        "DELETE",
-        &format!("{WIDGETS}/a/status"),
-        "application/json",
-        "",
-    )
-    .await;
+    let (code, body) = raw(&client, "DELETE", &format!("{WIDGETS}/a/status"), "application/json", "").await;
     assert_eq!(code, 405);
-    assert!(
-        body.contains(r#"delete is not supported on resources of kind \"widgets.example.com\""#),
-        "{body}"
-    );
+    assert!(body.contains(r#"delete is not supported on resources of kind \"widgets.example.com\""#), "{body}");
     assert_eq!(raw(&client, "PUT", WIDGETS, "application/json", "{}").await.0, 400);
-    assert_eq!(
-        raw(
-            &client,
-            "POST",
-            "/apis/example.com/v1/widgets",
-            "application/json",
-            "{}"
-        )
-        .await
-        .0,
-        404
-    );
+    assert_eq!(raw(&client, "POST", "/apis/example.com/v1/widgets", "application/json", "{}").await.0, 404);
 }
 
 #[tokio::test]
@@ -84,22 +54,12 @@ async fn discovery_names_what_is_served() {
     let client = client().await;
     assert_eq!(client.apiserver_version().await.unwrap().minor, "36");
     let discovery = Discovery::new(client.clone()).run().await.unwrap();
-    let (kind, capabilities) = discovery
-        .get("example.com")
-        .unwrap()
-        .recommended_kind("Widget")
-        .unwrap();
-    assert_eq!(
-        (kind.plural.as_str(), &capabilities.scope),
-        ("widgets", &Scope::Namespaced)
-    );
+    let (kind, capabilities) = discovery.get("example.com").unwrap().recommended_kind("Widget").unwrap();
+    assert_eq!((kind.plural.as_str(), &capabilities.scope), ("widgets", &Scope::Namespaced));
     assert!(capabilities.supports_operation("watch"));
     assert_eq!(capabilities.subresources.len(), 1);
     let (_, group) = raw(&client, "GET", "/apis/example.com", "", "").await;
     let group: Value = serde_json::from_str(&group).unwrap();
     assert_eq!(group["preferredVersion"]["groupVersion"], "example.com/v1");
-    assert_eq!(
-        client.list_core_api_resources("v1").await.unwrap().resources[0].name,
-        "namespaces"
-    );
+    assert_eq!(client.list_core_api_resources("v1").await.unwrap().resources[0].name, "namespaces");
 }

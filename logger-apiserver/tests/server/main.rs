@@ -1,10 +1,6 @@
 //! The server's rules, each by name, through a real `kube::Client`
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "allowed in tests, and the helpers of tests are part of them"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod definitions;
 mod deletes;

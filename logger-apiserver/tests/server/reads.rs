@@ -8,13 +8,7 @@ use kube::{
 use crate::support::*;
 
 async fn names(api: &Api<DynamicObject>, params: ListParams) -> Vec<String> {
-    api.list(&params)
-        .await
-        .unwrap()
-        .items
-        .iter()
-        .map(ResourceExt::name_any)
-        .collect()
+    api.list(&params).await.unwrap().items.iter().map(ResourceExt::name_any).collect()
 }
 
 async fn two_namespaces(client: &kube::Client) -> Api<DynamicObject> {
@@ -29,10 +23,7 @@ async fn two_namespaces(client: &kube::Client) -> Api<DynamicObject> {
 async fn what_is_missing_is_not_found() {
     let client = client().await;
     let refused = refusal(widgets(&client).get("nope").await);
-    assert_eq!(
-        refused,
-        (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into())
-    );
+    assert_eq!(refused, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
 }
 
 #[tokio::test]
@@ -49,10 +40,7 @@ async fn a_list_carries_its_version_and_types() {
     let made = create(&widgets(&client), &widget("a")).await;
     let list = widgets(&client).list(&ListParams::default()).await.unwrap();
     assert_eq!(list.metadata.resource_version, made.resource_version());
-    assert_eq!(
-        (list.types.kind.as_str(), list.types.api_version.as_str()),
-        ("WidgetList", "example.com/v1")
-    );
+    assert_eq!((list.types.kind.as_str(), list.types.api_version.as_str()), ("WidgetList", "example.com/v1"));
     assert_eq!(list.items, [made]);
 }
 
@@ -69,11 +57,7 @@ async fn lists_are_selected_by_labels() {
         ("!name", &[]),
     ];
     for (selector, expected) in cases {
-        assert_eq!(
-            names(&api, ListParams::default().labels(selector)).await,
-            expected,
-            "{selector}"
-        );
+        assert_eq!(names(&api, ListParams::default().labels(selector)).await, expected, "{selector}");
     }
 }
 
@@ -81,23 +65,10 @@ async fn lists_are_selected_by_labels() {
 async fn lists_are_selected_by_name_and_namespace_fields() {
     let client = client().await;
     let api = two_namespaces(&client).await;
-    assert_eq!(
-        names(&api, ListParams::default().fields("metadata.name=a")).await,
-        ["a"]
-    );
-    assert_eq!(
-        names(
-            &api,
-            ListParams::default().fields("metadata.name!=a,metadata.namespace==default")
-        )
-        .await,
-        ["b"]
-    );
+    assert_eq!(names(&api, ListParams::default().fields("metadata.name=a")).await, ["a"]);
+    assert_eq!(names(&api, ListParams::default().fields("metadata.name!=a,metadata.namespace==default")).await, ["b"]);
     let refused = refusal(api.list(&ListParams::default().fields("spec.name=x")).await);
-    assert_eq!(
-        refused,
-        (400, "BadRequest".into(), "field label not supported: spec.name".into())
-    );
+    assert_eq!(refused, (400, "BadRequest".into(), "field label not supported: spec.name".into()));
 }
 
 #[tokio::test]
@@ -107,10 +78,7 @@ async fn only_the_present_can_be_listed() {
     let at = |version: u64| ListParams::default().at(&version.to_string());
     let (code, reason, message) = refusal(widgets(&client).list(&at(current + 7)).await);
     assert_eq!((code, reason.as_str()), (504, "Timeout"));
-    assert_eq!(
-        message,
-        format!("Too large resource version: {}, current: {current}", current + 7)
-    );
+    assert_eq!(message, format!("Too large resource version: {}, current: {current}", current + 7));
     let exact = at(1).matching(kube::api::VersionMatch::Exact);
     assert_eq!(refusal(widgets(&client).list(&exact).await).0, 410);
     let newer = at(1).matching(kube::api::VersionMatch::NotOlderThan);

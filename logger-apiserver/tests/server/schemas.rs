@@ -9,11 +9,7 @@ const TEXT: &str = "Widget.example.com \"a\" is invalid: ";
 
 async fn refused(spec: Value) -> (u16, String, String) {
     let client = client().await;
-    refusal(
-        widgets(&client)
-            .create(&PostParams::default(), &widget_with("a", spec))
-            .await,
-    )
+    refusal(widgets(&client).create(&PostParams::default(), &widget_with("a", spec)).await)
 }
 
 #[tokio::test]
@@ -57,22 +53,13 @@ async fn each_broken_rule_has_the_real_servers_text() {
         ),
         (json!({}), "spec.name: Required value"),
         (json!({ "name": null }), "spec.name: Required value"),
-        (
-            json!({ "name": "" }),
-            "spec.name: Invalid value: \"\": spec.name in body should be at least 1 chars long",
-        ),
-        (
-            json!({ "name": "xxxxxxxxx" }),
-            "spec.name: Too long: may not be more than 8 bytes",
-        ),
+        (json!({ "name": "" }), "spec.name: Invalid value: \"\": spec.name in body should be at least 1 chars long"),
+        (json!({ "name": "xxxxxxxxx" }), "spec.name: Too long: may not be more than 8 bytes"),
         (
             json!({ "name": "x", "tags": [] }),
             "spec.tags: Invalid value: 0: spec.tags in body should have at least 1 items",
         ),
-        (
-            json!({ "name": "x", "tags": ["a", "b", "c"] }),
-            "spec.tags: Too many: 3: must have at most 2 items",
-        ),
+        (json!({ "name": "x", "tags": ["a", "b", "c"] }), "spec.tags: Too many: 3: must have at most 2 items"),
         (
             json!({ "name": "x", "tags": ["a", 2] }),
             "spec.tags[1]: Invalid value: \"integer\": spec.tags[1] in body must be of type string: \"integer\"",
@@ -89,10 +76,7 @@ async fn each_broken_rule_has_the_real_servers_text() {
             json!({ "name": "x", "labels": { "a": 1 } }),
             "spec.labels.a: Invalid value: \"integer\": spec.labels.a in body must be of type string: \"integer\"",
         ),
-        (
-            json!([1]),
-            "spec: Invalid value: \"array\": spec in body must be of type object: \"array\"",
-        ),
+        (json!([1]), "spec: Invalid value: \"array\": spec in body must be of type object: \"array\""),
     ];
     for (spec, message) in cases {
         assert_eq!(refused(spec).await, (422, "Invalid".into(), format!("{TEXT}{message}")));
@@ -111,17 +95,12 @@ async fn several_broken_rules_are_reported_together() {
 #[tokio::test]
 async fn causes_name_reason_message_and_field() {
     let client = client().await;
-    let body = serde_json::to_value(widget_with(
-        "a",
-        json!({ "timeInterval": "s", "mode": "Foo", "tags": [] }),
-    ))
-    .unwrap();
+    let body =
+        serde_json::to_value(widget_with("a", json!({ "timeInterval": "s", "mode": "Foo", "tags": [] }))).unwrap();
     let (_, status) = post(&client, body).await;
     let causes = status["details"]["causes"].as_array().unwrap();
-    let found: Vec<(&str, &str)> = causes
-        .iter()
-        .map(|cause| (cause["field"].as_str().unwrap(), cause["reason"].as_str().unwrap()))
-        .collect();
+    let found: Vec<(&str, &str)> =
+        causes.iter().map(|cause| (cause["field"].as_str().unwrap(), cause["reason"].as_str().unwrap())).collect();
     let expected = [
         ("spec.name", "FieldValueRequired"),
         ("spec.mode", "FieldValueNotSupported"),

@@ -71,10 +71,7 @@ pub(crate) async fn client() -> Client {
 }
 
 pub(crate) async fn create_definition(client: &Client, definition: Value) -> DynamicObject {
-    definitions(client)
-        .create(&PostParams::default(), &object(definition))
-        .await
-        .unwrap()
+    definitions(client).create(&PostParams::default(), &object(definition)).await.unwrap()
 }
 
 pub(crate) fn definitions(client: &Client) -> Api<DynamicObject> {
@@ -108,11 +105,7 @@ pub(crate) fn widget_with(name: &str, spec: Value) -> DynamicObject {
 /// A Widget with labels.
 pub(crate) fn labelled(name: &str, labels: &[(&str, &str)]) -> DynamicObject {
     let mut widget = widget(name);
-    widget.labels_mut().extend(
-        labels
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned())),
-    );
+    widget.labels_mut().extend(labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
     widget
 }
 

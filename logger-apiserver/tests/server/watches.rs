@@ -46,20 +46,11 @@ async fn a_watch_from_a_list_replays_what_came_after_it_with_deletes() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
-    let listed = api
-        .list(&Default::default())
-        .await
-        .unwrap()
-        .metadata
-        .resource_version
-        .unwrap();
+    let listed = api.list(&Default::default()).await.unwrap().metadata.resource_version.unwrap();
     create(&api, &widget("b")).await;
     label(&api, "a", "x").await;
     delete(&api, "b").await;
-    assert_eq!(
-        events(&api, quiet(), &listed).await,
-        ["ADDED b", "MODIFIED a", "DELETED b"]
-    );
+    assert_eq!(events(&api, quiet(), &listed).await, ["ADDED b", "MODIFIED a", "DELETED b"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,10 +70,7 @@ async fn a_watch_follows() {
     let mut stream = pin!(api.watch(&quiet(), "0").await.unwrap());
     for name in ["a", "b"] {
         let made = create(&api, &widget(name)).await;
-        assert_eq!(
-            stream.try_next().await.unwrap().map(|event| told(&event)),
-            Some(format!("ADDED {name}"))
-        );
+        assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)), Some(format!("ADDED {name}")));
         assert!(version(&made) > 0);
     }
 }
@@ -94,9 +82,7 @@ async fn a_deleted_event_carries_the_last_state_at_the_deleting_version() {
     let made = label(&api, &create(&api, &widget("a")).await.name_any(), "x").await;
     delete(&api, "a").await;
     let mut stream = pin!(api.watch(&quiet(), &made.resource_version().unwrap()).await.unwrap());
-    let Some(WatchEvent::Deleted(last)) = stream.try_next().await.unwrap() else {
-        panic!("not deleted")
-    };
+    let Some(WatchEvent::Deleted(last)) = stream.try_next().await.unwrap() else { panic!("not deleted") };
     assert_eq!(last.labels(), made.labels());
     assert_eq!(version(&last), version(&made) + 1);
 }
@@ -115,10 +101,7 @@ async fn an_update_that_changes_nothing_sends_no_event() {
 async fn with_a_selector_changes_are_comings_and_goings() {
     let client = client().await;
     let api = widgets(&client);
-    let first = create(&api, &labelled("a", &[("l", "no")]))
-        .await
-        .resource_version()
-        .unwrap();
+    let first = create(&api, &labelled("a", &[("l", "no")])).await.resource_version().unwrap();
     label(&api, "a", "yes").await;
     label(&api, "a", "no").await;
     label(&api, "a", "yes").await;
@@ -126,10 +109,7 @@ async fn with_a_selector_changes_are_comings_and_goings() {
     create(&api, &widget("b")).await;
     let seen = events(&api, quiet().labels("l=yes"), &first).await;
     assert_eq!(seen, ["ADDED a", "DELETED a", "ADDED a", "DELETED a"]);
-    assert_eq!(
-        events(&api, quiet().fields("metadata.name=b"), &first).await,
-        ["ADDED b"]
-    );
+    assert_eq!(events(&api, quiet().fields("metadata.name=b"), &first).await, ["ADDED b"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,12 +133,7 @@ async fn a_watch_from_a_version_that_is_no_longer_kept_is_told_so() {
     }
     let seen = events(&api, quiet(), &first).await;
     let oldest = first.parse::<u64>().unwrap() + 1;
-    assert_eq!(
-        seen,
-        [format!(
-            "ERROR 410 Expired too old resource version: {first} ({oldest})"
-        )]
-    );
+    assert_eq!(seen, [format!("ERROR 410 Expired too old resource version: {first} ({oldest})")]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -167,19 +142,13 @@ async fn a_watch_that_falls_off_the_log_is_told_so_and_ends() {
     let api = widgets(&client);
     let mut stream = pin!(api.watch(&quiet(), "0").await.unwrap());
     create(&api, &widget("a")).await;
-    assert_eq!(
-        stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(),
-        Some("ADDED a")
-    );
+    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED a"));
     for round in 0..=1024 {
         label(&api, "a", &round.to_string()).await;
     }
     let rest: Vec<String> = stream.map_ok(|event| told(&event)).try_collect().await.unwrap();
     assert_eq!(rest.len(), 1);
-    assert!(
-        rest[0].starts_with("ERROR 410 Expired too old resource version"),
-        "{rest:?}"
-    );
+    assert!(rest[0].starts_with("ERROR 410 Expired too old resource version"), "{rest:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,10 +159,7 @@ async fn a_watch_from_the_future_waits_for_it() {
     let mut stream = pin!(api.watch(&quiet(), &(now + 1).to_string()).await.unwrap());
     create(&api, &widget("b")).await;
     create(&api, &widget("c")).await;
-    assert_eq!(
-        stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(),
-        Some("ADDED c")
-    );
+    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED c"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -202,19 +168,11 @@ async fn initial_events_end_with_a_marked_bookmark() {
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let mut stream = pin!(api.watch(&WatchParams::default().initial_events(), "").await.unwrap());
-    assert_eq!(
-        stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(),
-        Some("ADDED a")
-    );
-    let Some(WatchEvent::Bookmark(bookmark)) = stream.try_next().await.unwrap() else {
-        panic!("no bookmark")
-    };
+    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED a"));
+    let Some(WatchEvent::Bookmark(bookmark)) = stream.try_next().await.unwrap() else { panic!("no bookmark") };
     assert_eq!(bookmark.metadata.annotations["k8s.io/initial-events-end"], "true");
     create(&api, &widget("b")).await;
-    assert_eq!(
-        stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(),
-        Some("ADDED b")
-    );
+    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED b"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,10 +189,7 @@ async fn a_watch_ends_with_its_kind() {
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let stream = api.watch(&quiet(), "0").await.unwrap();
-    definitions(&client)
-        .delete("widgets.example.com", &DeleteParams::default())
-        .await
-        .unwrap();
+    definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     create_definition(&client, widget_definition()).await;
     let seen: Vec<String> = stream.map_ok(|event| told(&event)).try_collect().await.unwrap();
     assert_eq!(seen, ["ADDED a", "DELETED a"]);

@@ -31,14 +31,7 @@ async fn create_of_a_taken_name_is_refused() {
     let client = client().await;
     create(&widgets(&client), &widget("a")).await;
     let refused = refusal(widgets(&client).create(&PostParams::default(), &widget("a")).await);
-    assert_eq!(
-        refused,
-        (
-            409,
-            "AlreadyExists".into(),
-            "widgets.example.com \"a\" already exists".into()
-        )
-    );
+    assert_eq!(refused, (409, "AlreadyExists".into(), "widgets.example.com \"a\" already exists".into()));
 }
 
 #[tokio::test]
@@ -47,15 +40,10 @@ async fn generate_name_adds_five_characters() {
     let mut nameless = widget("");
     nameless.metadata.name = None;
     nameless.metadata.generate_name = Some("g-".into());
-    let names = [
-        create(&widgets(&client), &nameless).await.name_any(),
-        create(&widgets(&client), &nameless).await.name_any(),
-    ];
+    let names =
+        [create(&widgets(&client), &nameless).await.name_any(), create(&widgets(&client), &nameless).await.name_any()];
     assert_ne!(names[0], names[1]);
-    assert!(
-        names.iter().all(|name| name.starts_with("g-") && name.len() == 7),
-        "{names:?}"
-    );
+    assert!(names.iter().all(|name| name.starts_with("g-") && name.len() == 7), "{names:?}");
 }
 
 #[tokio::test]
@@ -74,10 +62,7 @@ async fn create_in_a_missing_namespace_is_refused() {
     let client = client().await;
     let api = Api::namespaced_with(client, "missing", &widget_kind());
     let refused = refusal(api.create(&PostParams::default(), &widget("a")).await);
-    assert_eq!(
-        refused,
-        (404, "NotFound".into(), "namespaces \"missing\" not found".into())
-    );
+    assert_eq!(refused, (404, "NotFound".into(), "namespaces \"missing\" not found".into()));
 }
 
 #[tokio::test]
@@ -87,10 +72,7 @@ async fn create_with_a_resource_version_is_refused() {
     versioned.metadata.resource_version = Some("5".into());
     let (code, _, message) = refusal(widgets(&client).create(&PostParams::default(), &versioned).await);
     // The real server answers with 500 here.
-    assert_eq!(
-        (code, message.as_str()),
-        (500, "resourceVersion should not be set on objects to be created")
-    );
+    assert_eq!((code, message.as_str()), (500, "resourceVersion should not be set on objects to be created"));
 }
 
 #[tokio::test]
@@ -147,13 +129,7 @@ async fn an_update_counts_a_generation_only_when_the_content_changes() {
 async fn an_update_that_changes_nothing_keeps_the_version() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
-    assert_eq!(
-        widgets(&client)
-            .replace("a", &PostParams::default(), &made)
-            .await
-            .unwrap(),
-        made
-    );
+    assert_eq!(widgets(&client).replace("a", &PostParams::default(), &made).await.unwrap(), made);
 }
 
 #[tokio::test]
@@ -161,9 +137,7 @@ async fn an_update_of_an_older_version_conflicts() {
     let client = client().await;
     let api = widgets(&client);
     let made = create(&api, &widget("a")).await;
-    api.patch("a", &merge(), &Patch::Merge(json!({ "spec": { "name": "y" } })))
-        .await
-        .unwrap();
+    api.patch("a", &merge(), &Patch::Merge(json!({ "spec": { "name": "y" } }))).await.unwrap();
     let refused = refusal(api.replace("a", &PostParams::default(), &made).await);
     assert_eq!(refused, (409, "Conflict".into(), MODIFIED.into()));
 }
@@ -186,10 +160,7 @@ async fn an_update_with_another_uid_conflicts() {
     other.metadata.uid = Some("other".into());
     let (code, reason, message) = refusal(api.replace("a", &PostParams::default(), &other).await);
     assert_eq!((code, reason.as_str()), (409, "Conflict"));
-    assert!(
-        message.contains("Precondition failed: UID in precondition: other"),
-        "{message}"
-    );
+    assert!(message.contains("Precondition failed: UID in precondition: other"), "{message}");
 }
 
 #[tokio::test]
@@ -204,15 +175,8 @@ async fn an_update_cannot_change_the_creation_time_or_the_generation() {
 #[tokio::test]
 async fn an_update_of_what_is_missing_is_not_found() {
     let client = client().await;
-    let refused = refusal(
-        widgets(&client)
-            .replace("nope", &PostParams::default(), &widget("nope"))
-            .await,
-    );
-    assert_eq!(
-        refused,
-        (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into())
-    );
+    let refused = refusal(widgets(&client).replace("nope", &PostParams::default(), &widget("nope")).await);
+    assert_eq!(refused, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
 }
 
 #[tokio::test]
@@ -226,17 +190,11 @@ async fn status_and_the_rest_are_written_apart() {
 
     let main = json!({ "spec": { "name": "y" }, "status": { "state": "A" } });
     let main = api.patch("a", &merge(), &Patch::Merge(main)).await.unwrap();
-    assert_eq!(
-        (main.data.get("status"), &main.data["spec"]["name"]),
-        (None, &json!("y"))
-    );
+    assert_eq!((main.data.get("status"), &main.data["spec"]["name"]), (None, &json!("y")));
 
     let status = json!({ "metadata": { "labels": { "l": "v" } }, "spec": { "name": "z" }, "status": { "state": "B" } });
     let status = api.patch_status("a", &merge(), &Patch::Merge(status)).await.unwrap();
-    assert_eq!(
-        status.data,
-        json!({ "spec": { "name": "y", "timeInterval": 5 }, "status": { "state": "B" } })
-    );
+    assert_eq!(status.data, json!({ "spec": { "name": "y", "timeInterval": 5 }, "status": { "state": "B" } }));
     assert_eq!((status.labels().len(), status.metadata.generation), (0, Some(2)));
     assert!(version(&status) > version(&main));
 }
@@ -249,10 +207,7 @@ async fn status_can_be_read_and_replaced() {
     made.data["status"] = json!({ "state": "A" });
     let replaced = api.replace_status("a", &PostParams::default(), &made).await.unwrap();
     assert_eq!(api.get_status("a").await.unwrap(), replaced);
-    assert_eq!(
-        refusal(api.replace_status("a", &PostParams::default(), &made).await).2,
-        MODIFIED
-    );
+    assert_eq!(refusal(api.replace_status("a", &PostParams::default(), &made).await).2, MODIFIED);
 }
 
 #[tokio::test]
@@ -272,15 +227,9 @@ async fn a_kind_without_the_subresource_has_no_status_endpoint_and_counts_status
     let made = create(&api, &gadget).await;
     assert_eq!((made.namespace(), &made.data["status"]["state"]), (None, &json!("A")));
     let patch = Patch::Merge(json!({ "status": { "state": "B" } }));
-    assert_eq!(
-        api.patch("g", &merge(), &patch).await.unwrap().metadata.generation,
-        Some(2)
-    );
+    assert_eq!(api.patch("g", &merge(), &patch).await.unwrap().metadata.generation, Some(2));
     let refused = refusal(api.patch_status("g", &merge(), &patch).await);
-    assert_eq!(
-        refused,
-        (404, "NotFound".into(), "gadgets.example.com \"g\" not found".into())
-    );
+    assert_eq!(refused, (404, "NotFound".into(), "gadgets.example.com \"g\" not found".into()));
 }
 
 #[tokio::test]
@@ -295,11 +244,7 @@ async fn json_patches_are_applied() {
         { "op": "remove", "path": "/spec/timeInterval" },
     ]);
     let patched = api.patch("a", &merge(), &patch(operations)).await.unwrap();
-    assert_eq!(
-        patched.data["spec"],
-        json!({ "name": "x", "tags": ["t"], "timeInterval": 5 }),
-        "the default is back"
-    );
+    assert_eq!(patched.data["spec"], json!({ "name": "x", "tags": ["t"], "timeInterval": 5 }), "the default is back");
 
     for failing in [
         json!([{ "op": "test", "path": "/spec/name", "value": "other" }]),
@@ -307,10 +252,7 @@ async fn json_patches_are_applied() {
     ] {
         let (code, reason, message) = refusal(api.patch("a", &merge(), &patch(failing)).await);
         assert_eq!((code, reason.as_str()), (422, "Invalid"));
-        assert_eq!(
-            message,
-            "the server rejected our request due to an error in our request"
-        );
+        assert_eq!(message, "the server rejected our request due to an error in our request");
     }
 }
 
@@ -322,9 +264,7 @@ async fn a_version_in_a_patch_is_a_precondition() {
     let at =
         |version: &str| Patch::Merge(json!({ "metadata": { "resourceVersion": version }, "spec": { "name": "y" } }));
     assert_eq!(refusal(api.patch("a", &merge(), &at("1")).await).2, MODIFIED);
-    api.patch("a", &merge(), &at(&made.resource_version().unwrap()))
-        .await
-        .unwrap();
+    api.patch("a", &merge(), &at(&made.resource_version().unwrap())).await.unwrap();
 }
 
 #[tokio::test]
@@ -333,14 +273,8 @@ async fn a_patch_cannot_change_what_an_object_is() {
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let cases = [
-        (
-            json!({ "kind": "Z" }),
-            "Z.example.com \"a\" is invalid: kind: Invalid value: \"Z\": must be Widget",
-        ),
-        (
-            json!({ "metadata": { "name": "z" } }),
-            "the name of the object (z) does not match the name on the URL (a)",
-        ),
+        (json!({ "kind": "Z" }), "Z.example.com \"a\" is invalid: kind: Invalid value: \"Z\": must be Widget"),
+        (json!({ "metadata": { "name": "z" } }), "the name of the object (z) does not match the name on the URL (a)"),
         (
             json!({ "metadata": { "uid": "1" } }),
             "Widget.example.com \"a\" is invalid: metadata.uid: Invalid value: \"1\": field is immutable",
@@ -365,10 +299,7 @@ async fn other_patches_are_an_unsupported_media_type() {
     assert!(
         message.ends_with("application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
     );
-    let (code, _, message) = refusal(
-        api.patch("a", &PatchParams::apply("me"), &Patch::Apply(widget("a")))
-            .await,
-    );
+    let (code, _, message) = refusal(api.patch("a", &PatchParams::apply("me"), &Patch::Apply(widget("a"))).await);
     assert_eq!(code, 415);
     assert!(message.contains("server-side apply"), "{message}");
 }
@@ -377,10 +308,7 @@ async fn other_patches_are_an_unsupported_media_type() {
 async fn a_dry_run_stores_nothing() {
     let client = client().await;
     let api = widgets(&client);
-    let dry = PostParams {
-        dry_run: true,
-        ..PostParams::default()
-    };
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
     let planned = api.create(&dry, &widget("a")).await.unwrap();
     assert_eq!((planned.resource_version(), planned.uid().is_some()), (None, true));
     assert_eq!(api.get_opt("a").await.unwrap(), None);
@@ -388,10 +316,7 @@ async fn a_dry_run_stores_nothing() {
     let made = create(&api, &widget("a")).await;
     let patch = Patch::Merge(json!({ "spec": { "name": "y" } }));
     let planned = api.patch("a", &merge().dry_run(), &patch).await.unwrap();
-    assert_eq!(
-        (planned.metadata.generation, version(&planned)),
-        (Some(2), version(&made))
-    );
+    assert_eq!((planned.metadata.generation, version(&planned)), (Some(2), version(&made)));
     assert_eq!(refusal(api.create(&dry, &widget("a")).await).1, "AlreadyExists");
     assert_eq!(api.get("a").await.unwrap(), made);
 }
@@ -399,11 +324,8 @@ async fn a_dry_run_stores_nothing() {
 #[tokio::test]
 async fn labels_must_be_well_formed() {
     let client = client().await;
-    let (code, _, message) = refusal(
-        widgets(&client)
-            .create(&PostParams::default(), &labelled("a", &[("a b", "c")]))
-            .await,
-    );
+    let (code, _, message) =
+        refusal(widgets(&client).create(&PostParams::default(), &labelled("a", &[("a b", "c")])).await);
     assert_eq!(code, 422);
     assert!(message.starts_with(
         "Widget.example.com \"a\" is invalid: metadata.labels: Invalid value: \"a b\": name part must consist"
@@ -422,8 +344,5 @@ async fn metadata_must_be_readable() {
     let (code, status) = post(&client, body).await;
     assert_eq!(code, 400);
     let message = status["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("Widget in version \"v1\" cannot be handled as a Widget: "),
-        "{message}"
-    );
+    assert!(message.starts_with("Widget in version \"v1\" cannot be handled as a Widget: "), "{message}");
 }

@@ -16,10 +16,8 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             }
         }
     });
-    let (modules, clients): (Vec<_>, Vec<_>) = api
-        .client_groups()
-        .map(|group| (group.ident(), group.type_named("Client")))
-        .unzip();
+    let (modules, clients): (Vec<_>, Vec<_>) =
+        api.client_groups().map(|group| (group.ident(), group.type_named("Client"))).unzip();
     let items = vec![
         quote! {
             use logger_runtime::kube::{Client, Error};
@@ -54,9 +52,5 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             }
         },
     ];
-    vec![(
-        "clientset.rs".to_owned(),
-        "The clientset: the way to every group's typed clients.".to_owned(),
-        items,
-    )]
+    vec![("clientset.rs".to_owned(), "The clientset: the way to every group's typed clients.".to_owned(), items)]
 }

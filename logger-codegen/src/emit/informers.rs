@@ -3,14 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Source, doc};
+use super::{Source, doc, transplanted};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
-    let groups: Vec<_> = api
-        .client_groups()
-        .filter(|group| group.informed_kinds().next().is_some())
-        .collect();
+    let groups: Vec<_> = api.client_groups().filter(|group| group.informed_kinds().next().is_some()).collect();
     let mut sources = vec![factory(&groups)];
     sources.extend(groups.into_iter().map(group));
     sources
@@ -75,26 +72,19 @@ fn factory(groups: &[&Group]) -> Source {
             }
         },
     ];
-    (
-        "informers.rs".to_owned(),
-        "The shared informer factory.".to_owned(),
-        items,
-    )
+    ("informers.rs".to_owned(), "The shared informer factory.".to_owned(), items)
 }
 
 fn group(group: &Group) -> Source {
-    let (path, kinds) = (group.path(), group.informed_kinds().map(ClientKind::ident));
-    let imports = quote! {
-        use logger_runtime::{InformerFactory, SharedInformer};
-        use #path::{#(#kinds),*};
-    };
-    let mut items = vec![imports, informers(group), getters(group)];
+    let mut items = vec![
+        quote!(
+            use logger_runtime::InformerFactory;
+        ),
+        informers(group),
+        getters(group),
+    ];
     items.extend(group.informed_kinds().map(alias));
-    (
-        format!("informers/{}.rs", group.module),
-        format!("Shared informers of {}.", group.described()),
-        items,
-    )
+    (format!("informers/{}.rs", group.module), format!("Shared informers of {}.", group.described()), items)
 }
 
 fn informers(group: &Group) -> TokenStream {
@@ -133,13 +123,10 @@ fn getters(group: &Group) -> TokenStream {
 }
 
 fn alias(kind: &ClientKind) -> TokenStream {
-    let (ident, informer) = (kind.ident(), kind.type_named("Informer"));
-    let docs = doc(&format!(
-        "Follows [`{}`] objects.\n\n{}",
-        kind.meta.kind, kind.meta.docs
-    ));
+    let (ty, informer) = (&kind.ty, kind.type_named("Informer"));
+    let docs = doc(&format!("Follows {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     quote! {
         #docs
-        pub type #informer = SharedInformer<#ident>;
+        pub type #informer = logger_runtime::SharedInformer<#ty>;
     }
 }

@@ -3,64 +3,35 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Source, doc, modules};
+use super::{Source, doc, modules, transplanted};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
-    let groups: Vec<_> = api
-        .client_groups()
-        .filter(|group| group.informed_kinds().next().is_some())
-        .collect();
-    let mut sources = vec![modules(
-        "listers.rs",
-        "Listers, one module for each group and version.",
-        &groups,
-    )];
+    let groups: Vec<_> = api.client_groups().filter(|group| group.informed_kinds().next().is_some()).collect();
+    let mut sources = vec![modules("listers.rs", "Listers, one module for each group and version.", &groups)];
     sources.extend(groups.into_iter().map(group));
     sources
 }
 
 fn group(group: &Group) -> Source {
-    let (path, kinds) = (group.path(), group.informed_kinds().map(ClientKind::ident));
-    let runtime = match group.informed_kinds().any(ClientKind::is_namespaced) {
-        true => quote!({Lister, NamespaceLister}),
-        false => quote!(Lister),
-    };
-    let mut items = vec![quote! {
-        use logger_runtime::#runtime;
-        use #path::{#(#kinds),*};
-    }];
-    items.extend(group.informed_kinds().map(aliases));
-    (
-        format!("listers/{}.rs", group.module),
-        format!("Listers of {}.", group.described()),
-        items,
-    )
+    let items = group.informed_kinds().map(aliases).collect();
+    (format!("listers/{}.rs", group.module), format!("Listers of {}.", group.described()), items)
 }
 
 fn aliases(kind: &ClientKind) -> TokenStream {
-    let (ident, lister, of_namespace) = (
-        kind.ident(),
-        kind.type_named("Lister"),
-        kind.type_named("NamespaceLister"),
-    );
-    let docs = doc(&format!(
-        "Reads [`{}`] objects from an informer's store.\n\n{}",
-        kind.meta.kind, kind.meta.docs
-    ));
+    let (ty, lister, of_namespace) = (&kind.ty, kind.type_named("Lister"), kind.type_named("NamespaceLister"));
+    let docs =
+        doc(&format!("Reads {} objects from an informer's store.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     let namespaced = kind.is_namespaced().then(|| {
-        let docs = doc(&format!(
-            "Reads the [`{}`] objects of one namespace from an informer's store.",
-            kind.meta.kind
-        ));
+        let docs = doc(&format!("Reads the {} objects of one namespace from an informer's store.", kind.linked()));
         quote! {
             #docs
-            pub type #of_namespace = NamespaceLister<#ident>;
+            pub type #of_namespace = logger_runtime::NamespaceLister<#ty>;
         }
     });
     quote! {
         #docs
-        pub type #lister = Lister<#ident>;
+        pub type #lister = logger_runtime::Lister<#ty>;
         #namespaced
     }
 }

@@ -34,9 +34,5 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             }
         },
     ];
-    vec![(
-        "scheme.rs".to_owned(),
-        "The scheme: which Rust type each group, version and kind is.".to_owned(),
-        items,
-    )]
+    vec![("scheme.rs".to_owned(), "The scheme: which Rust type each group, version and kind is.".to_owned(), items)]
 }

@@ -3,41 +3,26 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Source, doc, modules};
+use super::{Source, doc, modules, transplanted};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
     let groups: Vec<_> = api.client_groups().collect();
-    let mut sources = vec![modules(
-        "typed.rs",
-        "Typed clients, one module for each group and version.",
-        &groups,
-    )];
+    let mut sources = vec![modules("typed.rs", "Typed clients, one module for each group and version.", &groups)];
     sources.extend(groups.into_iter().map(group));
     sources
 }
 
 fn group(group: &Group) -> Source {
-    let mut items = vec![imports(group), client(group), getters(group)];
+    let mut items = vec![
+        quote!(
+            use logger_runtime::kube::Client;
+        ),
+        client(group),
+        getters(group),
+    ];
     items.extend(group.kinds.iter().map(alias));
-    (
-        format!("typed/{}.rs", group.module),
-        format!("Typed clients of {}.", group.described()),
-        items,
-    )
-}
-
-fn imports(group: &Group) -> TokenStream {
-    let (path, kinds) = (group.path(), group.kinds.iter().map(ClientKind::ident));
-    let runtime = match group.kinds.iter().any(has_all_namespaces) {
-        true => quote!({AllNamespaces, TypedClient}),
-        false => quote!(TypedClient),
-    };
-    quote! {
-        use logger_runtime::kube::Client;
-        use logger_runtime::#runtime;
-        use #path::{#(#kinds),*};
-    }
+    (format!("typed/{}.rs", group.module), format!("Typed clients of {}.", group.described()), items)
 }
 
 fn client(group: &Group) -> TokenStream {
@@ -67,33 +52,31 @@ fn getters(group: &Group) -> TokenStream {
 }
 
 fn kind_getters(kind: &ClientKind) -> TokenStream {
-    let (ident, getter, client) = (kind.ident(), &kind.getter, kind.type_named("Client"));
+    let (ty, getter, client) = (&kind.ty, &kind.getter, kind.type_named("Client"));
     if !kind.is_namespaced() {
         let docs = doc(&format!("The {} of the cluster.", kind.meta.plural));
         return quote! {
             #docs
             pub fn #getter(&self) -> #client {
-                TypedClient::cluster(self.client.clone())
+                #client::cluster(self.client.clone())
             }
         };
     }
     let docs = doc(&format!("The {} of a namespace.", kind.meta.plural));
     let all = has_all_namespaces(kind).then(|| {
-        let (docs, all) = (
-            doc(&format!("The {} of all namespaces, to read.", kind.meta.plural)),
-            format_ident!("all_{getter}"),
-        );
+        let (docs, all) =
+            (doc(&format!("The {} of all namespaces, to read.", kind.meta.plural)), format_ident!("all_{getter}"));
         quote! {
             #docs
-            pub fn #all(&self) -> AllNamespaces<#ident> {
-                AllNamespaces::new(self.client.clone())
+            pub fn #all(&self) -> logger_runtime::AllNamespaces<#ty> {
+                logger_runtime::AllNamespaces::new(self.client.clone())
             }
         }
     });
     quote! {
         #docs
         pub fn #getter(&self, namespace: &str) -> #client {
-            TypedClient::namespaced(self.client.clone(), namespace)
+            #client::namespaced(self.client.clone(), namespace)
         }
         #all
     }
@@ -105,13 +88,10 @@ fn has_all_namespaces(kind: &ClientKind) -> bool {
 }
 
 fn alias(kind: &ClientKind) -> TokenStream {
-    let (ident, client) = (kind.ident(), kind.type_named("Client"));
-    let docs = doc(&format!(
-        "Reads and writes [`{}`] objects.\n\n{}",
-        kind.meta.kind, kind.meta.docs
-    ));
+    let (ty, client) = (&kind.ty, kind.type_named("Client"));
+    let docs = doc(&format!("Reads and writes {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     quote! {
         #docs
-        pub type #client = TypedClient<#ident>;
+        pub type #client = logger_runtime::TypedClient<#ty>;
     }
 }

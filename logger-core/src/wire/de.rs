@@ -71,15 +71,25 @@ impl<'de, T: Root> Visitor<'de> for RootVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         let mut fields = T::Fields::default();
+        let (mut api_version, mut kind) = (None, None);
         while let Some(key) = map.next_key_seed(KeySeed(T::NAMES))? {
             match key {
-                Key::ApiVersion => map.next_value_seed(Exactly("apiVersion", T::API_VERSION))?,
-                Key::Kind => map.next_value_seed(Exactly("kind", T::KIND))?,
+                Key::ApiVersion => once(&mut api_version, Exactly("apiVersion", T::API_VERSION), &mut map)?,
+                Key::Kind => once(&mut kind, Exactly("kind", T::KIND), &mut map)?,
                 Key::Field(index) => T::read(&mut fields, index, &mut map)?,
                 Key::Unknown => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         T::build(fields)
+    }
+}
+
+/// Reads a value that may be there once.
+fn once<'de, A: MapAccess<'de>>(seen: &mut Option<()>, expected: Exactly, map: &mut A) -> Result<(), A::Error> {
+    let name = expected.0;
+    match seen.replace(map.next_value_seed(expected)?) {
+        Some(()) => Err(A::Error::duplicate_field(name)),
+        None => Ok(()),
     }
 }
 
@@ -111,11 +121,7 @@ impl Visitor<'_> for KeySeed {
         Ok(match name {
             "apiVersion" => Key::ApiVersion,
             "kind" => Key::Kind,
-            _ => self
-                .0
-                .iter()
-                .position(|known| *known == name)
-                .map_or(Key::Unknown, Key::Field),
+            _ => self.0.iter().position(|known| *known == name).map_or(Key::Unknown, Key::Field),
         })
     }
 }

@@ -314,10 +314,7 @@ mod tests {
     }
 
     fn inner() -> Inner {
-        Inner {
-            set: Some(1),
-            unset: None,
-        }
+        Inner { set: Some(1), unset: None }
     }
 
     #[track_caller]
@@ -342,10 +339,7 @@ mod tests {
             list: vec![inner()],
             map: BTreeMap::from([("a", inner())]),
             option: Some(Box::new(inner())),
-            variant: Variant::Struct {
-                unset: None,
-                inner: inner(),
-            },
+            variant: Variant::Struct { unset: None, inner: inner() },
         };
         let expected = json!({
             "list": [{"set": 1}],
@@ -364,13 +358,7 @@ mod tests {
             #[serde(flatten)]
             inner: Inner,
         }
-        check(
-            Outer {
-                own: None,
-                inner: inner(),
-            },
-            json!({"set": 1}),
-        );
+        check(Outer { own: None, inner: inner() }, json!({"set": 1}));
     }
 
     #[test]
@@ -392,11 +380,7 @@ mod tests {
             list: Vec<Option<i32>>,
             map: BTreeMap<&'static str, Option<i32>>,
         }
-        let outer = Outer {
-            value: Value::Null,
-            list: vec![None],
-            map: BTreeMap::from([("a", None)]),
-        };
+        let outer = Outer { value: Value::Null, list: vec![None], map: BTreeMap::from([("a", None)]) };
         check(outer, json!({"value": null, "list": [null], "map": {"a": null}}));
     }
 }

@@ -5,9 +5,14 @@ use quote::{format_ident, quote};
 use syn::LitStr;
 
 use super::wire;
-use crate::attr::{PrintColumn, Scale};
+use crate::attr::Scale;
+use crate::columns::PrintColumn;
 use crate::model::Kind;
 use crate::names;
+
+/// Variants of `meta::Verb` and names of the marker traits.
+pub(super) const VERBS: [&str; 9] =
+    ["Create", "Update", "UpdateStatus", "Delete", "DeleteCollection", "Get", "List", "Watch", "Patch"];
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -16,11 +21,11 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
         true => quote!(#krate::k8s_openapi::NamespaceResourceScope),
         false => quote!(#krate::k8s_openapi::ClusterResourceScope),
     };
+    let metadata = kind.root.metadata();
     let parts = [
-        kind.root
-            .resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
+        kind.root.resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
         kind.root.object_impls(
-            quote!(::core::option::Option::Some(&self.metadata)),
+            quote!(::core::option::Option::Some(&self.#metadata)),
             quote!(#krate::meta::TypeMeta::Kind(API_KIND)),
         ),
         api_kind(kind),
@@ -32,10 +37,7 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
 
 impl Kind {
     fn plural(&self) -> String {
-        self.k8s
-            .plural
-            .as_ref()
-            .map_or_else(|| names::plural(&self.root.ident.to_string()), LitStr::value)
+        self.k8s.plural.as_ref().map_or_else(|| names::plural(&self.root.name()), LitStr::value)
     }
 
     pub(super) fn is_namespaced(&self) -> bool {
@@ -46,26 +48,13 @@ impl Kind {
         }
     }
 
-    /// The verbs its client has, as variants of `meta::Verb` and names of the marker traits.
+    /// The verbs its client has.
     fn verbs(&self) -> Vec<&'static str> {
         let Some((_, client)) = &self.genclient else {
             return Vec::new();
         };
         let status = self.k8s.subresource.status.is_present() && !client.no_status.is_present();
-        [
-            "Create",
-            "Update",
-            "UpdateStatus",
-            "Delete",
-            "DeleteCollection",
-            "Get",
-            "List",
-            "Watch",
-            "Patch",
-        ]
-        .into_iter()
-        .filter(|verb| status || *verb != "UpdateStatus")
-        .collect()
+        VERBS.into_iter().filter(|verb| status || *verb != "UpdateStatus").collect()
     }
 }
 
@@ -77,26 +66,16 @@ fn verb_markers(kind: &Kind) -> TokenStream {
 
 fn api_kind(kind: &Kind) -> TokenStream {
     let (ident, krate, docs) = (&kind.root.ident, &kind.root.krate, &kind.root.docs);
-    let name = ident.to_string();
+    let name = kind.root.name();
     let plural = kind.plural();
-    let singular = kind
-        .k8s
-        .singular
-        .as_ref()
-        .map_or_else(|| name.to_lowercase(), LitStr::value);
+    let singular = kind.k8s.singular.as_ref().map_or_else(|| name.to_lowercase(), LitStr::value);
     let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
     let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
-    let scale = option(
-        kind.k8s
-            .subresource
-            .scale
-            .as_ref()
-            .map(|scale| self::scale(scale, krate)),
-    );
-    let columns = kind.k8s.printcolumn.iter().map(|column| print_column(column, krate));
+    let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
+    let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
     quote! {
         const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
             kind: #name,
@@ -122,24 +101,16 @@ fn api_kind(kind: &Kind) -> TokenStream {
 }
 
 fn scale(scale: &Scale, krate: &TokenStream) -> TokenStream {
-    let Scale {
-        spec_path,
-        status_path,
-        selector_path,
-    } = scale;
+    let Scale { spec_path, status_path, selector_path } = scale;
     let selector_path = option(selector_path.as_ref());
     quote!(#krate::meta::Scale { spec_path: #spec_path, status_path: #status_path, selector_path: #selector_path })
 }
 
 fn print_column(column: &PrintColumn, krate: &TokenStream) -> TokenStream {
-    let PrintColumn {
-        name,
-        column_type,
-        json_path,
-        ..
-    } = column;
+    let PrintColumn { name, column_type, json_path, .. } = column;
     let (description, format) = (option(column.description.as_ref()), option(column.format.as_ref()));
-    let priority = *column.priority;
+    let priority = column.priority.as_ref().map_or_else(|| quote!(0), |priority| quote!(#priority));
+    let column_type = column_type.to_string();
     quote! {
         #krate::meta::PrintColumn {
             name: #name,

@@ -1,7 +1,8 @@
 //! The impls of a list.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
 use super::wire;
@@ -14,14 +15,11 @@ pub(super) fn emit(list: &List) -> TokenStream {
     };
     let parts = [
         list.root.resource_impls(
-            quote!(<#item as #krate::k8s_openapi::Resource>::URL_PATH_SEGMENT),
-            quote!(<#item as #krate::k8s_openapi::Resource>::Scope),
+            quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.plural),
+            quote_spanned!(item.span()=> <#item as #krate::k8s_openapi::Resource>::Scope),
             quote!(#krate::wire::ListMeta),
         ),
-        list.root.object_impls(
-            quote!(::core::option::Option::None),
-            quote!(#krate::meta::TypeMeta::List(API_LIST)),
-        ),
+        list.root.object_impls(quote!(::core::option::Option::None), quote!(#krate::meta::TypeMeta::List(API_LIST))),
         kind_list(list, items, item),
         wire::emit(&list.root, &["metadata", &items.json_name]),
     ];
@@ -36,7 +34,7 @@ impl List {
 
     /// `Widget` for `WidgetList`, at the place of the latter.
     pub(crate) fn kind_by_name(&self) -> Option<Ident> {
-        let name = self.root.ident.to_string();
+        let name = self.root.name();
         let kind = name.strip_suffix("List").filter(|kind| !kind.is_empty())?;
         Some(Ident::new(kind, self.root.ident.span()))
     }
@@ -44,19 +42,23 @@ impl List {
 
 fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
     let (ident, krate, docs) = (&list.root.ident, &list.root.krate, &list.root.docs);
-    let (name, field, json_name) = (ident.to_string(), &items.ident, &items.json_name);
+    let metadata = list.root.metadata();
+    let (name, field, json_name) = (list.root.name(), &items.ident, &items.json_name);
+    let item_kind = quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.kind);
     quote! {
+        const API_LIST: #krate::meta::ApiList = #krate::meta::ApiList {
+            kind: #name,
+            item: #item_kind,
+            items: #json_name,
+            docs: #docs,
+        };
+
         #[automatically_derived]
         impl #krate::KindList for #ident {
             type Item = #item;
-            const API_LIST: #krate::meta::ApiList = #krate::meta::ApiList {
-                kind: #name,
-                item: <#item as #krate::k8s_openapi::Resource>::KIND,
-                items: #json_name,
-                docs: #docs,
-            };
+            const API_LIST: #krate::meta::ApiList = API_LIST;
             fn metadata(&self) -> &#krate::wire::ListMeta {
-                &self.metadata
+                &self.#metadata
             }
             fn items(&self) -> &[Self::Item] {
                 &self.#field

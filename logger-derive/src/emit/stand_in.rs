@@ -2,33 +2,26 @@
 //! the type is used. They never run, since the errors beside them end the build.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::DeriveInput;
+use quote::{format_ident, quote};
+use syn::{DeriveInput, Generics};
 
-pub(super) fn kind(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+use super::kind::VERBS;
+use crate::model::{Kind, List};
+
+pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
+    let (ident, krate) = (&input.ident, &kind.root.krate);
+    let generics = bounded(&input.generics, krate);
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let scope = match kind.is_namespaced() {
+        true => quote!(NamespaceResourceScope),
+        false => quote!(ClusterResourceScope),
+    };
     let meta = quote!(#krate::wire::ObjectMeta);
-    let (_, _, where_clause) = input.generics.split_for_impl();
-    let (ident, (impl_generics, ty_generics, _)) = (&input.ident, input.generics.split_for_impl());
-    let common = common(
-        input,
-        krate,
-        &meta,
-        quote!(#krate::meta::TypeMeta::Kind(<Self as #krate::Kind>::API_KIND)),
-    );
-    let verbs = [
-        "Create",
-        "Update",
-        "UpdateStatus",
-        "Delete",
-        "DeleteCollection",
-        "Get",
-        "List",
-        "Watch",
-        "Patch",
-    ]
-    .map(|verb| quote::format_ident!("{verb}"));
+    let type_meta = quote!(#krate::meta::TypeMeta::Kind(#krate::meta::ApiKind::REFUSED));
+    let parts = [resource(input, krate, &meta, &scope), object(input, krate, &type_meta), wire(input, krate)];
+    let verbs = VERBS.map(|verb| format_ident!("{verb}"));
     quote! {
-        #common
+        #(#parts)*
         #(impl #impl_generics #krate::verbs::#verbs for #ident #ty_generics #where_clause {})*
         impl #impl_generics #krate::Kind for #ident #ty_generics #where_clause {
             const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind::REFUSED;
@@ -36,36 +29,71 @@ pub(super) fn kind(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     }
 }
 
-pub(super) fn list(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+pub(super) fn list(input: &DeriveInput, list: &List) -> TokenStream {
+    let krate = &list.root.krate;
     let meta = quote!(#krate::wire::ListMeta);
-    common(
-        input,
-        krate,
-        &meta,
-        quote!(#krate::meta::TypeMeta::List(#krate::meta::ApiList::REFUSED)),
-    )
+    let type_meta = quote!(#krate::meta::TypeMeta::List(#krate::meta::ApiList::REFUSED));
+    let parts = [
+        resource(input, krate, &meta, &quote!(NamespaceResourceScope)),
+        object(input, krate, &type_meta),
+        wire(input, krate),
+        kind_list(input, list),
+    ];
+    parts.into_iter().collect()
 }
 
-fn common(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, type_meta: TokenStream) -> TokenStream {
+/// What ties a list to its kind: the one its items are of, or else the one its name says.
+fn kind_list(input: &DeriveInput, list: &List) -> TokenStream {
+    let (ident, krate) = (&input.ident, &list.root.krate);
+    let items = list.items().and_then(|items| items.vec_item()).map(|item| quote!(#item));
+    let Some(item) = items.or_else(|| list.kind_by_name().map(|kind| quote!(#kind))) else {
+        return TokenStream::new();
+    };
+    if !input.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        impl #krate::KindList for #ident {
+            type Item = #item;
+            const API_LIST: #krate::meta::ApiList = #krate::meta::ApiList::REFUSED;
+            fn metadata(&self) -> &#krate::wire::ListMeta { ::core::unreachable!() }
+            fn items(&self) -> &[Self::Item] { ::core::unreachable!() }
+            fn into_items(self) -> ::std::vec::Vec<Self::Item> { ::core::unreachable!() }
+        }
+        impl #krate::Listed for #item {
+            type List = #ident;
+        }
+        impl #krate::k8s_openapi::ListableResource for #item {
+            const LIST_KIND: &'static ::core::primitive::str = "";
+        }
+    }
+}
+
+fn resource(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, scope: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
-    let mut de = input.generics.clone();
-    de.params.insert(0, syn::parse_quote!('de));
-    let (de_generics, _, _) = de.split_for_impl();
     quote! {
         impl #impl_generics #krate::k8s_openapi::Resource for #ident #ty_generics #where_clause {
-            const API_VERSION: &'static str = "";
-            const GROUP: &'static str = "";
-            const KIND: &'static str = "";
-            const VERSION: &'static str = "";
-            const URL_PATH_SEGMENT: &'static str = "";
-            type Scope = #krate::k8s_openapi::NamespaceResourceScope;
+            const API_VERSION: &'static ::core::primitive::str = "";
+            const GROUP: &'static ::core::primitive::str = "";
+            const KIND: &'static ::core::primitive::str = "";
+            const VERSION: &'static ::core::primitive::str = "";
+            const URL_PATH_SEGMENT: &'static ::core::primitive::str = "";
+            type Scope = #krate::k8s_openapi::#scope;
         }
         impl #impl_generics #krate::k8s_openapi::Metadata for #ident #ty_generics #where_clause {
             type Ty = #meta;
             fn metadata(&self) -> &#meta { ::core::unreachable!() }
             fn metadata_mut(&mut self) -> &mut #meta { ::core::unreachable!() }
         }
+    }
+}
+
+fn object(input: &DeriveInput, krate: &TokenStream, type_meta: &TokenStream) -> TokenStream {
+    let ident = &input.ident;
+    let generics = bounded(&input.generics, krate);
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    quote! {
         impl #impl_generics #krate::Object for #ident #ty_generics #where_clause {
             fn group_version_kind(&self) -> #krate::GroupVersionKind { ::core::unreachable!() }
             fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> { ::core::unreachable!() }
@@ -79,6 +107,16 @@ fn common(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, type_met
                 ::core::unreachable!()
             }
         }
+    }
+}
+
+fn wire(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+    let mut de = input.generics.clone();
+    de.params.insert(0, syn::parse_quote!('de));
+    let (de_generics, _, _) = de.split_for_impl();
+    quote! {
         impl #impl_generics #krate::serde::Serialize for #ident #ty_generics #where_clause {
             fn serialize<S: #krate::serde::Serializer>(&self, _: S) -> ::core::result::Result<S::Ok, S::Error> {
                 ::core::unreachable!()
@@ -90,4 +128,16 @@ fn common(input: &DeriveInput, krate: &TokenStream, meta: &TokenStream, type_met
             }
         }
     }
+}
+
+/// A generic type is refused for being one; what it would need beside that is taken for granted.
+fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
+    let mut generics = generics.clone();
+    if !generics.params.is_empty() {
+        generics.make_where_clause().predicates.push(syn::parse_quote! {
+            Self: ::core::clone::Clone + ::core::fmt::Debug + ::core::marker::Send + ::core::marker::Sync
+                + #krate::DeepCopy + 'static
+        });
+    }
+    generics
 }

@@ -1,8 +1,9 @@
 //! `Serialize` and `Deserialize` of a root struct: a few lines that name its fields, the rest is generic.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::Index;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Index, Type};
 
 use crate::model::{Root, RootField};
 
@@ -17,16 +18,15 @@ fn serialize(root: &Root, plain: &[&str]) -> TokenStream {
     let Root { ident, krate, .. } = root;
     let fields = root.fields();
     let count = fields.len();
-    let writes = fields.iter().map(|RootField { ident, json_name, .. }| {
-        let method = format_ident!(
-            "{}",
-            if plain.contains(&json_name.as_str()) {
-                "plain_field"
-            } else {
-                "field"
-            }
-        );
-        quote!(object.#method(#json_name, &self.#ident)?;)
+    let writes = fields.iter().map(|RootField { ident, json_name, ty, .. }| {
+        let method = match plain.contains(&json_name.as_str()) {
+            true => format_ident!("plain_field"),
+            false => format_ident!("field"),
+        };
+        let (at, mut ident) = (place(ty), ident.clone());
+        ident.set_span(at);
+        let value = quote_spanned!(at=> &self.#ident);
+        quote!(object.#method(#json_name, #value)?;)
     });
     quote! {
         #[automatically_derived]
@@ -49,14 +49,16 @@ fn deserialize(root: &Root) -> TokenStream {
     let names = fields.iter().map(|field| &field.json_name);
     let types = fields.iter().map(|field| &field.ty);
     let reads = fields.iter().enumerate().map(|(i, field)| {
-        let (slot, name) = (Index::from(i), &field.json_name);
-        quote!(#i => #krate::wire::read(&mut fields.#slot, #name, map),)
+        let (slot, name) = (slot(i, field), &field.json_name);
+        let value = quote_spanned!(slot.span=> &mut fields.#slot);
+        quote!(#i => #krate::wire::read(#value, #name, map),)
     });
     let builds = fields.iter().enumerate().map(|(i, field)| {
-        let (slot, ident, name) = (Index::from(i), &field.ident, &field.json_name);
+        let (slot, ident, name) = (slot(i, field), &field.ident, &field.json_name);
+        let value = quote_spanned!(slot.span=> fields.#slot);
         match field.default.is_present() || field.json_name == "metadata" {
-            true => quote!(#ident: fields.#slot.unwrap_or_default()),
-            false => quote!(#ident: #krate::wire::required(fields.#slot, #name)?),
+            true => quote!(#ident: #value.unwrap_or_default()),
+            false => quote!(#ident: #krate::wire::required(#value, #name)?),
         }
     });
     quote! {
@@ -88,4 +90,16 @@ fn deserialize(root: &Root) -> TokenStream {
             }
         }
     }
+}
+
+/// The place of a field in the tuple that holds what was read.
+fn slot(index: usize, field: &RootField) -> Index {
+    let mut slot = Index::from(index);
+    slot.span = place(&field.ty);
+    slot
+}
+
+/// Where a missing impl of a field's type is reported: on the type. Names stay those of the derive.
+fn place(ty: &Type) -> Span {
+    ty.span().resolved_at(Span::call_site())
 }

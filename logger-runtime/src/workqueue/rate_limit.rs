@@ -14,9 +14,7 @@ pub(super) struct ExponentialBackoff<K> {
 
 impl<K> Default for ExponentialBackoff<K> {
     fn default() -> Self {
-        ExponentialBackoff {
-            failures: HashMap::new(),
-        }
+        ExponentialBackoff { failures: HashMap::new() }
     }
 }
 
@@ -24,10 +22,7 @@ impl<K: Clone + Eq + Hash> ExponentialBackoff<K> {
     /// Notes a failure and tells how long to wait.
     pub(super) fn next(&mut self, key: &K) -> Duration {
         let failures = self.failures.entry(key.clone()).or_default();
-        let delay = 2u32
-            .checked_pow(*failures)
-            .and_then(|factor| BASE.checked_mul(factor))
-            .unwrap_or(MAX);
+        let delay = 2u32.checked_pow(*failures).and_then(|factor| BASE.checked_mul(factor)).unwrap_or(MAX);
         *failures = failures.saturating_add(1);
         delay.min(MAX)
     }

@@ -9,6 +9,8 @@ use tokio::time::Instant;
 /// A delay past this cannot be told apart from for ever, and would overflow the clock.
 const LONGEST_DELAY: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// Every step first moves what became due to where keys wait, as of `now`: so a key counts from when it is due, not from
+/// when a worker next looks.
 pub(super) struct State<K> {
     /// Keys to work on, in order; the same keys are in `waiting`.
     ready: VecDeque<K>,
@@ -37,7 +39,8 @@ impl<K> Default for State<K> {
 }
 
 impl<K: Clone + Eq + Hash> State<K> {
-    pub(super) fn add(&mut self, key: K) {
+    pub(super) fn add(&mut self, key: K, now: Instant) {
+        self.move_due(now);
         if self.shut_down {
             return;
         }
@@ -49,8 +52,9 @@ impl<K: Clone + Eq + Hash> State<K> {
 
     pub(super) fn add_at(&mut self, key: K, now: Instant, delay: Duration) {
         if delay.is_zero() {
-            return self.add(key);
+            return self.add(key, now);
         }
+        self.move_due(now);
         let at = now + delay.min(LONGEST_DELAY);
         let is_earlier = self.due.get(&key).is_none_or(|(due, _)| at < *due);
         let comes_anyway = self.waiting.contains(&key) || self.at_work.get(&key) == Some(&true);
@@ -65,20 +69,17 @@ impl<K: Clone + Eq + Hash> State<K> {
         self.delayed.insert(slot, key);
     }
 
-    /// The next key to work on, those that became due included.
+    /// The next key to work on.
     pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
-        while let Some(due) = self.delayed.first_entry().filter(|entry| entry.key().0 <= now) {
-            let key = due.remove();
-            self.due.remove(&key);
-            self.enqueue(key);
-        }
+        self.move_due(now);
         let key = self.ready.pop_front()?;
         self.waiting.remove(&key);
         self.at_work.insert(key.clone(), false);
         Some(key)
     }
 
-    pub(super) fn done(&mut self, key: &K) {
+    pub(super) fn done(&mut self, key: &K, now: Instant) {
+        self.move_due(now);
         if self.at_work.remove(key) == Some(true) {
             self.enqueue(key.clone());
         }
@@ -88,11 +89,13 @@ impl<K: Clone + Eq + Hash> State<K> {
         self.delayed.first_key_value().map(|((at, _), _)| *at)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn len(&mut self, now: Instant) -> usize {
+        self.move_due(now);
         self.ready.len()
     }
 
-    pub(super) fn shut_down(&mut self) {
+    pub(super) fn shut_down(&mut self, now: Instant) {
+        self.move_due(now);
         self.shut_down = true;
         self.delayed.clear();
         self.due.clear();
@@ -101,6 +104,14 @@ impl<K: Clone + Eq + Hash> State<K> {
     /// Shut down, with nothing left that a worker could get: no key waits, and none at work will come again.
     pub(super) fn is_over(&self) -> bool {
         self.shut_down && self.ready.is_empty() && !self.at_work.values().any(|again| *again)
+    }
+
+    fn move_due(&mut self, now: Instant) {
+        while let Some(due) = self.delayed.first_entry().filter(|entry| entry.key().0 <= now) {
+            let key = due.remove();
+            self.due.remove(&key);
+            self.enqueue(key);
+        }
     }
 
     fn enqueue(&mut self, key: K) {

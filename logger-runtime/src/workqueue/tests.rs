@@ -7,10 +7,7 @@ use super::*;
 const SOON: Duration = Duration::from_secs(1);
 
 async fn next(queue: &WorkQueue<&'static str>) -> Work<&'static str> {
-    timeout(SOON, queue.get())
-        .await
-        .expect("a key is ready")
-        .expect("the queue is not shut down")
+    timeout(SOON, queue.get()).await.expect("a key is ready").expect("the queue is not shut down")
 }
 
 async fn nothing_comes(queue: &WorkQueue<&'static str>) {
@@ -133,6 +130,21 @@ async fn a_key_added_at_work_before_shutdown_still_comes_again() {
     queue.shut_down();
     drop(work);
     drop(next(&queue).await);
+    assert!(queue.get().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_became_due_waits_also_if_no_worker_looked() {
+    let queue = WorkQueue::new();
+    queue.add_after("due", SOON);
+    assert_eq!(queue.len(), 0);
+    tokio::time::advance(2 * SOON).await;
+    assert_eq!(queue.len(), 1, "it counts");
+    queue.add("after");
+    queue.add_after("later", SOON);
+    queue.shut_down();
+    assert_eq!(*next(&queue).await, "due", "it comes in its order, and a shutdown does not drop it");
+    assert_eq!(*next(&queue).await, "after");
     assert!(queue.get().await.is_none());
 }
 

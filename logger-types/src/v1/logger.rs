@@ -11,16 +11,14 @@ use serde::{Deserialize, Serialize};
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
     status,
-    scale(
-        spec_path = ".spec.replicas",
-        status_path = ".status.replicas",
-        selector_path = ".status.selector"
-    )
+    scale(spec_path = ".spec.replicas", status_path = ".status.replicas", selector_path = ".status.selector")
 ))]
-#[k8s(printcolumn(name = "State", type = "string", json_path = ".status.state"))]
-#[k8s(printcolumn(name = "Desired", type = "integer", json_path = ".spec.replicas"))]
-#[k8s(printcolumn(name = "Interval", type = "integer", json_path = ".spec.timeInterval"))]
-#[k8s(printcolumn(name = "Age", type = "date", json_path = ".metadata.creationTimestamp"))]
+#[k8s(printcolumns = [
+    string("State", ".status.state"),
+    integer("Desired", ".spec.replicas"),
+    integer("Interval", ".spec.timeInterval"),
+    date("Age", ".metadata.creationTimestamp"),
+])]
 pub struct Logger {
     /// Name, namespace, labels and all else that every object has.
     pub metadata: ObjectMeta,

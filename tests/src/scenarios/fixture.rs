@@ -11,10 +11,7 @@ use std::time::Duration;
 use crate::namespace;
 
 fn named(name: &str) -> ObjectMeta {
-    ObjectMeta {
-        name: Some(name.to_owned()),
-        ..ObjectMeta::default()
-    }
+    ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() }
 }
 
 fn post() -> PostParams {
@@ -24,16 +21,8 @@ fn post() -> PostParams {
 pub(super) async fn cluster_kinds_have_no_namespace(client: Client) {
     let clientset = Clientset::new(client);
     let shelves = clientset.library_example_org_v1beta1().shelves();
-    let spec = ShelfSpec {
-        boards: 200,
-        wood: Some(Wood::Oak),
-        ..ShelfSpec::default()
-    };
-    let shelf = Shelf {
-        metadata: named("oak"),
-        spec,
-        status: None,
-    };
+    let spec = ShelfSpec { boards: 200, wood: Some(Wood::Oak), ..ShelfSpec::default() };
+    let shelf = Shelf { metadata: named("oak"), spec, status: None };
     let mut created = shelves.create(&shelf, &post()).await.unwrap();
     assert_eq!(created.metadata.namespace, None);
     created.status = Some(ShelfStatus { full: Some(50) });
@@ -51,12 +40,8 @@ pub(super) async fn cluster_kinds_have_no_namespace(client: Client) {
 pub(super) async fn kinds_without_status_work(client: Client) {
     let namespace = namespace(&client, "books").await;
     let books = Clientset::new(client).library_example_org_v1beta1().books(&namespace);
-    let book = Book {
-        metadata: named("walden"),
-        title: "Walden".into(),
-        author: Some("Thoreau".into()),
-        page_count: 352,
-    };
+    let book =
+        Book { metadata: named("walden"), title: "Walden".into(), author: Some("Thoreau".into()), page_count: 352 };
     let mut created = books.create(&book, &post()).await.unwrap();
     assert_eq!((created.author.as_deref(), created.page_count), (Some("Thoreau"), 352));
     created.title = "Walden; or, Life in the Woods".into();
@@ -67,11 +52,7 @@ pub(super) async fn kinds_without_status_work(client: Client) {
 
 pub(super) async fn unset_fields_are_not_sent(client: Client) {
     let shelves = Clientset::new(client.clone()).library_example_org_v1beta1().shelves();
-    let shelf = Shelf {
-        metadata: named("bare"),
-        spec: ShelfSpec::default(),
-        status: None,
-    };
+    let shelf = Shelf { metadata: named("bare"), spec: ShelfSpec::default(), status: None };
     shelves.create(&shelf, &post()).await.unwrap();
     let resource = kube::core::ApiResource::erase::<Shelf>(&());
     let stored: kube::core::DynamicObject = Api::all_with(client, &resource).get("bare").await.unwrap();
@@ -82,13 +63,8 @@ pub(super) async fn unset_fields_are_not_sent(client: Client) {
 
 pub(super) async fn kinds_without_update_status_still_serve_it(client: Client) {
     let namespace = namespace(&client, "policies").await;
-    let policies = Clientset::new(client.clone())
-        .library_example_net_v1()
-        .reading_policies(&namespace);
-    let mut policy = ReadingPolicy {
-        metadata: named("all"),
-        ..ReadingPolicy::default()
-    };
+    let policies = Clientset::new(client.clone()).library_example_net_v1().reading_policies(&namespace);
+    let mut policy = ReadingPolicy { metadata: named("all"), ..ReadingPolicy::default() };
     policy.spec.readers = vec!["ann".into()];
     let mut created = policies.create(&policy, &post()).await.unwrap();
     // The generated client does not grant it (see the ui tests), but plain kube-rs code can: the server serves it.

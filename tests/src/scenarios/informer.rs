@@ -32,10 +32,7 @@ fn hear(informer: &logger_client::informers::example_v1::LoggerInformer) -> mpsc
 }
 
 async fn next(heard: &mut mpsc::UnboundedReceiver<String>) -> String {
-    tokio::time::timeout(PATIENCE, heard.recv())
-        .await
-        .expect("the handler hears of it")
-        .expect("the informer runs")
+    tokio::time::timeout(PATIENCE, heard.recv()).await.expect("the handler hears of it").expect("the informer runs")
 }
 
 pub(super) async fn informers_follow_from_the_start_and_listers_read(client: Client) {
@@ -59,11 +56,7 @@ pub(super) async fn informers_follow_from_the_start_and_listers_read(client: Cli
     assert_eq!(next(&mut heard).await, "update informer/late 60->7");
 
     let lister = factory.example_v1().loggers().lister().namespace(&namespace);
-    assert_eq!(
-        lister.get("late").unwrap().spec.time_interval,
-        7,
-        "the store changed before the handler heard"
-    );
+    assert_eq!(lister.get("late").unwrap().spec.time_interval, 7, "the store changed before the handler heard");
     assert_eq!(lister.list().len(), 2);
     let missing = lister.get("nobody").unwrap_err();
     assert_eq!(missing.to_string(), "loggers.example.com \"nobody\" not found");

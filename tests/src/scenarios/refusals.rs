@@ -28,10 +28,7 @@ pub(super) async fn broken_specs_are_refused_with_the_field_named(client: Client
     let mut negative = logger("audit");
     negative.spec.replicas = Some(-1);
     refused_on(loggers.create(&negative, &PostParams::default()).await, "spec.replicas");
-    assert!(
-        loggers.get("audit").await.unwrap_err().is_not_found(),
-        "nothing is made of what was refused"
-    );
+    assert!(loggers.get("audit").await.unwrap_err().is_not_found(), "nothing is made of what was refused");
 }
 
 pub(super) async fn misspelt_states_are_refused(client: Client) {
@@ -41,13 +38,8 @@ pub(super) async fn misspelt_states_are_refused(client: Client) {
     // The typed client cannot spell it wrong, so plain JSON does.
     let patch = Patch::Merge(json!({"status": {"state": "Availabel"}}));
     let api = Api::<Logger>::namespaced(client, &namespace);
-    let error = api
-        .patch_status("audit", &PatchParams::default(), &patch)
-        .await
-        .unwrap_err();
-    let kube::Error::Api(status) = error else {
-        panic!("{error}")
-    };
+    let error = api.patch_status("audit", &PatchParams::default(), &patch).await.unwrap_err();
+    let kube::Error::Api(status) = error else { panic!("{error}") };
     assert_eq!(status.code, 422);
     assert!(
         status.message.contains("status.state") && status.message.contains("\"Unavailable\""),
@@ -68,8 +60,5 @@ pub(super) async fn errors_name_the_request_the_cause_and_the_way_out(client: Cl
     let mut unnamed = logger("audit");
     unnamed.metadata.name = None;
     let unnamed = loggers.update(&unnamed, &PostParams::default()).await.unwrap_err();
-    assert_eq!(
-        unnamed.to_string(),
-        "cannot update loggers.example.com: metadata.name is not set"
-    );
+    assert_eq!(unnamed.to_string(), "cannot update loggers.example.com: metadata.name is not set");
 }

@@ -22,10 +22,7 @@ fn post() -> PostParams {
 pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Client) {
     let loggers = loggers(&client, "create").await;
     let mut wanted = logger("audit");
-    wanted.status = Some(LoggerStatus {
-        state: Some(LoggerState::Available),
-        ..LoggerStatus::default()
-    });
+    wanted.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
     let created = loggers.create(&wanted, &post()).await.unwrap();
     assert_eq!(created.spec, wanted.spec);
     assert_eq!(created.status, None, "a status is not created");
@@ -44,10 +41,7 @@ pub(super) async fn updates_replace_the_spec_and_status_updates_the_status(clien
     let mut logger = loggers.create(&logger("audit"), &post()).await.unwrap();
 
     logger.spec.time_interval = 5;
-    logger.status = Some(LoggerStatus {
-        state: Some(LoggerState::Available),
-        ..LoggerStatus::default()
-    });
+    logger.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
     let mut updated = loggers.update(&logger, &post()).await.unwrap();
     assert_eq!((updated.spec.time_interval, updated.metadata.generation), (5, Some(2)));
     assert_eq!(updated.status, None, "an update leaves the status alone");
@@ -56,11 +50,7 @@ pub(super) async fn updates_replace_the_spec_and_status_updates_the_status(clien
     updated.status = logger.status.clone();
     let reported = loggers.update_status(&updated, &post()).await.unwrap();
     assert_eq!(reported.status, logger.status);
-    assert_eq!(
-        (reported.spec.time_interval, reported.metadata.generation),
-        (5, Some(2)),
-        "the spec is left alone"
-    );
+    assert_eq!((reported.spec.time_interval, reported.metadata.generation), (5, Some(2)), "the spec is left alone");
 }
 
 pub(super) async fn stale_updates_are_conflicts(client: Client) {
@@ -82,32 +72,18 @@ pub(super) async fn lists_are_of_a_namespace_or_of_all(client: Client) {
     let there = loggers(&client, "list-there").await;
     for (loggers, name) in [(&here, "a"), (&here, "b"), (&there, "c")] {
         let mut logger = logger(name);
-        logger.metadata.labels = Some(
-            [
-                ("test".to_owned(), "list".to_owned()),
-                ("name".to_owned(), name.to_owned()),
-            ]
-            .into(),
-        );
+        logger.metadata.labels =
+            Some([("test".to_owned(), "list".to_owned()), ("name".to_owned(), name.to_owned())].into());
         loggers.create(&logger, &post()).await.unwrap();
     }
     let names = |list: logger_types::v1::LoggerList| -> Vec<_> {
         assert!(list.metadata.resource_version.is_some());
-        list.items
-            .into_iter()
-            .filter_map(|logger| logger.metadata.name)
-            .collect()
+        list.items.into_iter().filter_map(|logger| logger.metadata.name).collect()
     };
     assert_eq!(names(here.list(&ListParams::default()).await.unwrap()), ["a", "b"]);
-    assert_eq!(
-        names(here.list(&ListParams::default().labels("name=b")).await.unwrap()),
-        ["b"]
-    );
+    assert_eq!(names(here.list(&ListParams::default().labels("name=b")).await.unwrap()), ["b"]);
     let all = Clientset::new(client).example_v1().all_loggers();
-    assert_eq!(
-        names(all.list(&ListParams::default().labels("test=list")).await.unwrap()),
-        ["a", "b", "c"]
-    );
+    assert_eq!(names(all.list(&ListParams::default().labels("test=list")).await.unwrap()), ["a", "b", "c"]);
 }
 
 pub(super) async fn patches_change_parts(client: Client) {
@@ -126,13 +102,7 @@ pub(super) async fn deleted_objects_are_gone(client: Client) {
     loggers.create(&logger("audit"), &post()).await.unwrap();
     loggers.delete("audit", &DeleteParams::default()).await.unwrap();
     assert!(loggers.get("audit").await.unwrap_err().is_not_found());
-    assert!(
-        loggers
-            .delete("audit", &DeleteParams::default())
-            .await
-            .unwrap_err()
-            .is_not_found()
-    );
+    assert!(loggers.delete("audit", &DeleteParams::default()).await.unwrap_err().is_not_found());
 }
 
 pub(super) async fn collections_are_deleted_by_selector(client: Client) {
@@ -142,10 +112,7 @@ pub(super) async fn collections_are_deleted_by_selector(client: Client) {
         logger.metadata.labels = Some([("tier".to_owned(), tier.to_owned())].into());
         loggers.create(&logger, &post()).await.unwrap();
     }
-    loggers
-        .delete_collection(&DeleteParams::default(), &ListParams::default().labels("tier=old"))
-        .await
-        .unwrap();
+    loggers.delete_collection(&DeleteParams::default(), &ListParams::default().labels("tier=old")).await.unwrap();
     let left = loggers.list(&ListParams::default()).await.unwrap();
     assert_eq!(left.items.len(), 1);
     assert_eq!(left.items[0].metadata.name.as_deref(), Some("c"));
@@ -153,13 +120,7 @@ pub(super) async fn collections_are_deleted_by_selector(client: Client) {
 
 pub(super) async fn watches_begin_at_a_version(client: Client) {
     let loggers = loggers(&client, "watch").await;
-    let version = loggers
-        .list(&ListParams::default())
-        .await
-        .unwrap()
-        .metadata
-        .resource_version
-        .unwrap();
+    let version = loggers.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     let mut audit = loggers.create(&logger("audit"), &post()).await.unwrap();
     audit.spec.time_interval = 1;
     loggers.update(&audit, &post()).await.unwrap();

@@ -10,25 +10,14 @@ use super::trial;
 
 pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
     vec![
-        trial(
-            control_plane,
-            "quickstart::runs_on_the_real_server_and_removes_what_it_made",
-            on_the_real_server,
-        ),
-        trial(
-            control_plane,
-            "quickstart::leaves_what_others_made_alone",
-            leaves_what_others_made_alone,
-        ),
+        trial(control_plane, "quickstart::runs_on_the_real_server_and_removes_what_it_made", on_the_real_server),
+        trial(control_plane, "quickstart::leaves_what_others_made_alone", leaves_what_others_made_alone),
     ]
 }
 
 fn on_the_real_server(control_plane: &ControlPlane) -> Result<(), Failed> {
     let namespace = "quickstart";
-    let made = control_plane
-        .kubectl()
-        .args(["create", "namespace", namespace])
-        .output()?;
+    let made = control_plane.kubectl().args(["create", "namespace", namespace]).output()?;
     assert!(made.status.success());
     let output = quickstart(control_plane, namespace)?;
     let story = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -46,40 +35,21 @@ fn on_the_real_server(control_plane: &ControlPlane) -> Result<(), Failed> {
             return Err(format!("not told: {expected}\n{}", failed()).into());
         }
     }
-    let left = control_plane
-        .kubectl()
-        .args(["get", "loggers", "-o", "name", "--namespace", namespace])
-        .output()?;
-    assert_eq!(
-        String::from_utf8_lossy(&left.stdout),
-        "",
-        "the Loggers it made are gone"
-    );
-    let crd = control_plane
-        .kubectl()
-        .args(["get", "crd", "loggers.example.com"])
-        .output()?;
+    let left = control_plane.kubectl().args(["get", "loggers", "-o", "name", "--namespace", namespace]).output()?;
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "", "the Loggers it made are gone");
+    let crd = control_plane.kubectl().args(["get", "crd", "loggers.example.com"]).output()?;
     assert!(crd.status.success(), "the CRD was there before, so it stays");
     Ok(())
 }
 
 fn leaves_what_others_made_alone(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let kubectl = |args: &[&str]| {
-        control_plane
-            .kubectl()
-            .args(["--namespace", "taken"])
-            .args(args)
-            .output()
-    };
+    let kubectl = |args: &[&str]| control_plane.kubectl().args(["--namespace", "taken"]).args(args).output();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
     kubectl(&["create", "namespace", "taken"])?;
     kubectl(&["apply", "-f", sample])?;
     let output = quickstart(control_plane, "taken")?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        !output.status.success() && said.contains("taken/audit is there already"),
-        "{said}"
-    );
+    assert!(!output.status.success() && said.contains("taken/audit is there already"), "{said}");
     let left = kubectl(&["get", "loggers", "-o", "name"])?;
     assert_eq!(String::from_utf8_lossy(&left.stdout), "logger.example.com/audit\n");
     Ok(())
@@ -88,18 +58,6 @@ fn leaves_what_others_made_alone(control_plane: &ControlPlane) -> Result<(), Fai
 fn quickstart(control_plane: &ControlPlane, namespace: &str) -> Result<Output, Failed> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([
-        "run",
-        "--quiet",
-        "--package",
-        "quickstart",
-        "--manifest-path",
-        manifest,
-        "--",
-    ]);
-    Ok(cargo
-        .arg("--kubeconfig")
-        .arg(control_plane.kubeconfig())
-        .args(["--namespace", namespace])
-        .output()?)
+    cargo.args(["run", "--quiet", "--package", "quickstart", "--manifest-path", manifest, "--"]);
+    Ok(cargo.arg("--kubeconfig").arg(control_plane.kubeconfig()).args(["--namespace", namespace]).output()?)
 }

@@ -181,11 +181,7 @@ impl Line {
     }
 
     fn note(&self, asked: Asked, path: &str) {
-        let seen = Seen {
-            asked,
-            resource: path.rsplit('/').next().unwrap_or_default().to_owned(),
-            at: Instant::now(),
-        };
+        let seen = Seen { asked, resource: path.rsplit('/').next().unwrap_or_default().to_owned(), at: Instant::now() };
         self.0.seen.send_modify(|all| all.push(seen));
     }
 
@@ -213,9 +209,7 @@ impl Line {
 impl Asked {
     fn by<B>(request: &http::Request<B>) -> Self {
         let query = request.uri().query().unwrap_or_default();
-        let names_one = !["loggers", "books", "shelves"]
-            .iter()
-            .any(|plural| request.uri().path().ends_with(plural));
+        let names_one = !["loggers", "books", "shelves"].iter().any(|plural| request.uri().path().ends_with(plural));
         match query.split('&').any(|option| option == "watch=true") {
             true => Asked::Watch,
             false if request.method() == http::Method::GET && !names_one => Asked::List,

@@ -1,4 +1,4 @@
-//! Go's spelling of a keyword.
+//! A column has no such thing.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
@@ -11,7 +11,7 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
-#[k8s(printcolumn(name = "Age", type = "date", jsonPath = ".metadata.creationTimestamp"))]
+#[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").width(3)])]
 pub struct Widget {
     pub metadata: ObjectMeta,
 }

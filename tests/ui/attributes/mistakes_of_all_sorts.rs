@@ -12,7 +12,7 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient(non_namespace)]
 #[k8s(plural = "Widgets", colour = "red", singular = 3)]
-#[k8s(printcolumn(name = "Age", type = "date", jsonPath = ".metadata.creationTimestamp"))]
+#[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").width(3)])]
 pub struct Widget {
     pub spec: String,
     pub kind: String,

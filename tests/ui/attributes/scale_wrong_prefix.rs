@@ -11,7 +11,14 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
-#[k8s(subresource(status, scale(spec_path = ".replicas", status_path = "status.replicas", selector_path = ".selector")))]
+#[k8s(subresource(
+    status,
+    scale(
+        spec_path = ".replicas",
+        status_path = "status.replicas",
+        selector_path = ".selector"
+    )
+))]
 pub struct Widget {
     pub metadata: ObjectMeta,
     pub spec: String,

@@ -12,7 +12,7 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
 #[k8s(plural = "Widgets", scope = "Global")]
-#[k8s(printcolumn(name = "Age", type = "time", json_path = ".metadata.creationTimestamp"))]
+#[k8s(printcolumns = [time("Age", ".metadata.creationTimestamp")])]
 pub struct Widget {
     pub metadata: ObjectMeta,
 }

@@ -5,12 +5,15 @@ use logger_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 macro_rules! kind {
-    ($kind:ident, $list:ident, $plural:literal) => {
+    ($kind:ident, $list:ident, $plural:literal, $spec:ty) => {
         #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
         #[genclient]
         #[k8s(plural = $plural)]
         pub struct $kind {
             pub metadata: ObjectMeta,
+            pub spec: $spec,
+            #[serde(default)]
+            pub extra: Vec<$spec>,
         }
 
         #[derive(Clone, Debug, DeepCopy, ObjectList)]
@@ -22,8 +25,8 @@ macro_rules! kind {
 }
 
 fn main() {
-    kind!(Widget, WidgetList, "widgetry");
+    kind!(Widget, WidgetList, "widgetry", Option<String>);
     logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
     assert_eq!(API_GROUP.kinds().next().unwrap().plural, "widgetry");
-    assert_eq!(resource("widgetry").to_string(), "widgetry.v1.example.com");
+    assert_eq!(resource("widgetry").to_string(), "example.com/v1, Resource=widgetry");
 }

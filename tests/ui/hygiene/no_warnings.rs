@@ -2,7 +2,13 @@
 
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![deny(future_incompatible, nonstandard_style, rust_2018_idioms, unused)]
-#![deny(missing_debug_implementations, single_use_lifetimes, trivial_casts, unreachable_pub, unused_qualifications)]
+#![deny(
+    missing_debug_implementations,
+    single_use_lifetimes,
+    trivial_casts,
+    unreachable_pub,
+    unused_qualifications
+)]
 #![deny(unused_lifetimes, unused_import_braces, unused_results, variant_size_differences)]
 #![forbid(unsafe_code)]
 
@@ -19,7 +25,7 @@ pub mod v1 {
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
     #[genclient]
     #[k8s(short_names = ["wg"], subresource(status))]
-    #[k8s(printcolumn(name = "Age", type = "date", json_path = ".metadata.creationTimestamp", priority = 1))]
+    #[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").priority(1), date("Changed", ".metadata.creationTimestamp")])]
     pub struct Widget {
         /// Name and all else.
         pub metadata: ObjectMeta,

@@ -6,7 +6,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-
 /// What the fields need, under names that nothing shadows.
 mod real {
     pub type Text = std::string::String;
@@ -95,7 +94,7 @@ pub mod shadowed {
     #[genclient]
     #[k8s(plural = "widgets", short_names = ["wg"], categories = ["all"])]
     #[k8s(subresource(status, scale(spec_path = ".spec.replicas", status_path = ".status.replicas")))]
-    #[k8s(printcolumn(name = "Age", type = "date", json_path = ".metadata.creationTimestamp", description = "Age"))]
+    #[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").description("Age")])]
     pub struct Widget {
         pub metadata: ObjectMeta,
         pub spec: Maybe<Text>,

@@ -1,13 +1,19 @@
 //! A kind owns what it holds.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_core::Object;
+use logger_core::{DeepCopy, Object};
 
-#[derive(Object)]
+#[derive(Clone, Debug, Object)]
 #[genclient]
 pub struct Widget<'a> {
     pub metadata: ObjectMeta,
     pub spec: &'a str,
+}
+
+impl DeepCopy for Widget<'_> {
+    fn deep_copy(&self) -> Self {
+        self.clone()
+    }
 }
 
 fn main() {}

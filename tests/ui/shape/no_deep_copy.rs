@@ -1,24 +1,15 @@
 //! A kind is `DeepCopy`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::Object;
 use schemars::JsonSchema;
 
-#[path = "../uses.rs"]
-mod uses;
-
-logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, JsonSchema, Object)]
 #[genclient]
 pub struct Widget {
     pub metadata: ObjectMeta,
-}
-
-#[derive(Clone, Debug, DeepCopy, ObjectList)]
-pub struct WidgetList {
-    pub metadata: ListMeta,
-    pub items: Vec<Widget>,
 }
 
 fn main() {}

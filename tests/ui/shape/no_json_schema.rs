@@ -10,8 +10,10 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 
 #[derive(Clone, Debug, DeepCopy, Object)]
 #[genclient]
+#[k8s(subresource(status))]
 pub struct Widget {
     pub metadata: ObjectMeta,
+    pub status: Option<String>,
 }
 
 #[derive(Clone, Debug, DeepCopy, ObjectList)]

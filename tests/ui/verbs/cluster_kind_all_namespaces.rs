@@ -2,8 +2,8 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};
-use logger_runtime::kube::Client;
 use logger_runtime::AllNamespaces;
+use logger_runtime::kube::Client;
 use schemars::JsonSchema;
 
 logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }

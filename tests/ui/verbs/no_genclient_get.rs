@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};
-use logger_runtime::{Error, TypedClient};
+use logger_runtime::TypedClient;
 use schemars::JsonSchema;
 
 logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
@@ -14,8 +14,8 @@ pub struct Widget {
     pub status: Option<String>,
 }
 
-pub async fn read(widgets: TypedClient<Widget>) -> Result<Widget, Error> {
-    widgets.get("a").await
+pub fn read(widgets: &TypedClient<Widget>) {
+    let _ = widgets.get("a");
 }
 
 fn main() {}

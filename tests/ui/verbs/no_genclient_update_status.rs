@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};
-use logger_runtime::{Error, TypedClient};
+use logger_runtime::TypedClient;
 use logger_runtime::kube::api::PostParams;
 use schemars::JsonSchema;
 
@@ -15,8 +15,8 @@ pub struct Widget {
     pub status: Option<String>,
 }
 
-pub async fn write(widgets: TypedClient<Widget>, widget: Widget) -> Result<Widget, Error> {
-    widgets.update_status(&widget, &PostParams::default()).await
+pub fn write(widgets: &TypedClient<Widget>, widget: &Widget) {
+    let _ = widgets.update_status(widget, &PostParams::default());
 }
 
 fn main() {}

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};
-use logger_runtime::{Error, TypedClient};
+use logger_runtime::TypedClient;
 use logger_runtime::kube::api::ListParams;
 use schemars::JsonSchema;
 
@@ -15,9 +15,8 @@ pub struct Widget {
     pub status: Option<String>,
 }
 
-pub async fn count(widgets: TypedClient<Widget>) -> Result<(), Error> {
-    widgets.list(&ListParams::default()).await?;
-    Ok(())
+pub fn read(widgets: &TypedClient<Widget>) {
+    let _ = widgets.list(&ListParams::default());
 }
 
 fn main() {}

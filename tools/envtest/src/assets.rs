@@ -34,10 +34,7 @@ const SHOWN_LINES: usize = 30;
 pub fn find() -> Result<Option<Assets>> {
     if let Some(dir) = env::var_os(ASSETS_VARIABLE).filter(|dir| !dir.is_empty()) {
         let assets = Assets::at(PathBuf::from(dir));
-        return assets
-            .checked()
-            .with_context(|| format!("{ASSETS_VARIABLE} is set but not usable"))
-            .map(Some);
+        return assets.checked().with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Some);
     }
     Ok(Assets::at(paths::built_assets()?).checked().ok())
 }
@@ -49,10 +46,7 @@ pub fn find_or_skip(what: &str) -> Result<Option<Assets>> {
     let found = find()?;
     if found.is_none() {
         let required = env::var_os(REQUIRE_VARIABLE).is_some_and(|value| value == "1");
-        ensure!(
-            !required,
-            "{what}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}"
-        );
+        ensure!(!required, "{what}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}");
         let line = format!("SKIPPED {what}: no control plane; {HOW_TO_GET}\n");
         // Not eprintln!, whose output the test harness hides when the test passes; and one write, so that it stays one line.
         io::stderr().write_all(line.as_bytes())?;
@@ -108,21 +102,10 @@ impl Assets {
 
     fn checked(self) -> Result<Assets> {
         let names = [ETCD, KUBE_APISERVER, KUBECTL];
-        let missing: Vec<_> = names
-            .into_iter()
-            .filter(|name| !self.dir.join(name).is_file())
-            .collect();
-        ensure!(
-            missing.is_empty(),
-            "{} lacks {}",
-            self.dir.display(),
-            missing.join(", ")
-        );
+        let missing: Vec<_> = names.into_iter().filter(|name| !self.dir.join(name).is_file()).collect();
+        ensure!(missing.is_empty(), "{} lacks {}", self.dir.display(), missing.join(", "));
         // A server is started with the data directory as its own, so a relative path would no longer lead anywhere.
-        let dir = self
-            .dir
-            .canonicalize()
-            .with_context(|| format!("cannot resolve {}", self.dir.display()))?;
+        let dir = self.dir.canonicalize().with_context(|| format!("cannot resolve {}", self.dir.display()))?;
         Ok(Assets { dir })
     }
 }
@@ -148,10 +131,7 @@ fn fill(dir: &Path, version: &str) -> Result<()> {
     go_build(dir, version)?;
     // The package go.etcd.io/etcd/server/v3 gives its binary its own last word.
     fs::rename(dir.join("server"), dir.join(ETCD)).context("go build made no etcd")?;
-    Assets::at(dir.to_owned())
-        .checked()
-        .context("go build made too little")
-        .map(drop)
+    Assets::at(dir.to_owned()).checked().context("go build made too little").map(drop)
 }
 
 fn replace(old: &Path, new: &Path) -> Result<()> {
@@ -170,10 +150,7 @@ fn go_build(into: &Path, version: &str) -> Result<()> {
     match output {
         Ok(Output { status, .. }) if status.success() => Ok(()),
         Ok(Output { status, stderr, .. }) => {
-            bail!(
-                "go build failed ({status}):\n{}",
-                last_lines(&String::from_utf8_lossy(&stderr), SHOWN_LINES)
-            )
+            bail!("go build failed ({status}):\n{}", last_lines(&String::from_utf8_lossy(&stderr), SHOWN_LINES))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Err(anyhow!(
             "go is not installed, and the control plane is built with it: install Go (https://go.dev/dl) \
@@ -191,10 +168,7 @@ fn linker_flags(version: &str) -> Result<String> {
     };
     let settings = [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)]
         .map(|(name, value)| format!("-X k8s.io/component-base/version.{name}={value}"));
-    Ok(iter::once("-s -w".to_owned())
-        .chain(settings)
-        .collect::<Vec<_>>()
-        .join(" "))
+    Ok(iter::once("-s -w".to_owned()).chain(settings).collect::<Vec<_>>().join(" "))
 }
 
 fn make_empty(dir: &Path) -> Result<()> {

@@ -34,12 +34,7 @@ impl ControlPlane {
     /// The servers stay in the caller's process group, so that Ctrl-C at a terminal reaches them too.
     pub fn start(assets: &Assets) -> Result<ControlPlane> {
         let never = AtomicBool::new(false);
-        let launch = Launch {
-            assets,
-            parent: &std::env::temp_dir(),
-            detached: false,
-            cancelled: &never,
-        };
+        let launch = Launch { assets, parent: &std::env::temp_dir(), detached: false, cancelled: &never };
         launch.run(Ports::free)
     }
 
@@ -55,12 +50,7 @@ impl ControlPlane {
 
     /// Stops it, as dropping does, but tells what goes wrong.
     pub fn stop(self) -> Result<()> {
-        let ControlPlane {
-            mut api_server,
-            mut etcd,
-            dir,
-            ..
-        } = self;
+        let ControlPlane { mut api_server, mut etcd, dir, .. } = self;
         api_server.stop()?;
         etcd.stop()?;
         dir.close().context("cannot remove the control plane's directory")
@@ -79,9 +69,7 @@ impl ControlPlane {
 
     /// Lets it outlive this process.
     pub(crate) fn leave_running(self) {
-        let ControlPlane {
-            api_server, etcd, dir, ..
-        } = self;
+        let ControlPlane { api_server, etcd, dir, .. } = self;
         api_server.leave_running();
         etcd.leave_running();
         let _kept = dir.keep();
@@ -128,13 +116,7 @@ impl Launch<'_> {
         etcd.serves();
         api_server.serves();
 
-        Ok(ControlPlane {
-            api_server,
-            etcd,
-            dir,
-            kubeconfig,
-            assets: self.assets.clone(),
-        })
+        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, assets: self.assets.clone() })
     }
 
     fn make_dir(&self) -> Result<TempDir> {
@@ -154,11 +136,7 @@ impl Launch<'_> {
 
 fn kubectl(assets: &Assets, kubeconfig: &Path, home: &Path) -> Command {
     let mut command = Command::new(assets.kubectl());
-    command
-        .arg("--kubeconfig")
-        .arg(kubeconfig)
-        .env_remove("KUBECONFIG")
-        .env("HOME", home);
+    command.arg("--kubeconfig").arg(kubeconfig).env_remove("KUBECONFIG").env("HOME", home);
     command
 }
 
@@ -178,13 +156,7 @@ mod tests {
     fn taken() -> (TcpListener, Ports) {
         let listener = TcpListener::bind(servers::loopback(0)).unwrap();
         let etcd_client = listener.local_addr().unwrap().port();
-        (
-            listener,
-            Ports {
-                etcd_client,
-                ..Ports::free().unwrap()
-            },
-        )
+        (listener, Ports { etcd_client, ..Ports::free().unwrap() })
     }
 
     #[test]
@@ -195,22 +167,14 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let (_listener, ports) = taken();
         let never = AtomicBool::new(false);
-        let launch = Launch {
-            assets: &assets,
-            parent: parent.path(),
-            detached: false,
-            cancelled: &never,
-        };
+        let launch = Launch { assets: &assets, parent: parent.path(), detached: false, cancelled: &never };
         let mut picks = 0;
         let outcome = launch.run(|| {
             picks += 1;
             Ok(ports)
         });
         let error = format!("{:#}", outcome.err().unwrap());
-        assert!(
-            error.contains("etcd ended") && error.contains("address already in use"),
-            "{error}"
-        );
+        assert!(error.contains("etcd ended") && error.contains("address already in use"), "{error}");
         assert_eq!(picks, TRIES);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
@@ -223,12 +187,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let (_listener, ports) = taken();
         let never = AtomicBool::new(false);
-        let launch = Launch {
-            assets: &assets,
-            parent: parent.path(),
-            detached: false,
-            cancelled: &never,
-        };
+        let launch = Launch { assets: &assets, parent: parent.path(), detached: false, cancelled: &never };
         let mut picks = [Ok(ports), Ports::free()].into_iter();
         launch.run(|| picks.next().unwrap()).unwrap().stop().unwrap();
     }
@@ -240,12 +199,7 @@ mod tests {
         };
         let parent = tempfile::tempdir().unwrap();
         let cancelled = AtomicBool::new(true);
-        let launch = Launch {
-            assets: &assets,
-            parent: parent.path(),
-            detached: true,
-            cancelled: &cancelled,
-        };
+        let launch = Launch { assets: &assets, parent: parent.path(), detached: true, cancelled: &cancelled };
         let error = format!("{:#}", launch.run(Ports::free).err().unwrap());
         assert!(error.ends_with("interrupted"), "{error}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);

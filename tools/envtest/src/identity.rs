@@ -59,10 +59,7 @@ pub(crate) fn stop(pid: u32, mut gone: impl FnMut() -> Result<bool>) -> Result<(
 }
 
 fn send(pid: u32, signal: Signal) -> Result<()> {
-    let pid = i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .with_context(|| format!("{pid} is not a pid"))?;
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).with_context(|| format!("{pid} is not a pid"))?;
     match kill_process(pid, signal) {
         // Gone already, which is what the signal is for.
         Ok(()) | Err(Errno::SRCH) => Ok(()),
@@ -120,10 +117,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_program_name_with_parentheses_does_not_shift_the_fields() {
         let numbers = (4..=52).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
-        assert_eq!(
-            start_time_in_stat(&format!("7 (a) R (b) S {numbers}")),
-            Some("22".to_owned())
-        );
+        assert_eq!(start_time_in_stat(&format!("7 (a) R (b) S {numbers}")), Some("22".to_owned()));
         assert_eq!(start_time_in_stat(&format!("7 (a) Z {numbers}")), None);
         assert_eq!(start_time_in_stat("7 (a) S 1"), None);
     }
@@ -147,10 +141,7 @@ mod tests {
     #[test]
     fn a_reused_pid_is_never_signalled() {
         let mut child = sleeper();
-        let other = Identity {
-            pid: child.id(),
-            started: "another time".to_owned(),
-        };
+        let other = Identity { pid: child.id(), started: "another time".to_owned() };
         assert!(!other.is_running().unwrap());
         other.stop().unwrap();
         assert!(Identity::of(child.id()).unwrap().is_running().unwrap());

@@ -62,10 +62,7 @@ fn up() -> Result<()> {
 }
 
 fn exports(state: &State) -> [String; 2] {
-    [
-        export("KUBECONFIG", state.kubeconfig()),
-        export("KUBEBUILDER_ASSETS", state.assets()),
-    ]
+    [export("KUBECONFIG", state.kubeconfig()), export("KUBEBUILDER_ASSETS", state.assets())]
 }
 
 fn export(variable: &str, path: &Path) -> String {
@@ -83,10 +80,7 @@ fn quoted(word: &str) -> String {
 
 fn print(lines: &[String]) -> Result<()> {
     let mut out = io::stdout().lock();
-    lines
-        .iter()
-        .try_for_each(|line| writeln!(out, "{line}"))
-        .context("cannot write to stdout")
+    lines.iter().try_for_each(|line| writeln!(out, "{line}")).context("cannot write to stdout")
 }
 
 #[cfg(test)]

@@ -38,18 +38,13 @@ fn target_dir(configured: Option<PathBuf>) -> PathBuf {
 }
 
 fn workspace_root() -> &'static Path {
-    module_dir()
-        .ancestors()
-        .nth(2)
-        .expect("the crate is two directories below the workspace root")
+    module_dir().ancestors().nth(2).expect("the crate is two directories below the workspace root")
 }
 
 fn required_version<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
     go_mod.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip_while(|word| *word == "require");
-        (words.next() == Some(module))
-            .then(|| words.next())?
-            .filter(|word| word.starts_with('v'))
+        (words.next() == Some(module)).then(|| words.next())?.filter(|word| word.starts_with('v'))
     })
 }
 

@@ -42,27 +42,13 @@ impl Process {
             .stdout(out)
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        Ok(Process {
-            name,
-            child,
-            log,
-            on_drop: OnDrop::Kill,
-        })
+        Ok(Process { name, child, log, on_drop: OnDrop::Kill })
     }
 
     /// Fails when the server has ended, with what it said last.
     pub(crate) fn check(&mut self) -> Result<()> {
-        match self
-            .child
-            .try_wait()
-            .with_context(|| format!("cannot look at {}", self.name))?
-        {
-            Some(status) => Err(Ended {
-                name: self.name,
-                status,
-                tail: self.log_tail(),
-            }
-            .into()),
+        match self.child.try_wait().with_context(|| format!("cannot look at {}", self.name))? {
+            Some(status) => Err(Ended { name: self.name, status, tail: self.log_tail() }.into()),
             None => Ok(()),
         }
     }

@@ -19,10 +19,7 @@ impl Progress {
         if spinner.is_none() {
             eprintln!("{message}");
         }
-        Progress {
-            since: Instant::now(),
-            spinner,
-        }
+        Progress { since: Instant::now(), spinner }
     }
 
     pub(crate) fn done(self, message: &str) {
@@ -42,9 +39,7 @@ impl Drop for Progress {
 
 fn spinner(message: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]").expect("the template is valid");
-    let spinner = ProgressBar::new_spinner()
-        .with_style(style)
-        .with_message(message.to_owned());
+    let spinner = ProgressBar::new_spinner().with_style(style).with_message(message.to_owned());
     spinner.enable_steady_tick(TICK);
     spinner
 }

@@ -28,10 +28,7 @@ pub(crate) struct Wait<'a> {
 
 impl Wait<'_> {
     pub(crate) fn start(cancelled: &AtomicBool) -> Wait<'_> {
-        Wait {
-            since: Instant::now(),
-            cancelled,
-        }
+        Wait { since: Instant::now(), cancelled }
     }
 
     /// Waits until the only process given listens on the port.
@@ -78,10 +75,7 @@ pub(crate) fn check(cancelled: &AtomicBool) -> Result<()> {
 }
 
 fn blame(processes: &[&mut Process]) -> String {
-    processes
-        .last()
-        .map(|process| format!("the end of its log:\n{}", process.log_tail()))
-        .unwrap_or_default()
+    processes.last().map(|process| format!("the end of its log:\n{}", process.log_tail())).unwrap_or_default()
 }
 
 fn listens(port: u16) -> bool {
@@ -89,9 +83,7 @@ fn listens(port: u16) -> bool {
 }
 
 fn answers(mut kubectl: Command, path: &str) -> Result<bool> {
-    let Output { status, .. } = kubectl
-        .args(["get", "--request-timeout=5s", "--raw", path])
-        .output()
-        .context("cannot run kubectl")?;
+    let Output { status, .. } =
+        kubectl.args(["get", "--request-timeout=5s", "--raw", path]).output().context("cannot run kubectl")?;
     Ok(status.success())
 }

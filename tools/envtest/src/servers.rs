@@ -22,11 +22,7 @@ impl Ports {
     pub(crate) fn free() -> Result<Ports> {
         // Held together, so that no port is given twice.
         let [client, peer, api] = [listener()?, listener()?, listener()?];
-        Ok(Ports {
-            etcd_client: port(&client)?,
-            etcd_peer: port(&peer)?,
-            api_server: port(&api)?,
-        })
+        Ok(Ports { etcd_client: port(&client)?, etcd_peer: port(&peer)?, api_server: port(&api)? })
     }
 }
 
@@ -69,14 +65,8 @@ pub(crate) fn kube_apiserver(assets: &Assets, dir: &Path, ports: Ports, credenti
         flag("allow-privileged", true),
         flag("service-cluster-ip-range", "10.0.0.0/24"),
         flag("service-account-issuer", "https://kubernetes.default.svc"),
-        flag(
-            "service-account-signing-key-file",
-            credentials.service_account_key.display(),
-        ),
-        flag(
-            "service-account-key-file",
-            credentials.service_account_public_key.display(),
-        ),
+        flag("service-account-signing-key-file", credentials.service_account_key.display()),
+        flag("service-account-key-file", credentials.service_account_public_key.display()),
         // No controller makes the service account this plugin wants every pod to have.
         flag("disable-admission-plugins", "ServiceAccount"),
         // An advertised address must not be a loopback one, so a machine without a network would have none to give.
@@ -106,11 +96,7 @@ mod tests {
 
     #[test]
     fn the_ports_differ() {
-        let Ports {
-            etcd_client,
-            etcd_peer,
-            api_server,
-        } = Ports::free().unwrap();
+        let Ports { etcd_client, etcd_peer, api_server } = Ports::free().unwrap();
         assert!(etcd_client != etcd_peer && etcd_peer != api_server && api_server != etcd_client);
     }
 }

@@ -35,12 +35,7 @@ impl State {
     pub(crate) fn load(path: &Path) -> Result<Option<State>> {
         match fs::read(path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
-                .with_context(|| {
-                    format!(
-                        "cannot read {}; end what it names by hand, then remove it",
-                        path.display()
-                    )
-                })
+                .with_context(|| format!("cannot read {}; end what it names by hand, then remove it", path.display()))
                 .map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -65,12 +60,7 @@ impl State {
         self.api_server.stop().context("cannot stop kube-apiserver")?;
         self.etcd.stop().context("cannot stop etcd")?;
         // The path comes from a file: it does not get to name just any directory.
-        ensure!(
-            self.dir.parent() == Some(home),
-            "{} is not in {}, so it stays",
-            self.dir.display(),
-            home.display()
-        );
+        ensure!(self.dir.parent() == Some(home), "{} is not in {}, so it stays", self.dir.display(), home.display());
         match fs::remove_dir_all(&self.dir) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(error).with_context(|| format!("cannot remove {}", self.dir.display()))

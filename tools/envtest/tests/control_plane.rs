@@ -14,17 +14,10 @@ fn a_control_plane_serves_and_leaves_nothing_when_stopped() -> Result<()> {
         return Ok(());
     };
     let control_plane = ControlPlane::start(&assets)?;
-    let dir = control_plane
-        .kubeconfig()
-        .parent()
-        .expect("a file is in a directory")
-        .to_owned();
+    let dir = control_plane.kubeconfig().parent().expect("a file is in a directory").to_owned();
     assert_eq!(processes_of(&dir)?, 2);
 
-    let output = control_plane
-        .kubectl()
-        .args(["get", "ns", "default", "-o", "name"])
-        .output()?;
+    let output = control_plane.kubectl().args(["get", "ns", "default", "-o", "name"]).output()?;
     assert_eq!(String::from_utf8(output.stdout)?, "namespace/default\n");
     let output = control_plane.kubectl().args(["auth", "can-i", "*", "*"]).output()?;
     assert_eq!(String::from_utf8(output.stdout)?, "yes\n");
@@ -41,11 +34,7 @@ fn a_dropped_control_plane_leaves_nothing() -> Result<()> {
         return Ok(());
     };
     let control_plane = ControlPlane::start(&assets)?;
-    let dir = control_plane
-        .kubeconfig()
-        .parent()
-        .expect("a file is in a directory")
-        .to_owned();
+    let dir = control_plane.kubeconfig().parent().expect("a file is in a directory").to_owned();
     drop(control_plane);
     assert_eq!(processes_of(&dir)?, 0);
     assert!(!dir.exists());
@@ -59,10 +48,7 @@ fn an_open_watch_does_not_hold_up_the_end() -> Result<()> {
     };
     let control_plane = ControlPlane::start(&assets)?;
     let mut watch = control_plane.kubectl();
-    watch
-        .args(["get", "--raw", "/api/v1/namespaces?watch=true"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+    watch.args(["get", "--raw", "/api/v1/namespaces?watch=true"]).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut watch = watch.spawn()?;
     let mut event = String::new();
     BufReader::new(watch.stdout.as_mut().context("stdout is piped")?).read_line(&mut event)?;
@@ -80,8 +66,5 @@ fn processes_of(dir: &Path) -> Result<usize> {
     let output = Command::new("ps").args(["-A", "-ww", "-o", "args="]).output()?;
     ensure!(output.status.success(), "ps failed");
     let dir = dir.display().to_string();
-    Ok(String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter(|line| line.contains(&dir))
-        .count())
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains(&dir)).count())
 }

@@ -1,21 +1,22 @@
-//! Without `#[genclient]` there is no informer.
+//! The type of a field derives serde's traits itself.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};
-use logger_runtime::InformerFactory;
 use schemars::JsonSchema;
+use serde::Deserialize;
 
 logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
-#[k8s(scope = "Namespaced")]
+#[genclient]
 pub struct Widget {
     pub metadata: ObjectMeta,
-    pub status: Option<String>,
+    pub spec: WidgetSpec,
 }
 
-pub fn follow(factory: &InformerFactory) {
-    factory.informer::<Widget>();
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Deserialize)]
+pub struct WidgetSpec {
+    pub size: i32,
 }
 
 fn main() {}

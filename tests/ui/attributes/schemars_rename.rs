@@ -1,4 +1,4 @@
-//! A kind is `Debug`.
+//! A name for the schema only.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
@@ -9,10 +9,12 @@ mod uses;
 
 logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
-#[derive(Clone, DeepCopy, JsonSchema, Object)]
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
 pub struct Widget {
     pub metadata: ObjectMeta,
+    #[schemars(rename = "breadth")]
+    pub width: i32,
 }
 
 #[derive(Clone, Debug, DeepCopy, ObjectList)]

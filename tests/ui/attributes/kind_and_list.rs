@@ -1,4 +1,4 @@
-//! A list is `Clone`.
+//! A kind and its list, each with a mistake: two errors.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
@@ -11,16 +11,16 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
-#[k8s(subresource(status))]
+#[k8s(plural = "Widgets")]
 pub struct Widget {
     pub metadata: ObjectMeta,
-    pub status: Option<String>,
 }
 
-#[derive(Debug, DeepCopy, ObjectList)]
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
 pub struct WidgetList {
     pub metadata: ListMeta,
     pub items: Vec<Widget>,
+    pub total: i64,
 }
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! `#[k8s]` says nothing.
+//! Two fields of one JSON name.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
@@ -11,9 +11,11 @@ logger_core::group_version! { group = "example.com", version = "v1", kinds = [Wi
 
 #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 #[genclient]
-#[k8s]
 pub struct Widget {
     pub metadata: ObjectMeta,
+    pub size: i32,
+    #[serde(rename = "size")]
+    pub width: i32,
 }
 
 #[derive(Clone, Debug, DeepCopy, ObjectList)]

@@ -1,0 +1,146 @@
+//! What becomes of the shapes that schemars makes, one row each.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// The schema of a field `it` of this schema, or what is wrong with it.
+fn pass(schema: Value) -> Result<Value, String> {
+    let schema = json!({"type": "object", "properties": {"it": schema}});
+    let mut found = Diagnostics::default();
+    let root = Root { item: "v1::Widget", docs: "", status: false };
+    let schema = super::root(schema, &root, &mut found);
+    found.or(()).map_err(|found| found.to_string())?;
+    Ok(schema.expect("nothing was found wrong")["properties"]["it"].clone())
+}
+
+#[track_caller]
+fn becomes(schema: Value, expected: Value) {
+    assert_eq!(pass(schema), Ok(expected));
+}
+
+#[track_caller]
+fn is_refused(schema: Value, expected: &str) {
+    assert_eq!(pass(schema), Err(expected.to_owned()));
+}
+
+fn of<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    T::json_schema(&mut settings.into_generator()).to_value()
+}
+
+#[test]
+fn an_option_is_an_absent_field_and_not_a_null() {
+    becomes(of::<Option<i32>>(), json!({"type": "integer", "format": "int32"}));
+    becomes(
+        json!({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"}),
+        json!({"type": "string", "description": "d"}),
+    );
+    becomes(json!({"type": ["string", "null"], "enum": ["A", null]}), json!({"type": "string", "enum": ["A"]}));
+    becomes(json!({"type": ["string", "null"], "default": null}), json!({"type": "string"}));
+    let item = json!({"type": "integer", "format": "int32", "nullable": true});
+    becomes(of::<Vec<Option<i32>>>(), json!({"type": "array", "items": item}));
+}
+
+#[test]
+fn integers_have_a_width_the_server_knows() {
+    for (schema, expected) in [
+        (of::<u8>(), json!({"type": "integer", "format": "int32", "minimum": 0, "maximum": 255})),
+        (of::<i16>(), json!({"type": "integer", "format": "int32", "minimum": -32768, "maximum": 32767})),
+        (of::<u32>(), json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": 4294967295u32})),
+        (of::<u64>(), json!({"type": "integer", "format": "int64", "minimum": 0})),
+    ] {
+        becomes(schema, expected);
+    }
+    let bounded = json!({"type": "integer", "format": "uint8", "minimum": 3, "maximum": 999});
+    becomes(bounded, json!({"type": "integer", "format": "int32", "minimum": 3, "maximum": 255}));
+}
+
+#[test]
+fn bounds_of_field_and_type_both_count() {
+    let narrowed = json!({"anyOf": [{"type": "string", "minLength": 4, "maxLength": 9}, {"type": "null"}], "minLength": 2, "maxLength": 5});
+    becomes(narrowed, json!({"type": "string", "minLength": 4, "maxLength": 5}));
+    becomes(
+        json!({"type": "number", "exclusiveMinimum": 3}),
+        json!({"type": "number", "minimum": 3, "exclusiveMinimum": true}),
+    );
+    becomes(
+        json!({"type": "number", "minimum": 10, "exclusiveMinimum": 1.5}),
+        json!({"type": "number", "minimum": 10}),
+    );
+}
+
+#[test]
+fn flattened_types_keep_their_fields() {
+    let own = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let mut flattened = own.clone();
+    flattened["oneOf"] = json!([{"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}]);
+    let mut both = own.clone();
+    both["properties"]["b"] = json!({"type": "string"});
+    both["required"] = json!(["a", "b"]);
+    becomes(flattened.clone(), both);
+    flattened["oneOf"][0]["properties"] = json!({"a": {"type": "integer"}});
+    is_refused(flattened, "`v1::Widget.it`: two flattened types have a field `a`; rename one");
+}
+
+#[test]
+fn any_json_is_preserved() {
+    let preserved = json!({"x-kubernetes-preserve-unknown-fields": true});
+    becomes(json!(true), preserved.clone());
+    becomes(json!({}), preserved);
+    becomes(json!({"description": "d"}), json!({"description": "d", "x-kubernetes-preserve-unknown-fields": true}));
+    becomes(json!({"type": "object"}), json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+    let flattened = json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": true});
+    let expected = json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-preserve-unknown-fields": true});
+    becomes(flattened, expected);
+}
+
+#[test]
+fn unit_enums_are_lists_of_words() {
+    let documented = json!({"oneOf": [{"type": "string", "const": "A", "description": "a"}, {"type": "string", "enum": ["B", "C"]}]});
+    becomes(documented, json!({"type": "string", "enum": ["A", "B", "C"]}));
+}
+
+#[test]
+fn sets_of_scalars_are_sets_and_their_defaults_sorted() {
+    let set = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true, "default": ["b", "a"]});
+    let expected =
+        json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set", "default": ["a", "b"]});
+    becomes(set, expected);
+    let of_objects = json!({"type": "array", "items": {"type": "object", "properties": {}}, "uniqueItems": true});
+    becomes(of_objects, json!({"type": "array", "items": {"type": "object", "properties": {}}}));
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_on_its_field() {
+    for (schema, expected) in [
+        (of::<()>(), "a unit has no value in JSON; leave the field out, or use a struct"),
+        (of::<(i32, i32)>(), "a tuple has no structural schema; use a struct with named fields"),
+        (of::<u128>(), "the API server has no 128-bit integers; use `i64`, or `String` for larger numbers"),
+        (
+            of::<std::num::NonZeroI32>(),
+            "a value that must not be something has no structural schema; use a bound or a plain type",
+        ),
+        (
+            json!({"$ref": "#"}),
+            "a type that contains itself has no structural schema; break the cycle with `serde_json::Value`",
+        ),
+        (
+            json!({"type": "string", "x-kubernets-validations": []}),
+            "the API server knows no schema keyword `x-kubernets-validations`; remove or correct it",
+        ),
+        (json!({"type": "array", "maxItems": 0}), "an array that holds nothing cannot be part of an API"),
+        (
+            json!({"minLength": 1}),
+            "its JSON type is not known; derive `JsonSchema` or give it `#[schemars(with = \"..\")]`",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}}),
+            "fields beside a flattened map have no structural schema unless its values are `serde_json::Value`; give the map a field of its own",
+        ),
+    ] {
+        is_refused(schema, &format!("`v1::Widget.it`: {expected}"));
+    }
+}

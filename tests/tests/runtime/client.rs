@@ -1,0 +1,197 @@
+//! The errors of the typed client: each names the request, the cause and the way out, and none is a panic.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use futures::{StreamExt, pin_mut};
+use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
+use kube::{Client, Config};
+use logger_client::Clientset;
+use logger_client::typed::example_v1::LoggerClient;
+use logger_runtime::Error;
+use serde_json::json;
+
+use crate::line::{Answer, Asked, Line};
+
+fn loggers(client: Client) -> LoggerClient {
+    Clientset::new(client).example_v1().loggers("default")
+}
+
+/// The error of a read that is answered so.
+async fn reading(answer: Answer) -> Error {
+    let line = Line::new().await;
+    line.once(Asked::Other, answer);
+    let error = loggers(line.client()).get("audit").await.expect_err("it is an error");
+    assert!(!error.to_string().contains('\n'), "it prints on one line: {error}");
+    error
+}
+
+/// A client of a server that is not there.
+pub(crate) fn unreachable() -> Client {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
+    config.connect_timeout = Some(Duration::from_secs(5));
+    Client::try_from(config).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crd_that_is_not_installed_is_not_found_with_the_way_out() {
+    let loggers = loggers(Line::bare().client());
+    let errors = [
+        loggers.get("audit").await.unwrap_err(),
+        loggers.get_opt("audit").await.expect_err("the kind is missing, not the object"),
+        loggers.list(&ListParams::default()).await.unwrap_err(),
+        loggers.watch(&WatchParams::default(), "0").await.err().unwrap(),
+        loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap_err(),
+        loggers.delete("audit", &DeleteParams::default()).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.is_not_found(), "{error}");
+        let text = error.to_string();
+        for part in [
+            "loggers.example.com",
+            "404 page not found",
+            "is its CustomResourceDefinition installed?",
+            "`kubectl get crd loggers.example.com`",
+            "config/crd/bases",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_object_is_not_taken_for_a_missing_crd() {
+    let loggers = loggers(Line::new().await.client());
+    assert_eq!(loggers.get_opt("audit").await.unwrap(), None);
+    let error = loggers.get("audit").await.unwrap_err();
+    assert!(error.is_not_found());
+    assert!(!error.to_string().contains("CustomResourceDefinition"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn forbidden_says_how_to_ask_for_the_grant() {
+    let line = Line::new().await;
+    line.always(Asked::Other, Answer::status(403, "Forbidden", "User \"ann\" cannot do that"));
+    line.always(Asked::List, Answer::status(403, "Forbidden", "User \"ann\" cannot do that"));
+    let loggers = loggers(line.client());
+    let logger = tests::logger("audit");
+    let post = PostParams::default();
+    let (delete, all) = (DeleteParams::default(), ListParams::default());
+    for (error, asks) in [
+        (loggers.get("audit").await.unwrap_err(), "get loggers.example.com"),
+        (loggers.list(&all).await.unwrap_err(), "list loggers.example.com"),
+        (loggers.create(&logger, &post).await.unwrap_err(), "create loggers.example.com"),
+        (loggers.update(&logger, &post).await.unwrap_err(), "update loggers.example.com"),
+        (loggers.update_status(&logger, &post).await.unwrap_err(), "update loggers.example.com --subresource=status"),
+        (loggers.delete("audit", &delete).await.unwrap_err(), "delete loggers.example.com"),
+        (loggers.delete_collection(&delete, &all).await.unwrap_err(), "deletecollection loggers.example.com"),
+    ] {
+        assert!(error.is_forbidden(), "{error}");
+        assert!(error.to_string().contains("User \"ann\" cannot do that"), "{error}");
+        let way_out = format!("`kubectl auth can-i {asks}`");
+        assert!(error.to_string().contains(&way_out), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_says_to_read_again() {
+    let loggers = loggers(Line::new().await.client());
+    let stale = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
+    let mut changed = stale.clone();
+    changed.spec.time_interval = 5;
+    loggers.update(&changed, &PostParams::default()).await.unwrap();
+    let error = loggers.update(&stale, &PostParams::default()).await.unwrap_err();
+    assert!(error.is_conflict() && !error.is_already_exists());
+    assert!(error.to_string().starts_with("cannot update loggers.example.com `audit`: "), "{error}");
+    assert!(error.to_string().contains("read it again and repeat the change"), "{error}");
+    let exists = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap_err();
+    assert!(exists.is_already_exists() && !exists.is_conflict());
+    assert!(!exists.to_string().contains("read it again"), "{exists}");
+}
+
+#[tokio::test]
+async fn an_unreachable_server_is_named_with_the_cause() {
+    let error = loggers(unreachable()).get("audit").await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("cannot get loggers.example.com `audit`: "), "{text}");
+    assert!(text.to_lowercase().contains("connection refused"), "{text}");
+    assert!(text.contains("is the API server up"), "{text}");
+    assert!(error.status().is_none() && error.kube_error().is_some());
+    assert!(!error.is_not_found() && !error.is_forbidden() && !error.is_conflict());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_off_is_an_error() {
+    let error = reading(Answer::Torn("{\"apiVersion\": \"example.com/v1\", ")).await;
+    assert!(error.to_string().contains("connection reset"), "{error}");
+    assert!(error.to_string().contains("is the API server up"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn malformed_json_is_an_error_that_says_who_answered() {
+    for text in ["{\"apiVersion\": ", "<html>\n<body>log in first</body></html>", ""] {
+        let error = reading(Answer::Text(200, text.into())).await;
+        assert!(matches!(error.kube_error(), Some(kube::Error::SerdeError(_))), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("line 1 column"), "{text}");
+        assert!(
+            text.contains("does the kubeconfig name the API server") && !text.contains("is the API server up"),
+            "something answered: {text}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn malformed_events_are_errors_and_the_watch_goes_on() {
+    let line = Line::new().await;
+    let good = json!({"type": "ADDED", "object": tests::logger("audit")});
+    let answer = format!("{{\"type\": nonsense}}\n{good}\n");
+    line.once(Asked::Watch, Answer::Text(200, answer));
+    let events = loggers(line.client()).watch(&WatchParams::default(), "0").await.unwrap();
+    pin_mut!(events);
+    let error = events.next().await.unwrap().unwrap_err();
+    assert!(error.to_string().starts_with("cannot watch loggers.example.com: "), "{error}");
+    assert!(events.next().await.unwrap().is_ok());
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_500_with_an_html_body_is_one_line_of_text() {
+    let page =
+        format!("<html>\n<head><title>500</title></head>\n<body>\n{}\n</body>\n</html>\n", "<br>oops".repeat(5000));
+    let error = reading(Answer::Text(500, page)).await;
+    assert_eq!(error.status().unwrap().code, 500);
+    let text = error.to_string();
+    assert!(text.starts_with("cannot get loggers.example.com `audit`: "), "{text}");
+    assert!(text.contains("500"), "{text}");
+    assert!(text.len() < 1000, "{} bytes", text.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_without_a_body_still_names_its_code() {
+    let error = reading(Answer::Text(502, String::new())).await;
+    assert!(error.to_string().contains("502"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_another_kind_is_refused() {
+    let of = |api_version: &str, kind: &str| {
+        let spec = json!({"name": "audit", "timeInterval": 1});
+        let answer = json!({"apiVersion": api_version, "kind": kind, "metadata": {}, "spec": spec, "items": []});
+        Answer::Text(200, answer.to_string())
+    };
+    let line = Line::new().await;
+    let loggers = loggers(line.client());
+    for (api_version, kind) in [("library.example.org/v1beta1", "Logger"), ("example.com/v1", "Book")] {
+        line.once(Asked::Other, of(api_version, kind));
+        line.once(Asked::List, of(api_version, kind));
+        for error in [loggers.get("audit").await.unwrap_err(), loggers.list(&ListParams::default()).await.unwrap_err()]
+        {
+            assert!(matches!(error.kube_error(), Some(kube::Error::SerdeError(_))), "{error}");
+            let found = if kind == "Book" { kind } else { api_version };
+            assert!(error.to_string().contains(&format!("\"{found}\", expected")), "{error}");
+            assert!(error.to_string().contains("something else answered"), "{error}");
+        }
+    }
+}
