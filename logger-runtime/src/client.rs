@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use futures::{Stream, TryStreamExt};
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
@@ -20,7 +22,8 @@ use crate::error::Error;
 /// - every object it returns is as the server has it, with its resourceVersion;
 /// - every error names the request, the cause and, where one is known, the way out.
 ///
-/// Cloning is cheap.
+/// Cloning is cheap. Each verb returns a boxed future: so rustc reports a verb that is not granted once, where it is
+/// called, and not again where it is awaited.
 #[derive(Clone, Debug)]
 pub struct TypedClient<K> {
     api: Api<K>,
@@ -89,97 +92,113 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     ///
     /// # Errors
     /// It exists, breaks a rule of its schema, or the request failed.
-    pub async fn create(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    pub fn create<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Create,
     {
-        let name = object.meta().name.as_deref().unwrap_or_default();
-        self.api.create(params, object).await.map_err(failed::<K>("create", name))
+        Box::pin(async move {
+            let name = object.meta().name.as_deref().unwrap_or_default();
+            self.api.create(params, object).await.map_err(failed::<K>("create", name))
+        })
     }
 
     /// Replaces an object with what is given, if nobody changed it since: its resourceVersion tells.
     ///
     /// # Errors
     /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
-    pub async fn update(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    pub fn update<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Update,
     {
-        let name = name_of("update", object)?;
-        self.api.replace(name, params, object).await.map_err(failed::<K>("update", name))
+        Box::pin(async move {
+            let name = name_of("update", object)?;
+            self.api.replace(name, params, object).await.map_err(failed::<K>("update", name))
+        })
     }
 
     /// Replaces the status of an object, and nothing else, if nobody changed it since: its resourceVersion tells.
     ///
     /// # Errors
     /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
-    pub async fn update_status(&self, object: &K, params: &PostParams) -> Result<K, Error>
+    pub fn update_status<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::UpdateStatus,
     {
-        let name = name_of("update the status of", object)?;
-        self.api.replace_status(name, params, object).await.map_err(failed::<K>("update the status of", name))
+        Box::pin(async move {
+            let name = name_of("update the status of", object)?;
+            self.api.replace_status(name, params, object).await.map_err(failed::<K>("update the status of", name))
+        })
     }
 
     /// Removes an object. With finalizers it stays, marked, until they are done.
     ///
     /// # Errors
     /// It is not there, a precondition does not hold, or the request failed.
-    pub async fn delete(&self, name: &str, params: &DeleteParams) -> Result<(), Error>
+    pub fn delete<'a>(&'a self, name: &'a str, params: &'a DeleteParams) -> BoxFuture<'a, Result<(), Error>>
     where
         K: verbs::Delete,
     {
-        self.api.delete(name, params).await.map(drop).map_err(failed::<K>("delete", name))
+        Box::pin(async move { self.api.delete(name, params).await.map(drop).map_err(failed::<K>("delete", name)) })
     }
 
     /// Removes all objects that are selected.
     ///
     /// # Errors
     /// The request failed.
-    pub async fn delete_collection(&self, params: &DeleteParams, selected: &ListParams) -> Result<(), Error>
+    pub fn delete_collection<'a>(
+        &'a self,
+        params: &'a DeleteParams,
+        selected: &'a ListParams,
+    ) -> BoxFuture<'a, Result<(), Error>>
     where
         K: verbs::DeleteCollection,
     {
-        self.api.delete_collection(params, selected).await.map(drop).map_err(failed::<K>("delete", ""))
+        Box::pin(async move {
+            self.api.delete_collection(params, selected).await.map(drop).map_err(failed::<K>("delete", ""))
+        })
     }
 
     /// Reads an object.
     ///
     /// # Errors
     /// It is not there, or the request failed.
-    pub async fn get(&self, name: &str) -> Result<K, Error>
+    pub fn get<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Get,
     {
-        self.api.get(name).await.map_err(failed::<K>("get", name))
+        Box::pin(async move { self.api.get(name).await.map_err(failed::<K>("get", name)) })
     }
 
     /// Reads an object that may not be there.
     ///
     /// # Errors
     /// Its kind is not there, or the request failed.
-    pub async fn get_opt(&self, name: &str) -> Result<Option<K>, Error>
+    pub fn get_opt<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<K>, Error>>
     where
         K: verbs::Get,
     {
-        match self.get(name).await {
-            Ok(object) => Ok(Some(object)),
-            Err(error) if error.is_not_found() && !error.is_unserved() => Ok(None),
-            Err(error) => Err(error),
-        }
+        Box::pin(async move {
+            match self.get(name).await {
+                Ok(object) => Ok(Some(object)),
+                Err(error) if error.is_not_found() && !error.is_unserved() => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
     }
 
     /// Reads all objects that are selected.
     ///
     /// # Errors
     /// The request failed.
-    pub async fn list(&self, selected: &ListParams) -> Result<K::List, Error>
+    pub fn list<'a>(&'a self, selected: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
     where
         K: verbs::List + Listed,
     {
-        let request = Request::new(self.api.resource_url()).list(selected).map_err(kube::Error::BuildRequest);
-        let answer = async { self.api.clone().into_client().request(request?).await };
-        answer.await.map_err(failed::<K>("list", ""))
+        Box::pin(async move {
+            let request = Request::new(self.api.resource_url()).list(selected).map_err(kube::Error::BuildRequest);
+            let answer = async { self.api.clone().into_client().request(request?).await };
+            answer.await.map_err(failed::<K>("list", ""))
+        })
     }
 
     /// Follows the objects that are selected, from a resourceVersion on; `"0"` starts with those that are there.
@@ -188,32 +207,34 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     ///
     /// # Errors
     /// The request failed; later, the stream yields what went wrong.
-    pub async fn watch(
-        &self,
-        selected: &WatchParams,
-        resource_version: &str,
-    ) -> Result<impl Stream<Item = Result<WatchEvent<K>, Error>> + use<K>, Error>
+    pub fn watch<'a>(
+        &'a self,
+        selected: &'a WatchParams,
+        resource_version: &'a str,
+    ) -> BoxFuture<'a, Result<BoxStream<'static, Result<WatchEvent<K>, Error>>, Error>>
     where
         K: verbs::Watch,
     {
-        let events = self.api.watch(selected, resource_version).await.map_err(failed::<K>("watch", ""))?;
-        Ok(events.map_err(failed::<K>("watch", "")))
+        Box::pin(async move {
+            let events = self.api.watch(selected, resource_version).await.map_err(failed::<K>("watch", ""))?;
+            Ok(events.map_err(failed::<K>("watch", "")).boxed())
+        })
     }
 
     /// Changes parts of an object.
     ///
     /// # Errors
     /// It is not there, the result breaks a rule, or the request failed.
-    pub async fn patch<P: Serialize + Debug>(
-        &self,
-        name: &str,
-        patch: &Patch<P>,
-        params: &PatchParams,
-    ) -> Result<K, Error>
+    pub fn patch<'a, P: Serialize + Debug + Sync>(
+        &'a self,
+        name: &'a str,
+        patch: &'a Patch<P>,
+        params: &'a PatchParams,
+    ) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Patch,
     {
-        self.api.patch(name, params, patch).await.map_err(failed::<K>("patch", name))
+        Box::pin(async move { self.api.patch(name, params, patch).await.map_err(failed::<K>("patch", name)) })
     }
 }
 
@@ -222,26 +243,26 @@ impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
     ///
     /// # Errors
     /// The request failed.
-    pub async fn list(&self, selected: &ListParams) -> Result<K::List, Error>
+    pub fn list<'a>(&'a self, selected: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
     where
         K: verbs::List + Listed,
     {
-        self.0.list(selected).await
+        self.0.list(selected)
     }
 
     /// Follows the objects that are selected. See [`TypedClient::watch`].
     ///
     /// # Errors
     /// The request failed; later, the stream yields what went wrong.
-    pub async fn watch(
-        &self,
-        selected: &WatchParams,
-        resource_version: &str,
-    ) -> Result<impl Stream<Item = Result<WatchEvent<K>, Error>> + use<K>, Error>
+    pub fn watch<'a>(
+        &'a self,
+        selected: &'a WatchParams,
+        resource_version: &'a str,
+    ) -> BoxFuture<'a, Result<BoxStream<'static, Result<WatchEvent<K>, Error>>, Error>>
     where
         K: verbs::Watch,
     {
-        self.0.watch(selected, resource_version).await
+        self.0.watch(selected, resource_version)
     }
 }
 

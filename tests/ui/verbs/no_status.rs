@@ -16,8 +16,8 @@ pub struct Widget {
     pub status: Option<String>,
 }
 
-pub fn write(widgets: &TypedClient<Widget>, widget: &Widget) {
-    let _ = widgets.update_status(widget, &PostParams::default());
+pub async fn write(widgets: &TypedClient<Widget>, widget: &Widget) {
+    let _ = widgets.update_status(widget, &PostParams::default()).await;
 }
 
 fn main() {}
