@@ -33,6 +33,9 @@ pub struct TypedClient<K> {
 #[derive(Clone, Debug)]
 pub struct AllNamespaces<K>(TypedClient<K>);
 
+/// What a watch yields until the server ends it.
+pub type EventStream<K> = BoxStream<'static, Result<WatchEvent<K>, Error>>;
+
 /// How the objects of a kind are addressed: those in namespaces and those of the cluster.
 pub trait Addressed: Kind {
     /// The objects in a namespace, or all there are.
@@ -211,7 +214,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         &'a self,
         selected: &'a WatchParams,
         resource_version: &'a str,
-    ) -> BoxFuture<'a, Result<BoxStream<'static, Result<WatchEvent<K>, Error>>, Error>>
+    ) -> BoxFuture<'a, Result<EventStream<K>, Error>>
     where
         K: verbs::Watch,
     {
@@ -258,7 +261,7 @@ impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
         &'a self,
         selected: &'a WatchParams,
         resource_version: &'a str,
-    ) -> BoxFuture<'a, Result<BoxStream<'static, Result<WatchEvent<K>, Error>>, Error>>
+    ) -> BoxFuture<'a, Result<EventStream<K>, Error>>
     where
         K: verbs::Watch,
     {

@@ -11,7 +11,7 @@ pub mod lister;
 pub mod store;
 pub mod workqueue;
 
-pub use client::{AllNamespaces, TypedClient};
+pub use client::{AllNamespaces, EventStream, TypedClient};
 pub use error::Error;
 pub use factory::{InformerFactory, SyncError};
 pub use informer::{Event, Registration, SharedInformer};
