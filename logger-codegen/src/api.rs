@@ -27,7 +27,8 @@ pub(crate) struct Group {
 /// A kind that has a client.
 pub(crate) struct ClientKind {
     pub(crate) meta: ApiKind,
-    /// Path of its type. It is never imported, so no kind's name can clash with another.
+    /// Path of its type, below the module that generated files import as `types`. The type itself is never imported,
+    /// so no kind's name can clash with another.
     pub(crate) ty: TokenStream,
     /// Name of its getters, such as `loggers`.
     pub(crate) getter: Ident,
@@ -63,7 +64,7 @@ impl Group {
     fn new(meta: ApiGroup, module: String) -> Self {
         let kind = |kind: &'static ApiKind| ClientKind {
             meta: *kind,
-            ty: path(&format!("{}::{}", meta.module, kind.kind)),
+            ty: path(&format!("types::{}", kind.kind)),
             getter: names::ident(&names::snake_plural(kind.kind, kind.plural)),
         };
         let mut kinds: Vec<_> = meta.kinds().filter(|kind| kind.genclient).map(kind).collect();

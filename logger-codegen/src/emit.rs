@@ -38,6 +38,12 @@ pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostic
     sources.into_iter().flatten().map(file).collect::<Result<_, _>>().map_err(Diagnostics::from)
 }
 
+/// The module of a group's kinds, under the name that generated code has for it.
+fn types(group: &Group) -> TokenStream {
+    let path = group.path();
+    quote!(use #path as types;)
+}
+
 /// Doc attributes, a line each.
 fn doc(text: &str) -> TokenStream {
     let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });

@@ -6,7 +6,7 @@
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `create`",
     label = "`create` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Create {}
 
@@ -14,7 +14,7 @@ pub trait Create {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `update`",
     label = "`update` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Update {}
 
@@ -30,7 +30,7 @@ pub trait UpdateStatus {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `delete`",
     label = "`delete` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Delete {}
 
@@ -38,7 +38,7 @@ pub trait Delete {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `delete_collection`",
     label = "`delete_collection` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait DeleteCollection {}
 
@@ -46,7 +46,7 @@ pub trait DeleteCollection {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `get`",
     label = "`get` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Get {}
 
@@ -54,7 +54,7 @@ pub trait Get {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `list`",
     label = "`list` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait List {}
 
@@ -62,7 +62,7 @@ pub trait List {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `watch`",
     label = "`watch` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Watch {}
 
@@ -70,6 +70,6 @@ pub trait Watch {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `patch`",
     label = "`patch` is not granted",
-    note = "`#[genclient]` on the kind grants it"
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Patch {}

@@ -10,6 +10,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
 
 use crate::columns::PrintColumns;
 use crate::errors::Errors;
+use crate::verbs::VerbList;
 
 /// `#[genclient(..)]`: Go's `+genclient`.
 #[derive(Default, FromMeta)]
@@ -19,6 +20,14 @@ pub(crate) struct Genclient {
     pub(crate) non_namespaced: Flag,
     /// `+genclient:noStatus`
     pub(crate) no_status: Flag,
+    /// `+genclient:noVerbs`
+    pub(crate) no_verbs: Flag,
+    /// `+genclient:readonly`
+    pub(crate) readonly: Flag,
+    /// `+genclient:onlyVerbs=get,list`
+    pub(crate) only_verbs: Option<VerbList>,
+    /// `+genclient:skipVerbs=get,list`
+    pub(crate) skip_verbs: Option<VerbList>,
 }
 
 /// `#[k8s(..)]` on a kind: Go's `+kubebuilder:resource`, `subresource` and `printcolumn`.
@@ -84,9 +93,12 @@ const FORMS: &[(&str, &str)] = &[
     ("group", "group = \"example.com\""),
     ("kinds", "kinds = [Widget, WidgetList]"),
     ("no_status", "no_status"),
+    ("no_verbs", "no_verbs"),
     ("non_namespaced", "non_namespaced"),
+    ("only_verbs", "only_verbs = [get, list]"),
     ("plural", "plural = \"widgets\""),
     ("printcolumns", "printcolumns = [string(\"State\", \".status.state\")]"),
+    ("readonly", "readonly"),
     ("rename", "rename = \"..\""),
     ("rename_all", "rename_all = \"camelCase\""),
     ("scale", "scale(spec_path = \"..\", status_path = \"..\")"),
@@ -94,6 +106,7 @@ const FORMS: &[(&str, &str)] = &[
     ("selector_path", "selector_path = \".status.selector\""),
     ("short_names", "short_names = [\"wg\"]"),
     ("singular", "singular = \"widget\""),
+    ("skip_verbs", "skip_verbs = [delete, delete_collection]"),
     ("spec_path", "spec_path = \".spec.replicas\""),
     ("status", "status"),
     ("status_path", "status_path = \".status.replicas\""),

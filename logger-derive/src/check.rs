@@ -4,7 +4,7 @@ use syn::LitStr;
 
 use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
-use crate::names;
+use crate::{names, verbs};
 
 /// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
@@ -17,6 +17,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     status_subresource_has_a_status(kind, errors);
     scale_paths_are_where_they_belong(kind, errors);
     columns_are_accepted_by_the_server(kind, errors);
+    verbs::check(kind, errors);
 }
 
 /// Checks a list, likewise.

@@ -11,6 +11,7 @@ mod errors;
 mod group_version;
 mod model;
 mod names;
+mod verbs;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -38,7 +39,11 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 /// ## `#[genclient]`
 /// Generate a client, as Go's `+genclient`. Objects are namespaced and every verb is granted, unless it says
 /// - `non_namespaced`: objects live in the cluster (`+genclient:nonNamespaced`);
-/// - `no_status`: the client does not update the status (`+genclient:noStatus`).
+/// - `no_status`: the client does not update the status (`+genclient:noStatus`);
+/// - `no_verbs`, `readonly` (`get`, `list` and `watch`), `only_verbs = [get, list]` or `skip_verbs = [delete]`, one of
+///   them: the client has no other verbs. A verb it has not is a compile error; without `list` and `watch` there is no
+///   informer and no lister. The verbs are `create`, `update`, `update_status`, `delete`, `delete_collection`, `get`,
+///   `list`, `watch` and `patch`.
 ///
 /// ## `#[k8s(..)]`
 /// - `plural = "widgets"`, `singular = "widget"`: names in URLs and for people; otherwise made from the type's name.

@@ -45,4 +45,5 @@ scenarios! {
     fixture::kinds_without_status_work,
     fixture::unset_fields_are_not_sent,
     fixture::kinds_without_update_status_still_serve_it,
+    fixture::clients_do_what_their_verbs_say,
 }

@@ -76,15 +76,17 @@ fn factory(groups: &[&Group]) -> Source {
 }
 
 fn group(group: &Group) -> Source {
-    let mut items = vec![
-        quote!(
-            use logger_runtime::InformerFactory;
-        ),
-        informers(group),
-        getters(group),
-    ];
+    let mut items = vec![imports(group), informers(group), getters(group)];
     items.extend(group.informed_kinds().map(alias));
     (format!("informers/{}.rs", group.module), format!("Shared informers of {}.", group.described()), items)
+}
+
+fn imports(group: &Group) -> TokenStream {
+    let types = super::types(group);
+    quote! {
+        #types
+        use logger_runtime::InformerFactory;
+    }
 }
 
 fn informers(group: &Group) -> TokenStream {
@@ -124,7 +126,7 @@ fn getters(group: &Group) -> TokenStream {
 
 fn alias(kind: &ClientKind) -> TokenStream {
     let (ty, informer) = (&kind.ty, kind.type_named("Informer"));
-    let docs = doc(&format!("Follows {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
+    let docs = doc(&format!("Informer of {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     quote! {
         #docs
         pub type #informer = logger_runtime::SharedInformer<#ty>;

@@ -14,24 +14,28 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
 }
 
 fn group(group: &Group) -> Source {
-    let items = group.informed_kinds().map(aliases).collect();
+    let mut items = vec![super::types(group)];
+    items.extend(group.informed_kinds().flat_map(aliases));
     (format!("listers/{}.rs", group.module), format!("Listers of {}.", group.described()), items)
 }
 
-fn aliases(kind: &ClientKind) -> TokenStream {
+fn aliases(kind: &ClientKind) -> Vec<TokenStream> {
     let (ty, lister, of_namespace) = (&kind.ty, kind.type_named("Lister"), kind.type_named("NamespaceLister"));
-    let docs =
-        doc(&format!("Reads {} objects from an informer's store.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
+    let docs = doc(&format!(
+        "Lister of {} objects, from an informer's store.\n\n{}",
+        kind.linked(),
+        transplanted(kind.meta.docs)
+    ));
     let namespaced = kind.is_namespaced().then(|| {
-        let docs = doc(&format!("Reads the {} objects of one namespace from an informer's store.", kind.linked()));
+        let docs = doc(&format!("Lister of the {} objects of one namespace, from an informer's store.", kind.linked()));
         quote! {
             #docs
             pub type #of_namespace = logger_runtime::NamespaceLister<#ty>;
         }
     });
-    quote! {
+    let lister = quote! {
         #docs
         pub type #lister = logger_runtime::Lister<#ty>;
-        #namespaced
-    }
+    };
+    [Some(lister), namespaced].into_iter().flatten().collect()
 }

@@ -14,15 +14,17 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
 }
 
 fn group(group: &Group) -> Source {
-    let mut items = vec![
-        quote!(
-            use logger_runtime::kube::Client;
-        ),
-        client(group),
-        getters(group),
-    ];
+    let mut items = vec![imports(group), client(group), getters(group)];
     items.extend(group.kinds.iter().map(alias));
     (format!("typed/{}.rs", group.module), format!("Typed clients of {}.", group.described()), items)
+}
+
+fn imports(group: &Group) -> TokenStream {
+    let types = super::types(group);
+    quote! {
+        #types
+        use logger_runtime::kube::Client;
+    }
 }
 
 fn client(group: &Group) -> TokenStream {
@@ -89,7 +91,7 @@ fn has_all_namespaces(kind: &ClientKind) -> bool {
 
 fn alias(kind: &ClientKind) -> TokenStream {
     let (ty, client) = (&kind.ty, kind.type_named("Client"));
-    let docs = doc(&format!("Reads and writes {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
+    let docs = doc(&format!("Client of {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     quote! {
         #docs
         pub type #client = logger_runtime::TypedClient<#ty>;

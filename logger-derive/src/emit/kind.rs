@@ -10,10 +10,6 @@ use crate::columns::PrintColumn;
 use crate::model::Kind;
 use crate::names;
 
-/// Variants of `meta::Verb` and names of the marker traits.
-pub(super) const VERBS: [&str; 9] =
-    ["Create", "Update", "UpdateStatus", "Delete", "DeleteCollection", "Get", "List", "Watch", "Patch"];
-
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
     let plural = kind.plural();
@@ -47,20 +43,11 @@ impl Kind {
             (None, None) => true,
         }
     }
-
-    /// The verbs its client has.
-    fn verbs(&self) -> Vec<&'static str> {
-        let Some((_, client)) = &self.genclient else {
-            return Vec::new();
-        };
-        let status = self.k8s.subresource.status.is_present() && !client.no_status.is_present();
-        VERBS.into_iter().filter(|verb| status || *verb != "UpdateStatus").collect()
-    }
 }
 
 fn verb_markers(kind: &Kind) -> TokenStream {
     let (ident, krate) = (&kind.root.ident, &kind.root.krate);
-    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
+    let verbs = kind.verbs().map(|verb| format_ident!("{verb}"));
     quote!(#(#[automatically_derived] impl #krate::verbs::#verbs for #ident {})*)
 }
 
@@ -72,7 +59,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
-    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
+    let verbs = kind.verbs().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));

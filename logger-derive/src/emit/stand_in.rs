@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{DeriveInput, Generics};
 
-use super::kind::VERBS;
 use crate::model::{Kind, List};
+use crate::verbs::VERBS;
 
 pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     let (ident, krate) = (&input.ident, &kind.root.krate);
@@ -19,7 +19,7 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     let meta = quote!(#krate::wire::ObjectMeta);
     let type_meta = quote!(#krate::meta::TypeMeta::Kind(#krate::meta::ApiKind::REFUSED));
     let parts = [resource(input, krate, &meta, &scope), object(input, krate, &type_meta), wire(input, krate)];
-    let verbs = VERBS.map(|verb| format_ident!("{verb}"));
+    let verbs = VERBS.map(|(_, verb)| format_ident!("{verb}"));
     quote! {
         #(#parts)*
         #(impl #impl_generics #krate::verbs::#verbs for #ident #ty_generics #where_clause {})*

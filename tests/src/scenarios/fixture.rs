@@ -2,6 +2,7 @@
 
 use fixture_client::{Clientset, SharedInformerFactory};
 use fixture_types::archive_v1::{ReadingPolicy, ReadingPolicyStatus};
+use fixture_types::desk_v1::{Loan, Notice, Stamp};
 use fixture_types::library_v1beta1::{Book, Shelf, ShelfSpec, ShelfStatus, Wood};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ListParams, PostParams};
@@ -73,4 +74,28 @@ pub(super) async fn kinds_without_update_status_still_serve_it(client: Client) {
     let reported = api.replace_status("all", &post(), &created).await.unwrap();
     assert_eq!(reported.status.books, Some(3));
     assert_eq!(reported.spec.readers, ["ann"]);
+}
+
+/// What they do not do is no method to call: see the ui tests.
+pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
+    let namespace = namespace(&client, "desk").await;
+    let notice = Notice { metadata: named("open"), text: "from nine to five".into() };
+    let written = Api::<Notice>::namespaced(client.clone(), &namespace).create(&post(), &notice).await.unwrap();
+
+    let clientset = Clientset::new(client);
+    let desk = clientset.desk_v1();
+    assert_eq!(desk.notices(&namespace).get("open").await.unwrap(), written);
+    let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
+    let informer = factory.desk_v1().notices();
+    factory.start();
+    factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
+    assert_eq!(informer.lister().namespace(&namespace).get("open").unwrap().text, "from nine to five");
+    factory.shutdown().await;
+
+    let loan = Loan { metadata: named("walden"), reader: "ann".into() };
+    desk.loans(&namespace).create(&loan, &post()).await.unwrap();
+    let loans = desk.all_loans().list(&ListParams::default().fields("metadata.namespace=desk")).await.unwrap();
+    assert_eq!(loans.items[0].reader, "ann");
+    let stamped = desk.stamps().create(&Stamp { metadata: named("seen") }, &post()).await.unwrap();
+    assert!(stamped.metadata.uid.is_some());
 }

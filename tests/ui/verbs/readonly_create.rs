@@ -1,0 +1,21 @@
+//! A client that only reads.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use logger_runtime::TypedClient;
+use logger_runtime::kube::api::PostParams;
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(readonly)]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+pub async fn write(widgets: &TypedClient<Widget>, widget: &Widget) {
+    let _ = widgets.create(widget, &PostParams::default()).await;
+}
+
+fn main() {}

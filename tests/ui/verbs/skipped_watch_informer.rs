@@ -1,0 +1,19 @@
+//! Without watch there is no informer.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(skip_verbs = [watch])]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+pub fn follow(factory: &logger_runtime::InformerFactory) {
+    factory.informer::<Widget>();
+}
+
+fn main() {}
