@@ -153,7 +153,7 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
 fn groups_that_begin_alike_get_their_whole_names() {
     let files = generate(fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
     let typed: Vec<_> = files.iter().filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/")).collect();
-    assert_eq!(typed, ["library_example_net_v1.rs", "library_example_org_v1beta1.rs"]);
+    assert_eq!(typed, ["desk_v1.rs", "library_example_net_v1.rs", "library_example_org_v1beta1.rs"]);
 }
 
 #[test]

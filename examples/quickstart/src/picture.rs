@@ -15,7 +15,7 @@ pub(crate) fn line(event: &Event<Logger>) -> String {
     let state = status.state.map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
     let (now, wanted) = (status.replicas.unwrap_or(0), logger.spec.replicas.unwrap_or(1));
     format!(
-        "{word:<8} {}  {state}, {now} of {wanted}, every {} s",
+        "{word} {}  {state}, {now} of {wanted}, every {} s",
         ObjectKey::of(logger.as_ref()),
         logger.spec.time_interval
     )

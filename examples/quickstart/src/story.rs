@@ -89,7 +89,7 @@ impl Stage {
         println!("\n# one with an interval of 0 is refused by its schema");
         match self.create("broken", 0, 1).await {
             Ok(()) => bail!("the API server took a Logger with an interval of 0"),
-            Err(error) => println!("REFUSED  {error:#}"),
+            Err(error) => println!("REFUSED {error:#}"),
         }
 
         println!("\n# one is deleted");

@@ -26,10 +26,10 @@ fn on_the_real_server(control_plane: &ControlPlane) -> Result<(), Failed> {
         return Err(failed().into());
     }
     for expected in [
-        "ADDED    quickstart/audit",
+        "ADDED quickstart/audit",
         "MODIFIED quickstart/audit  Available, 2 of 2",
         "REFUSED",
-        "DELETED  quickstart/access",
+        "DELETED quickstart/access",
     ] {
         if !story.contains(expected) {
             return Err(format!("not told: {expected}\n{}", failed()).into());
