@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
+use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::Status};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -37,6 +37,10 @@ impl Answer {
 
     pub(crate) fn object(code: StatusCode, kind: &Kind, object: &Stored) -> Self {
         Self::json(code, &object.named(Some((&kind.api_version(), &kind.kind))))
+    }
+
+    pub(crate) fn scale(scale: &Scale) -> Self {
+        Self::json(StatusCode::OK, scale)
     }
 
     /// A list at a version. Items of built-in kinds go without their type, and so do the real server's.

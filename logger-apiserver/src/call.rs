@@ -8,6 +8,7 @@ use crate::{
     kinds::{Kind, Kinds},
     object::Stored,
     request::Query,
+    scale,
     status::{FieldError, Refusal, Result},
     store::Store,
 };
@@ -28,14 +29,24 @@ impl State {
     }
 }
 
+/// Which side of an object a request is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Endpoint {
+    /// All of it (or a collection).
+    Main,
+    /// `/status`.
+    Status,
+    /// `/scale`, whose fields are at these paths.
+    Scale(scale::Paths),
+}
+
 /// A request for a resource that is served.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) kind: Arc<Kind>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: Option<String>,
-    /// The request is for `/status`.
-    pub(crate) status: bool,
+    pub(crate) endpoint: Endpoint,
     pub(crate) query: Query,
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
@@ -46,6 +57,11 @@ impl Call {
     /// The name in the path, or nothing when the request is for a collection.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether unknown fields are a reason to refuse the body.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.query.get("fieldValidation") == Some("Strict")
     }
 
     /// Whether the write is to be answered as if done, and not done. `options` names the query in refusals.

@@ -15,9 +15,7 @@ const ACCEPTED: &str = "application/json";
 
 /// Reads the object in the body of a create or an update.
 pub(crate) fn object(call: &Call) -> Result<Object> {
-    if !matches!(call.content_type.as_str(), "" | ACCEPTED) {
-        return Err(Refusal::unsupported_media_type(ACCEPTED));
-    }
+    check_media_type(call)?;
     let kind = &call.kind;
     let fields = match serde_json::from_slice(&call.body) {
         Ok(Value::Object(fields)) => fields,
@@ -31,8 +29,15 @@ pub(crate) fn object(call: &Call) -> Result<Object> {
         }
     };
     check_type(kind, &fields, &call.body)?;
-    let strict = call.query.get("fieldValidation") == Some("Strict");
-    from_fields(kind, fields, strict, Refusal::bad_request)
+    from_fields(kind, fields, call.is_strict(), Refusal::bad_request)
+}
+
+/// Bodies are JSON, whether they say so or not.
+pub(crate) fn check_media_type(call: &Call) -> Result<()> {
+    match call.content_type.as_str() {
+        "" | ACCEPTED => Ok(()),
+        _ => Err(Refusal::unsupported_media_type(ACCEPTED)),
+    }
 }
 
 /// Makes an object of a patch's outcome, which may have gained unknown fields or lost its type.

@@ -12,6 +12,7 @@ use crate::{
     kinds::Kind,
     metadata,
     object::{Object, Stored, now},
+    scale,
     status::{FieldError, Refusal, Result, qualified},
 };
 
@@ -48,6 +49,7 @@ pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError
     let mut errors = Vec::new();
     check_name(definition.name(), &spec, &mut errors);
     check_versions(&spec, &mut errors);
+    check_scales(&spec, &mut errors);
     if let Some(Ok(old)) = old.map(spec_of) {
         check_immutable("spec.scope", &spec.scope, &old.scope, &mut errors);
         check_immutable("spec.names.kind", &spec.names.kind, &old.names.kind, &mut errors);
@@ -226,6 +228,18 @@ fn check_versions(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldErr
             versions,
             "must have exactly one version marked as storage version",
         ));
+    }
+}
+
+/// Subresources that all versions have alike are reported once, as if they stood beside the versions.
+fn check_scales(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
+    let subresources = |version: &CustomResourceDefinitionVersion| version.subresources.clone();
+    let alike = spec.versions.windows(2).all(|pair| subresources(&pair[0]) == subresources(&pair[1]));
+    for (index, version) in spec.versions.iter().enumerate().take(if alike { 1 } else { usize::MAX }) {
+        let at = if alike { "spec.subresources".to_owned() } else { format!("spec.versions[{index}].subresources") };
+        if let Some(paths) = version.subresources.as_ref().and_then(|sub| sub.scale.as_ref()) {
+            errors.extend(scale::check_paths(paths, &at));
+        }
     }
 }
 

@@ -96,5 +96,11 @@ fn resource_bodies(kind: &Kind) -> Vec<Value> {
         "name": format!("{}/status", kind.plural), "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind,
         "verbs": ["get", "patch", "update"],
     });
-    if kind.has_status { vec![resource, status] } else { vec![resource] }
+    let scale = json!({
+        "name": format!("{}/scale", kind.plural), "singularName": "", "namespaced": kind.namespaced,
+        "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
+    });
+    let subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
+    let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
+    std::iter::once(resource).chain(served).collect()
 }

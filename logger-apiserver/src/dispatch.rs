@@ -7,11 +7,12 @@ use http::{Method, StatusCode, header::CONTENT_TYPE, request::Parts};
 
 use crate::{
     answer::Answer,
-    call::{Call, State},
+    call::{Call, Endpoint, State},
     delete, discovery,
     kinds::Kind,
     read,
     request::{Query, Route, Target},
+    scale,
     status::{Refusal, Result},
     watch::Watch,
     write,
@@ -42,13 +43,13 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
 
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
     let kind = served(state, &target, &parts.method)?;
-    let status = is_status(&kind, &target)?;
+    let endpoint = endpoint(&kind, &target)?;
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let call = Call {
         kind,
         namespace: target.namespace,
         name: target.name,
-        status,
+        endpoint,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
         content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
         body,
@@ -72,23 +73,27 @@ fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> 
     }
 }
 
-fn is_status(kind: &Kind, target: &Target) -> Result<bool> {
-    match target.subresource.as_deref() {
-        None => Ok(false),
-        Some("status") if kind.has_status => Ok(true),
-        Some(_) if kind.is_custom() => Err(Refusal::not_found(kind, target.name.as_deref().unwrap_or_default())),
-        Some(_) => Err(Refusal::unknown_resource()),
+fn endpoint(kind: &Kind, target: &Target) -> Result<Endpoint> {
+    match (target.subresource.as_deref(), &kind.scale) {
+        (None, _) => Ok(Endpoint::Main),
+        (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
+        (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
+        (Some(_), _) if kind.is_custom() => Err(Refusal::not_found(kind, target.name.as_deref().unwrap_or_default())),
+        (Some(_), _) => Err(Refusal::unknown_resource()),
     }
 }
 
 fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     let kind = &call.kind;
     let named = call.name.is_some();
+    if let Endpoint::Scale(paths) = &call.endpoint {
+        return perform_scale(state, method, call, paths);
+    }
     match *method {
         Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, kind, &read::get(state, call)?)),
         Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
         Method::GET | Method::HEAD => Ok(Answer::list(kind, state.store.version(), &read::list(state, call)?)),
-        Method::POST | Method::DELETE if call.status => Err(no_such_verb(kind, method)),
+        Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
         Method::POST if !named || kind.is_custom() => {
             Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
         }
@@ -104,7 +109,18 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     }
 }
 
-/// `/status` can be neither made nor deleted.
+fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &scale::Paths) -> Result<Answer> {
+    let scale = match *method {
+        Method::GET | Method::HEAD => scale::get(state, call, paths),
+        Method::PUT => scale::update(state, call, paths),
+        Method::PATCH => scale::patch(state, call, paths),
+        Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
+        _ => Err(Refusal::method_not_allowed()),
+    };
+    Ok(Answer::scale(&scale?))
+}
+
+/// Subresources can be neither made nor deleted.
 fn no_such_verb(kind: &Kind, method: &Method) -> Refusal {
     if !kind.is_custom() {
         return Refusal::method_not_allowed();

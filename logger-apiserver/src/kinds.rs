@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, JSONSchemaProps,
 };
 
-use crate::status::qualified;
+use crate::{scale, status::qualified};
 
 /// One served kind in one version.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub(crate) struct Kind {
     pub(crate) namespaced: bool,
     /// `/status` is served, and the main endpoint leaves `status` alone.
     pub(crate) has_status: bool,
+    /// `/scale` is served, from these paths.
+    pub(crate) scale: Option<scale::Paths>,
     pub(crate) family: Family,
 }
 
@@ -51,6 +53,7 @@ impl Kind {
             categories: Vec::new(),
             namespaced: false,
             has_status: true,
+            scale: None,
             family: Family::Namespace,
         }
     }
@@ -68,6 +71,7 @@ impl Kind {
             categories: vec!["api-extensions".to_owned()],
             namespaced: false,
             has_status: true,
+            scale: None,
             family: Family::Definition,
         }
     }
@@ -85,6 +89,7 @@ impl Kind {
             categories: spec.names.categories.clone().unwrap_or_default(),
             namespaced: spec.scope == "Namespaced",
             has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
+            scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
             family: Family::Custom { definition: uid.to_owned(), schema: schema.map(Arc::new) },
         }
     }

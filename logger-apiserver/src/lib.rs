@@ -17,8 +17,8 @@
 //! # }
 //! ```
 //!
-//! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind. Not there
-//! yet: server-side apply, pages (`limit`), YAML and protobuf bodies, garbage collection, ratcheting validation, and the schema
+//! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind, with
+//! `/status` and `/scale` if it says so. Not there yet: server-side apply, pages (`limit`), YAML and protobuf bodies, garbage collection, ratcheting validation, and the schema
 //! rules named in `schema/validate.rs`.
 
 mod answer;
@@ -35,6 +35,7 @@ mod object;
 mod patch;
 mod read;
 mod request;
+mod scale;
 mod schema;
 mod selector;
 mod status;

@@ -1,5 +1,6 @@
 //! Patches: a changed copy of an object, by JSON patch or merge patch
 
+use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 use crate::status::{Refusal, Result};
@@ -22,7 +23,25 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
         return Err(undecodable(format!("{} in place of an array of operations", type_name(&operations))));
     }
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| Refusal::unprocessable())?;
-    json_patch::patch(object, &operations).map_err(|_| Refusal::unprocessable())
+    operations.0.into_iter().try_for_each(|operation| {
+        let operation = lenient(operation, object);
+        json_patch::patch(object, &[operation]).map_err(|_| Refusal::unprocessable())
+    })
+}
+
+/// The real server replaces a field that is not there too: an absent zero is to be writable as if it were sent.
+fn lenient(operation: PatchOperation, object: &Value) -> PatchOperation {
+    match operation {
+        PatchOperation::Replace(ReplaceOperation { path, value }) if in_map(object, path.as_str()) => {
+            PatchOperation::Add(AddOperation { path, value })
+        }
+        other => other,
+    }
+}
+
+fn in_map(object: &Value, path: &str) -> bool {
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+    parent.is_some_and(Value::is_object)
 }
 
 fn merge_patch(patch: &[u8], object: &mut Value) -> Result<()> {

@@ -45,6 +45,14 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }
 
+    /// What Go's `NewInternalError` makes of an error; [`internal`](Self::internal) is an error it was not told of.
+    pub(crate) fn internal_error(why: &str) -> Self {
+        let cause = StatusCause { field: None, message: Some(why.to_owned()), reason: None };
+        let details = StatusDetails { causes: Some(vec![cause]), ..StatusDetails::default() };
+        let message = format!("Internal error occurred: {why}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, Some(details))
+    }
+
     /// An unknown resource of a group that is served by the server itself.
     pub(crate) fn unknown_resource() -> Self {
         let message = "the server could not find the requested resource";

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::{
-    call::{Call, State},
+    call::{Call, Endpoint, State},
     decode, definition,
     kinds::{Family, Kind},
     metadata, namespace,
     object::{Object, Stored},
-    patch, schema,
+    patch, scale, schema,
     status::{FieldError, Refusal, Result},
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
     give_name(state, kind, &mut object);
     metadata::initialise(&mut object);
     prepare_create(kind, &mut object)?;
-    accept(kind, &object, None)?;
+    accept(call, &object, None)?;
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
@@ -54,10 +54,8 @@ pub(crate) fn update(state: &mut State, call: &Call) -> Result<Stored> {
     place(&mut object, call)?;
     check_name(&object, call)?;
     let old = state.existing(call)?;
+    check_uid(call, &object, &old)?;
     check_version(&call.kind, &object, &old)?;
-    if !object.uid().is_empty() && object.uid() != old.uid() {
-        return Err(another_uid(call, &object, &old));
-    }
     replace(state, call, object, &old, dry_run)
 }
 
@@ -77,10 +75,11 @@ pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
     replace(state, call, object, &old, dry_run)
 }
 
-fn replace(state: &mut State, call: &Call, mut new: Object, old: &Stored, dry_run: bool) -> Result<Stored> {
+/// Puts `new` in place of `old` if it obeys the rules of the endpoint.
+pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Stored, dry_run: bool) -> Result<Stored> {
     let kind = &call.kind;
-    prepare_update(kind, call.status, &mut new, old)?;
-    accept(kind, &new, Some(old))?;
+    prepare_update(call, &mut new, old)?;
+    accept(call, &new, Some(old))?;
     if new == **old {
         return Ok(old.clone());
     }
@@ -115,7 +114,7 @@ pub(crate) fn remove(state: &mut State, kind: &Kind, object: &Object) {
 }
 
 /// The namespace is the one in the path: the body may leave it out, but not say another.
-fn place(object: &mut Object, call: &Call) -> Result<()> {
+pub(crate) fn place(object: &mut Object, call: &Call) -> Result<()> {
     let Some(namespace) = &call.namespace else {
         return Ok(());
     };
@@ -139,7 +138,8 @@ fn give_name(state: &State, kind: &Kind, object: &mut Object) {
     object.metadata.name = Some(generated.unwrap_or_else(|| metadata::generate_name(prefix)));
 }
 
-fn check_name(object: &Object, call: &Call) -> Result<()> {
+/// The name is the one in the path, and has to be said again.
+pub(crate) fn check_name(object: &Object, call: &Call) -> Result<()> {
     let (name, expected) = (object.name(), call.name());
     if name.is_empty() {
         let why = "was undeterminable: name must be provided";
@@ -153,7 +153,7 @@ fn check_name(object: &Object, call: &Call) -> Result<()> {
 }
 
 /// Optimistic concurrency: a write that names a version is for that version alone.
-fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
+pub(crate) fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
     let version = object.resource_version();
     if version.is_empty() && kind.is_namespace() {
         return Ok(());
@@ -171,7 +171,11 @@ fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
     Ok(())
 }
 
-fn another_uid(call: &Call, object: &Object, old: &Object) -> Refusal {
+/// A write that names a uid is for the object that has it, not for another of the same name.
+pub(crate) fn check_uid(call: &Call, object: &Object, old: &Object) -> Result<()> {
+    if object.uid().is_empty() || object.uid() == old.uid() {
+        return Ok(());
+    }
     let kind = &call.kind;
     let namespace = call.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let why = format!(
@@ -183,7 +187,7 @@ fn another_uid(call: &Call, object: &Object, old: &Object) -> Refusal {
         object.uid(),
         old.uid(),
     );
-    Refusal::conflict(kind, old.name(), &why)
+    Err(Refusal::conflict(kind, old.name(), &why))
 }
 
 fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
@@ -198,9 +202,10 @@ fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// `/status` changes the status alone; the main endpoint leaves it alone, and counts generations of the rest.
-fn prepare_update(kind: &Kind, status: bool, new: &mut Object, old: &Object) -> Result<()> {
-    if status {
+/// `/status` changes the status alone; the other endpoints leave it alone, and count generations of the rest.
+fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
+    let kind = &call.kind;
+    if call.endpoint == Endpoint::Status {
         let written = new.clone();
         let uid = new.metadata.uid.take();
         *new = old.clone();
@@ -224,11 +229,15 @@ fn prepare_update(kind: &Kind, status: bool, new: &mut Object, old: &Object) -> 
 }
 
 /// Refuses an object that breaks rules, all of them at once.
-fn accept(kind: &Kind, object: &Object, old: Option<&Object>) -> Result<()> {
+fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
+    let kind = &call.kind;
     let mut errors = metadata::check(kind, object);
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(schema) = kind.schema() {
         errors.extend(schema::validate(&object.body, schema));
+    }
+    if let Some(paths) = &kind.scale {
+        errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }
     if kind.is_definition() {
         errors.extend(definition::check(object, old));

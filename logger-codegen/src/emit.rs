@@ -4,6 +4,7 @@ mod clientset;
 mod docs;
 mod informers;
 mod listers;
+mod methods;
 mod root;
 mod scheme;
 mod typed;

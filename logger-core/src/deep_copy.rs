@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
 
 /// A copy that shares nothing with its original.
 ///
@@ -42,6 +43,13 @@ macro_rules! clone_is_deep {
 
 clone_is_deep!(
     (), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, String,
+    Box<str>,
+    std::num::NonZeroU8,
+    std::num::NonZeroU16,
+    std::num::NonZeroU32,
+    std::num::NonZeroU64,
+    std::num::NonZeroI32,
+    std::num::NonZeroI64,
     std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr, std::net::Ipv4Addr,
     std::net::Ipv6Addr, std::net::SocketAddr, serde_json::Value, serde_json::Number,
     serde_json::Map<String, serde_json::Value>,
@@ -151,6 +159,67 @@ tuples!(A 0);
 tuples!(A 0, B 1);
 tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
+
+impl<T: DeepCopy> DeepCopy for Box<[T]> {
+    fn deep_copy(&self) -> Self {
+        self.iter().map(T::deep_copy).collect()
+    }
+}
+
+impl<T: ?Sized> DeepCopy for PhantomData<T> {
+    fn deep_copy(&self) -> Self {
+        PhantomData
+    }
+}
+
+/// Makes the objects of a trait copyable, by the trait's method that copies them.
+///
+/// ```
+/// use logger_core::DeepCopy;
+///
+/// trait Shape {
+///     fn deep_copy_shape(&self) -> Box<dyn Shape>;
+/// }
+/// logger_core::deep_copy_dyn!(Shape, deep_copy_shape);
+///
+/// #[derive(DeepCopy)]
+/// #[deep_copy(dyn(Shape))]
+/// struct Circle {
+///     radius: i32,
+/// }
+///
+/// impl Shape for Circle {
+///     fn deep_copy_shape(&self) -> Box<dyn Shape> {
+///         self.deep_copy_shape() // the one that the derive gives
+///     }
+/// }
+///
+/// #[derive(DeepCopy)]
+/// struct Drawing {
+///     shapes: Vec<Box<dyn Shape>>,
+/// }
+///
+/// let drawing = Drawing { shapes: vec![Box::new(Circle { radius: 1 })] };
+/// assert_eq!(drawing.deep_copy().shapes.len(), 1);
+/// ```
+#[macro_export]
+macro_rules! deep_copy_dyn {
+    ($of:path, $method:ident) => {
+        impl $crate::DeepCopy for ::std::boxed::Box<dyn $of> {
+            fn deep_copy(&self) -> Self {
+                (**self).$method()
+            }
+        }
+    };
+}
 
 #[cfg(test)]
 mod tests {

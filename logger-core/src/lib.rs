@@ -50,7 +50,7 @@ pub mod wire;
 pub use deep_copy::DeepCopy;
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 pub use logger_derive::{DeepCopy, Object, ObjectList, group_version};
-pub use object::{ApiType, Kind, KindList, Listed, Object, Registered};
+pub use object::{ApiType, ExtensionMethod, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
 
 pub use k8s_openapi;

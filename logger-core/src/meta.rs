@@ -66,6 +66,8 @@ pub struct ApiKind {
     pub genclient: bool,
     /// What its client may do; empty without a client.
     pub verbs: &'static [Verb],
+    /// Further methods of its client, in the order they are declared.
+    pub methods: &'static [Method],
     /// Whether the status is a subresource.
     pub status: bool,
     /// The scale subresource, if it has one.
@@ -90,6 +92,7 @@ impl ApiKind {
         scope: Scope::Cluster,
         genclient: false,
         verbs: &[],
+        methods: &[],
         status: false,
         scale: None,
         columns: &[],
@@ -162,6 +165,17 @@ pub enum Verb {
     Watch,
     /// Change parts of an object.
     Patch,
+}
+
+/// A further method of a client. Its types are those of the kind's `ExtensionMethod`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// Its name, such as `get_scale`.
+    pub name: &'static str,
+    /// What it does: get, list, create, update or patch.
+    pub verb: Verb,
+    /// What part of the object it is about, if not all of it.
+    pub subresource: Option<&'static str>,
 }
 
 /// The scale subresource: where in the object its numbers are.

@@ -83,6 +83,14 @@ pub trait Kind:
     const API_KIND: meta::ApiKind;
 }
 
+/// The types of a further method of a kind's client; `N` counts the methods in the order they are declared.
+pub trait ExtensionMethod<const N: usize> {
+    /// What is sent.
+    type Input;
+    /// What comes back.
+    type Result;
+}
+
 /// A kind that has a list type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no list type",

@@ -10,6 +10,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
 
 use crate::columns::PrintColumns;
 use crate::errors::Errors;
+use crate::methods::Method;
 use crate::verbs::VerbList;
 
 /// `#[genclient(..)]`: Go's `+genclient`.
@@ -28,6 +29,9 @@ pub(crate) struct Genclient {
     pub(crate) only_verbs: Option<VerbList>,
     /// `+genclient:skipVerbs=get,list`
     pub(crate) skip_verbs: Option<VerbList>,
+    /// `+genclient:method=GetScale,verb=get,subresource=scale,result=..`
+    #[darling(multiple)]
+    pub(crate) method: Vec<Method>,
 }
 
 /// `#[k8s(..)]` on a kind: Go's `+kubebuilder:resource`, `subresource` and `printcolumn`.
@@ -89,9 +93,14 @@ pub(crate) struct SerdeField {
 const FORMS: &[(&str, &str)] = &[
     ("categories", "categories = [\"all\"]"),
     ("crate", "crate = path"),
+    ("clone", "clone"),
     ("default", "default"),
+    ("dyn", "dyn(path::Trait)"),
     ("group", "group = \"example.com\""),
+    ("input", "input = path::Type"),
     ("kinds", "kinds = [Widget, WidgetList]"),
+    ("method", "method(name = get_scale, verb = get, subresource = \"scale\", result = path::Type)"),
+    ("name", "name = get_scale"),
     ("no_status", "no_status"),
     ("no_verbs", "no_verbs"),
     ("non_namespaced", "non_namespaced"),
@@ -101,6 +110,7 @@ const FORMS: &[(&str, &str)] = &[
     ("readonly", "readonly"),
     ("rename", "rename = \"..\""),
     ("rename_all", "rename_all = \"camelCase\""),
+    ("result", "result = path::Type"),
     ("scale", "scale(spec_path = \"..\", status_path = \"..\")"),
     ("scope", "scope = \"Cluster\""),
     ("selector_path", "selector_path = \".status.selector\""),
@@ -111,6 +121,7 @@ const FORMS: &[(&str, &str)] = &[
     ("status", "status"),
     ("status_path", "status_path = \".status.replicas\""),
     ("subresource", "subresource(status)"),
+    ("verb", "verb = get"),
     ("version", "version = \"v1\""),
 ];
 

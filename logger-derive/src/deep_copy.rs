@@ -1,24 +1,42 @@
 //! `#[derive(DeepCopy)]`: a copy field by field.
 
+use darling::FromMeta;
+use darling::util::{Flag, PathList};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Type};
+use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type};
 
-use crate::attr::{self, CrateOnly};
+use crate::attr;
 use crate::errors::Errors;
 use crate::model::crate_path;
+use crate::names;
+
+/// `#[deep_copy(..)]` on a type.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+struct Container {
+    #[darling(rename = "crate")]
+    krate: Option<Path>,
+    /// `+k8s:deepcopy-gen:interfaces=`
+    #[darling(rename = "dyn")]
+    traits: PathList,
+}
+
+/// `#[deep_copy(..)]` on a field.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+struct FieldAttr {
+    clone: Flag,
+}
 
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let container: CrateOnly = attr::read("deep_copy", &input.attrs, &mut errors);
+    let container: Container = attr::read("deep_copy", &input.attrs, &mut errors);
     let krate = crate_path(container.krate.as_ref());
-    for attr in fields(&input.data).flat_map(|field| attr::named("deep_copy", &field.attrs)) {
-        errors.push(attr, "`#[deep_copy]` belongs on the type, not on a field of it; every field is copied");
-    }
     let (copy, copy_into) = match &input.data {
-        Data::Struct(data) => of_struct(&data.fields, &krate),
-        Data::Enum(data) => of_enum(data.variants.iter().map(|v| (&v.ident, &v.fields)), &krate),
+        Data::Struct(data) => of_struct(&parts(&data.fields, &krate, &mut errors)),
+        Data::Enum(data) => of_enum(data, &krate, &mut errors),
         Data::Union(_) => {
             errors.push(&input.ident, "a union cannot be deep-copied: which field is live is not known; use an enum");
             (quote!(::core::unreachable!()), quote!())
@@ -28,6 +46,9 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let generics = bounded(&input.generics, &krate);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    let dynamic = container.traits.iter().map(|path| as_trait_object(path, &krate));
+    let dynamic = (!container.traits.is_empty())
+        .then(|| quote!(impl #impl_generics #ident #ty_generics #where_clause { #(#dynamic)* }));
     quote! {
         #errors
         #[automatically_derived]
@@ -39,6 +60,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
                 #copy_into
             }
         }
+        #dynamic
     }
 }
 
@@ -51,40 +73,101 @@ fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
     generics
 }
 
-fn fields(data: &Data) -> impl Iterator<Item = &Field> {
-    let (of_struct, of_variants) = match data {
-        Data::Struct(data) => (Some(&data.fields), None),
-        Data::Enum(data) => (None, Some(data.variants.iter().map(|variant| &variant.fields))),
-        Data::Union(_) => (None, None),
-    };
-    of_struct.into_iter().chain(of_variants.into_iter().flatten()).flatten()
+/// `deep_copy_shape(&self) -> Box<dyn Shape>`: what the trait's own method of this name calls.
+fn as_trait_object(path: &Path, krate: &TokenStream) -> TokenStream {
+    let name = path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
+    let method = format_ident!("deep_copy_{}", names::snake(&name));
+    let docs = format!("A copy that shares nothing with it, as any [`{name}`].");
+    quote! {
+        #[doc = #docs]
+        pub fn #method(&self) -> ::std::boxed::Box<dyn #path> {
+            ::std::boxed::Box::new(#krate::DeepCopy::deep_copy(self))
+        }
+    }
+}
+
+/// A field and how it is copied.
+struct Part {
+    member: Member,
+    ty: Type,
+    /// By `Clone`, which the user says is deep.
+    clone: bool,
+    krate: TokenStream,
+}
+
+fn parts(fields: &Fields, krate: &TokenStream, errors: &mut Errors) -> Vec<Part> {
+    fields.iter().enumerate().map(|(i, field)| Part::new(i, field, krate, errors)).collect()
+}
+
+impl Part {
+    fn new(i: usize, field: &Field, krate: &TokenStream, errors: &mut Errors) -> Self {
+        let attr: FieldAttr = attr::read("deep_copy", &field.attrs, errors);
+        Part {
+            member: field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(i)), Member::Named),
+            ty: field.ty.clone(),
+            clone: attr.clone.is_present(),
+            krate: krate.clone(),
+        }
+    }
+
+    /// A copy of what the expression refers to.
+    fn copy(&self, from: impl ToTokens) -> TokenStream {
+        let copy = match self.clone {
+            true => self.call(&quote!(::core::clone::Clone), "clone"),
+            false => self.call(&self.deep_copy(), "deep_copy"),
+        };
+        quote!(#copy(#from))
+    }
+
+    /// The same, over what the other expression refers to.
+    fn copy_into(&self, from: impl ToTokens, to: impl ToTokens) -> TokenStream {
+        match self.clone {
+            true => {
+                let clone_from = self.call(&quote!(::core::clone::Clone), "clone_from");
+                quote!(#clone_from(#to, #from);)
+            }
+            false => {
+                let copy_into = self.call(&self.deep_copy(), "deep_copy_into");
+                quote!(#copy_into(#from, #to);)
+            }
+        }
+    }
+
+    fn deep_copy(&self) -> TokenStream {
+        let krate = &self.krate;
+        quote!(#krate::DeepCopy)
+    }
+
+    /// The method, on the span of the field's type: that is where a missing impl is reported.
+    fn call(&self, of: &TokenStream, method: &str) -> TokenStream {
+        let (ty, span) = (&self.ty, self.ty.span());
+        let method = Ident::new(method, span);
+        quote_spanned!(span=> <#ty as #of>::#method)
+    }
 }
 
 /// How to make a struct, and how to overwrite one.
-fn of_struct(fields: &Fields, krate: &TokenStream) -> (TokenStream, TokenStream) {
-    let members: Vec<_> = members(fields).collect();
-    let copies = members.iter().map(|(member, ty)| {
-        let copy = call(ty, krate, "deep_copy");
-        quote!(#member: #copy(&self.#member))
+fn of_struct(parts: &[Part]) -> (TokenStream, TokenStream) {
+    let copies = parts.iter().map(|part| {
+        let member = &part.member;
+        let copy = part.copy(quote!(&self.#member));
+        quote!(#member: #copy)
     });
-    let copies_into = members.iter().map(|(member, ty)| {
-        let copy_into = call(ty, krate, "deep_copy_into");
-        quote!(#copy_into(&self.#member, &mut target.#member);)
+    let copies_into = parts.iter().map(|part| {
+        let member = &part.member;
+        part.copy_into(quote!(&self.#member), quote!(&mut target.#member))
     });
     let copy = quote!(Self { #(#copies),* });
-    match members.is_empty() {
+    match parts.is_empty() {
         true => (copy, quote!(let _ = target;)),
         false => (copy, quote!(#(#copies_into)*)),
     }
 }
 
 /// How to make an enum, and how to overwrite one: in place where both are of the same variant.
-fn of_enum<'a>(
-    variants: impl Iterator<Item = (&'a Ident, &'a Fields)>,
-    krate: &TokenStream,
-) -> (TokenStream, TokenStream) {
-    let (copies, copies_into): (Vec<_>, Vec<_>) =
-        variants.map(|(ident, fields)| of_variant(ident, fields, krate)).unzip();
+fn of_enum(data: &DataEnum, krate: &TokenStream, errors: &mut Errors) -> (TokenStream, TokenStream) {
+    let variants = data.variants.iter().map(|v| of_variant(&v.ident, &parts(&v.fields, krate, errors)));
+    let (copies, copies_into): (Vec<_>, Vec<_>) = variants.unzip();
     match copies.is_empty() {
         true => (quote!(match *self {}), quote!(let _ = target; match *self {})),
         false => (
@@ -99,39 +182,21 @@ fn of_enum<'a>(
     }
 }
 
-fn of_variant(ident: &Ident, fields: &Fields, krate: &TokenStream) -> (TokenStream, TokenStream) {
-    let members: Vec<_> = members(fields).collect();
-    let froms: Vec<_> = (0..members.len()).map(|i| format_ident!("from_{i}")).collect();
-    let tos: Vec<_> = (0..members.len()).map(|i| format_ident!("to_{i}")).collect();
-    let names: Vec<_> = members.iter().map(|(member, _)| member).collect();
-    let copies: Vec<_> = members.iter().map(|(_, ty)| call(ty, krate, "deep_copy")).collect();
-    let copies_into: Vec<_> = members.iter().map(|(_, ty)| call(ty, krate, "deep_copy_into")).collect();
-    let copy = quote!(Self::#ident { #(#names: #froms),* } => Self::#ident { #(#names: #copies(#froms)),* },);
+fn of_variant(ident: &Ident, parts: &[Part]) -> (TokenStream, TokenStream) {
+    let froms: Vec<_> = (0..parts.len()).map(|i| format_ident!("from_{i}")).collect();
+    let tos: Vec<_> = (0..parts.len()).map(|i| format_ident!("to_{i}")).collect();
+    let names: Vec<_> = parts.iter().map(|part| &part.member).collect();
+    let copies = parts.iter().zip(&froms).map(|(part, from)| part.copy(from));
+    let copy = quote!(Self::#ident { #(#names: #froms),* } => Self::#ident { #(#names: #copies),* },);
     // A variant without fields is as cheaply assigned, by the last arm.
-    let copy_into = match members.is_empty() {
-        true => quote!(),
-        false => quote! {
-            (Self::#ident { #(#names: #froms),* }, Self::#ident { #(#names: #tos),* }) => {
-                #(#copies_into(#froms, #tos);)*
-            }
-        },
+    if parts.is_empty() {
+        return (copy, quote!());
+    }
+    let copies_into = parts.iter().zip(froms.iter().zip(&tos)).map(|(part, (from, to))| part.copy_into(from, to));
+    let copy_into = quote! {
+        (Self::#ident { #(#names: #froms),* }, Self::#ident { #(#names: #tos),* }) => {
+            #(#copies_into)*
+        }
     };
     (copy, copy_into)
-}
-
-/// The call, on the span of the field's type: that is where a missing impl is reported.
-fn call(ty: &Type, krate: &TokenStream, method: &str) -> TokenStream {
-    let span = ty.span();
-    let method = Ident::new(method, span);
-    quote_spanned!(span=> <#ty as #krate::DeepCopy>::#method)
-}
-
-fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Type)> {
-    fields.iter().enumerate().map(|(i, field)| {
-        let member = match &field.ident {
-            Some(ident) => Member::Named(ident.clone()),
-            None => Member::Unnamed(Index::from(i)),
-        };
-        (member, &field.ty)
-    })
 }

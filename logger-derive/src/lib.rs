@@ -9,6 +9,7 @@ mod deep_copy;
 mod emit;
 mod errors;
 mod group_version;
+mod methods;
 mod model;
 mod names;
 mod verbs;
@@ -18,9 +19,17 @@ use syn::{DeriveInput, parse_macro_input};
 
 /// Derives `DeepCopy`: a copy field by field, for structs and enums, generic ones too.
 ///
-/// A field of a type that shares what it points to (`Rc`, `Arc`, a reference) is a compile error on that field.
+/// A field of a type that shares what it points to (`Rc`, `Arc`, a reference) is a compile error on that field. A type that
+/// is to be copied in a way of its own does not derive it, but has an `impl DeepCopy`.
 ///
 /// # Attributes
+/// ## `#[deep_copy(dyn(path::Shape))]`
+/// Gives the type a method `deep_copy_shape(&self) -> Box<dyn Shape>`, Go's `+k8s:deepcopy-gen:interfaces`. A trait that
+/// has this method too makes its objects copyable with `logger_core::deep_copy_dyn!`.
+///
+/// ## `#[deep_copy(clone)]` on a field
+/// Copies the field by its `Clone`: for a type of another crate whose `Clone` shares nothing.
+///
 /// ## `#[deep_copy(crate = path)]`
 /// Where `logger_core` is, if it has another name in this crate.
 #[proc_macro_derive(DeepCopy, attributes(deep_copy))]
@@ -44,6 +53,9 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 ///   them: the client has no other verbs. A verb it has not is a compile error; without `list` and `watch` there is no
 ///   informer and no lister. The verbs are `create`, `update`, `update_status`, `delete`, `delete_collection`, `get`,
 ///   `list`, `watch` and `patch`.
+/// - `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)`: one more method of the client,
+///   once per method (`+genclient:method`). The verb is `get`, `list`, `create`, `update` or `patch`; `input` (of `create`
+///   and `update`) and `result` are types, the kind itself if left out, its list for `list`.
 ///
 /// ## `#[k8s(..)]`
 /// - `plural = "widgets"`, `singular = "widget"`: names in URLs and for people; otherwise made from the type's name.

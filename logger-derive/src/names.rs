@@ -29,6 +29,18 @@ pub(crate) fn camel_case(field: &str) -> String {
     name
 }
 
+/// `my_shape` of `MyShape`.
+pub(crate) fn snake(pascal: &str) -> String {
+    let mut name = String::new();
+    for (i, c) in pascal.chars().enumerate() {
+        if c.is_uppercase() && i > 0 {
+            name.push('_');
+        }
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
 /// Whether a type's name can be that of a kind: letters and digits, in CamelCase.
 pub(crate) fn is_kind(name: &str) -> bool {
     name.len() <= 63
@@ -97,6 +109,11 @@ mod tests {
         ] {
             assert_eq!(camel_case(field), expected);
         }
+    }
+
+    #[test]
+    fn traits_become_words() {
+        assert_eq!(snake("MyShape"), "my_shape");
     }
 
     #[test]

@@ -90,6 +90,12 @@ impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> AllNa
     }
 }
 
+impl<K> TypedClient<K> {
+    pub(crate) fn api(&self) -> &Api<K> {
+        &self.api
+    }
+}
+
 impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     /// Makes a new object.
     ///

@@ -4,6 +4,7 @@
 
 pub mod client;
 pub mod error;
+mod extension;
 pub mod factory;
 pub mod informer;
 pub mod key;
@@ -13,6 +14,7 @@ pub mod workqueue;
 
 pub use client::{AllNamespaces, EventStream, TypedClient};
 pub use error::Error;
+pub use extension::Answer;
 pub use factory::{InformerFactory, SyncError};
 pub use informer::{Event, Registration, SharedInformer};
 pub use key::ObjectKey;

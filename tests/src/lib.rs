@@ -16,12 +16,13 @@ use kube::{Api, Client};
 use logger_types::v1::{Logger, LoggerSpec};
 
 /// The generated CRDs: of the reference API and of the fixture API.
-pub const CRDS: [&str; 9] = [
+pub const CRDS: [&str; 10] = [
     include_str!("../../config/crd/bases/example.com_loggers.yaml"),
     include_str!("../fixture/config/crd/bases/desk.example.org_loans.yaml"),
     include_str!("../fixture/config/crd/bases/desk.example.org_notices.yaml"),
     include_str!("../fixture/config/crd/bases/desk.example.org_seals.yaml"),
     include_str!("../fixture/config/crd/bases/desk.example.org_stamps.yaml"),
+    include_str!("../fixture/config/crd/bases/desk.example.org_tables.yaml"),
     include_str!("../fixture/config/crd/bases/library.example.net_internals.yaml"),
     include_str!("../fixture/config/crd/bases/library.example.net_readingpolicies.yaml"),
     include_str!("../fixture/config/crd/bases/library.example.org_books.yaml"),

@@ -46,4 +46,6 @@ scenarios! {
     fixture::unset_fields_are_not_sent,
     fixture::kinds_without_update_status_still_serve_it,
     fixture::clients_do_what_their_verbs_say,
+    fixture::further_methods_read_and_write_what_they_say,
+    fixture::further_methods_reach_subresources,
 }

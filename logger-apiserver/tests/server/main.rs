@@ -6,6 +6,7 @@ mod definitions;
 mod deletes;
 mod http_rules;
 mod reads;
+mod scales;
 mod schemas;
 mod support;
 mod watches;

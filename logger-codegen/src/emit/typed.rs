@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Source, doc, modules, transplanted};
+use super::{Source, doc, methods, modules, transplanted};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
@@ -15,14 +15,15 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
 
 fn group(group: &Group) -> Source {
     let mut items = vec![imports(group), client(group), getters(group)];
-    items.extend(group.kinds.iter().map(alias));
+    items.extend(group.kinds.iter().flat_map(clients));
     (format!("typed/{}.rs", group.module), format!("Typed clients of {}.", group.described()), items)
 }
 
 fn imports(group: &Group) -> TokenStream {
-    let types = super::types(group);
+    let (types, methods) = (super::types(group), methods::imports(&group.kinds));
     quote! {
         #types
+        #methods
         use logger_runtime::kube::Client;
     }
 }
@@ -87,6 +88,14 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
 fn has_all_namespaces(kind: &ClientKind) -> bool {
     use logger_core::meta::Verb;
     kind.is_namespaced() && (kind.meta.grants(Verb::List) || kind.meta.grants(Verb::Watch))
+}
+
+/// The client of a kind: the generic one, or a type of its own around it where there are further methods.
+fn clients(kind: &ClientKind) -> Vec<TokenStream> {
+    match kind.meta.methods {
+        [] => vec![alias(kind)],
+        _ => methods::client(kind),
+    }
 }
 
 fn alias(kind: &ClientKind) -> TokenStream {

@@ -8,7 +8,7 @@ use super::wire;
 use crate::attr::Scale;
 use crate::columns::PrintColumn;
 use crate::model::Kind;
-use crate::names;
+use crate::{methods, names};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -59,6 +59,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
+    let (methods, method_types) = methods::emit(kind);
     let verbs = kind.verbs().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
@@ -72,6 +73,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             categories: &[#(#categories),*],
             scope: #krate::meta::Scope::#scope,
             genclient: #genclient,
+            methods: #methods,
             verbs: &[#(#krate::meta::Verb::#verbs),*],
             status: #status,
             scale: #scale,
@@ -84,6 +86,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
         impl #krate::Kind for #ident {
             const API_KIND: #krate::meta::ApiKind = API_KIND;
         }
+        #method_types
     }
 }
 

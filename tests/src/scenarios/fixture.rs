@@ -2,11 +2,12 @@
 
 use fixture_client::{Clientset, SharedInformerFactory};
 use fixture_types::archive_v1::{ReadingPolicy, ReadingPolicyStatus};
-use fixture_types::desk_v1::{Loan, Notice, Stamp};
+use fixture_types::desk_v1::{Loan, Notice, Stamp, Table, TableSpec};
 use fixture_types::library_v1beta1::{Book, Shelf, ShelfSpec, ShelfStatus, Wood};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{ListParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
+use serde_json::json;
 use std::time::Duration;
 
 use crate::namespace;
@@ -98,4 +99,40 @@ pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
     assert_eq!(loans.items[0].reader, "ann");
     let stamped = desk.stamps().create(&Stamp { metadata: named("seen") }, &post()).await.unwrap();
     assert!(stamped.metadata.uid.is_some());
+}
+
+pub(super) async fn further_methods_read_and_write_what_they_say(client: Client) {
+    let namespace = namespace(&client, "tables").await;
+    let tables = Clientset::new(client).desk_v1().tables(&namespace);
+    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 } };
+    let mut table = tables.create_extended(&table, &post()).await.unwrap();
+    assert_eq!(tables.get_extended("round").await.unwrap(), table);
+    assert_eq!(tables.list_extended(&ListParams::default()).await.unwrap().items, [table.clone()]);
+
+    table.spec.seats = 6;
+    let updated = tables.update_extended("round", &table, &post()).await.unwrap();
+    assert_eq!(updated.metadata.generation, Some(2));
+    let patch = Patch::Merge(json!({"spec": {"seats": 8}}));
+    let patched = tables.patch_extended("round", &patch, &PatchParams::default()).await.unwrap();
+    assert_eq!(patched.metadata.generation, Some(3));
+    assert_eq!(tables.get("round").await.unwrap().spec.seats, 8, "the verbs are there too");
+}
+
+pub(super) async fn further_methods_reach_subresources(client: Client) {
+    let namespace = namespace(&client, "scales").await;
+    let tables = Clientset::new(client).desk_v1().tables(&namespace);
+    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 } };
+    tables.create(&table, &post()).await.unwrap();
+
+    let mut scale = tables.get_scale("round").await.unwrap();
+    scale.spec.as_mut().unwrap().replicas = Some(5);
+    let scaled = tables.update_scale("round", &scale, &post()).await.unwrap();
+    assert_eq!(scaled.spec.unwrap().replicas, Some(5));
+    let patch = Patch::Merge(json!({"spec": {"replicas": 7}}));
+    tables.patch_scale("round", &patch, &PatchParams::default()).await.unwrap();
+    assert_eq!(tables.list_scales("round", &ListParams::default()).await.unwrap().spec.unwrap().replicas, Some(7));
+    assert_eq!(tables.get("round").await.unwrap().spec.seats, 7);
+
+    let unserved = tables.create_binding("round", &scale, &post()).await.unwrap_err();
+    assert!(unserved.is_not_found(), "{unserved}");
 }

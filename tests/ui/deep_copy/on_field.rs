@@ -1,4 +1,4 @@
-//! `#[deep_copy]` belongs on the type.
+//! A field has no such keyword.
 
 use logger_core::DeepCopy;
 

@@ -1,0 +1,10 @@
+//! The API of gadgets.
+
+use logger_core::meta::ApiGroup;
+
+pub mod v1;
+
+/// Every group and version of this crate.
+pub const fn groups() -> &'static [ApiGroup] {
+    &[v1::API_GROUP]
+}

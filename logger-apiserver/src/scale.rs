@@ -1,0 +1,350 @@
+//! The `/scale` subresource: replica counts as an `autoscaling/v1` Scale, wherever in the object a definition keeps them
+
+use k8s_openapi::{
+    api::autoscaling::v1::{Scale, ScaleSpec, ScaleStatus},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    call::{Call, State},
+    decode,
+    object::{Object, Stored},
+    patch, schema,
+    status::{FieldError, Refusal, Result},
+    write,
+};
+
+/// Where the objects of a kind keep what their Scale shows.
+pub(crate) type Paths = CustomResourceSubresourceScale;
+
+const API_VERSION: &str = "autoscaling/v1";
+const KIND: &str = "Scale";
+/// What a patch finds in place of replicas that were never set: if it leaves them so, there is nothing to write.
+const UNSET: i32 = i32::MIN;
+const MAP: &str = "map[string]interface{}";
+/// The real server stumbles over the name of the type when it says why a body is no Scale, and so says this of every one.
+const UNREADABLE: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
+
+/// The fields of a Scale beside its metadata: where, and Go's names of the field and its type.
+const FIELDS: [(&str, &str, &str); 5] = [
+    ("/spec", "Scale.spec", "v1.ScaleSpec"),
+    ("/spec/replicas", "ScaleSpec.spec.replicas", "int32"),
+    ("/status", "Scale.status", "v1.ScaleStatus"),
+    ("/status/replicas", "ScaleStatus.status.replicas", "int32"),
+    ("/status/selector", "ScaleStatus.status.selector", "string"),
+];
+
+/// The Scale of an object; one whose replicas were never set has none.
+pub(crate) fn get(state: &State, call: &Call, paths: &Paths) -> Result<Scale> {
+    let scale = of_object(&*state.existing(call)?, paths).map_err(Refusal::internal)?;
+    if replicas(&scale).is_none() {
+        let path = &paths.spec_replicas_path;
+        return Err(Refusal::internal_error(&format!("the spec replicas field {path:?} does not exist")));
+    }
+    Ok(sent(scale))
+}
+
+/// Sets the replicas to what the Scale in the body says.
+pub(crate) fn update(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
+    let dry_run = call.dry_run("UpdateOptions")?;
+    let mut wanted = from_body(call)?;
+    write::place(&mut wanted.object, call)?;
+    write::check_name(&wanted.object, call)?;
+    let old = state.existing(call)?;
+    write::check_uid(call, &wanted.object, &old)?;
+    // What cannot be shown as a Scale cannot be written as one.
+    of_object(&old, paths).map_err(Refusal::internal)?;
+    store(state, call, paths, &wanted, &old, dry_run)
+}
+
+/// Sets the replicas to what a patch makes of the present Scale.
+pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
+    let dry_run = call.dry_run("PatchOptions")?;
+    let old = state.existing(call)?;
+    let mut scale = of_object(&old, paths).map_err(Refusal::internal)?;
+    if replicas(&scale).is_none() {
+        scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
+    }
+    let mut outcome = json!(sent(scale));
+    patch::apply(&call.content_type, &call.body, &mut outcome)?;
+    let mut wanted = patched(call, outcome)?;
+    write::place(&mut wanted.object, call)?;
+    write::check_name(&wanted.object, call)?;
+    store(state, call, paths, &wanted, &old, dry_run)
+}
+
+/// The rules for replicas and selectors an object breaks; a write of the status answers for the status alone.
+pub(crate) fn check(object: &Object, paths: &Paths, status_alone: bool) -> Vec<FieldError> {
+    let spec = (!status_alone).then_some(&paths.spec_replicas_path);
+    let counts = spec.into_iter().chain([&paths.status_replicas_path]);
+    let mut errors: Vec<FieldError> = counts.filter_map(|path| check_replicas(object, path)).collect();
+    if let Some(path) = selector_path(paths)
+        && let Err(why) = text(&object.body, path)
+    {
+        errors.push(FieldError::invalid(path, "\"\"", why));
+    }
+    errors
+}
+
+/// The rules the paths in a definition break; `at` is where its subresources are.
+pub(crate) fn check_paths(paths: &Paths, at: &str) -> Vec<FieldError> {
+    let field = |name: &str| format!("{at}.scale.{name}");
+    let (spec, status) = (&paths.spec_replicas_path, &paths.status_replicas_path);
+    let required = [
+        check_path(spec, field("specReplicasPath"), &[".spec."], ".spec"),
+        check_path(status, field("statusReplicasPath"), &[".status."], ".status"),
+    ];
+    let selector = selector_path(paths).and_then(|path| {
+        check_path(path, field("labelSelectorPath"), &[".spec.", ".status."], "either .spec or .status")
+    });
+    required.into_iter().flatten().chain(selector).collect()
+}
+
+/// What a request wants of an object: the replicas, and the metadata its preconditions are in.
+struct Wanted {
+    object: Object,
+    replicas: i32,
+}
+
+fn store(state: &mut State, call: &Call, paths: &Paths, wanted: &Wanted, old: &Stored, dry_run: bool) -> Result<Scale> {
+    let path = &paths.spec_replicas_path;
+    if wanted.replicas == UNSET {
+        return Err(Refusal::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
+    }
+    let mut new = Object::clone(old);
+    set(&mut new.body, path, wanted.replicas).map_err(Refusal::internal)?;
+    if let Some(schema) = call.kind.schema() {
+        schema::prune(&mut new.body, schema);
+    }
+    if wanted.object.metadata.resource_version.is_some() {
+        write::check_version(&call.kind, &wanted.object, old)?;
+    }
+    let stored = write::replace(state, call, new, old, dry_run)?;
+    of_object(&stored, paths).map(sent).map_err(Refusal::bad_request)
+}
+
+fn from_body(call: &Call) -> Result<Wanted> {
+    decode::check_media_type(call)?;
+    let unreadable = || Refusal::bad_request(UNREADABLE);
+    let scale = serde_json::from_slice(&call.body).map_err(|_| unreadable())?;
+    read(scale, call.is_strict()).map_err(|_| unreadable())
+}
+
+fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
+    let text = outcome.to_string();
+    read(outcome, call.is_strict()).map_err(|why| {
+        // A patch is not its object's fault, so no object is named.
+        let error = FieldError::invalid("patch", format!("{text:?}"), why);
+        Refusal::invalid_of("", "", "", &[error])
+    })
+}
+
+/// Reads a Scale, or says as Go does why it is none.
+fn read(scale: Value, strict: bool) -> Result<Wanted, String> {
+    check_type(&scale)?;
+    FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
+    let unknown = unknown_fields(&scale);
+    if strict && !unknown.is_empty() {
+        return Err(format!("strict decoding error: {}", unknown.join(", ")));
+    }
+    let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
+    let Value::Object(fields) = scale else {
+        return Err(format!("{} in place of an object", patch::type_name(&scale)));
+    };
+    let object = Object::from_json(fields).map_err(|error| error.to_string())?;
+    Ok(Wanted { object, replicas })
+}
+
+/// A body may leave out that it is a Scale, but not say that it is something else.
+fn check_type(scale: &Value) -> Result<(), String> {
+    let field = |name: &str, default| {
+        let text = scale.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text.is_empty() { default } else { text.to_owned() }
+    };
+    let (version, kind) = (field("apiVersion", API_VERSION.to_owned()), field("kind", KIND.to_owned()));
+    if version == API_VERSION && kind == KIND {
+        return Ok(());
+    }
+    Err(format!("no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""))
+}
+
+fn check_field(value: Option<&Value>, field: &str, type_: &str) -> Result<(), String> {
+    let Some(value) = value.filter(|value| !value.is_null()) else {
+        return Ok(());
+    };
+    let (fits, found) = match (type_, value) {
+        ("int32", Value::Number(number)) => (int32(value).is_some(), format!("number {number}")),
+        ("string", _) => (value.is_string(), patch::type_name(value).to_owned()),
+        ("int32", _) => (false, patch::type_name(value).to_owned()),
+        _ => (value.is_object(), patch::type_name(value).to_owned()),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(format!("json: cannot unmarshal {found} into Go struct field {field} of type {type_}"))
+    }
+}
+
+/// The fields that no Scale has, each as Go reports it.
+fn unknown_fields(scale: &Value) -> Vec<String> {
+    let known = ["/apiVersion", "/kind", "/metadata"];
+    let is_known = |place: &str| known.contains(&place) || FIELDS.iter().any(|field| field.0 == place);
+    let places = ["", "/spec", "/status"].into_iter().flat_map(|parent| {
+        let fields = scale.pointer(parent).and_then(Value::as_object);
+        fields.into_iter().flatten().map(move |(name, _)| format!("{parent}/{name}"))
+    });
+    let unknown = places.filter(|place| !is_known(place));
+    unknown.map(|place| format!("unknown field {:?}", place[1..].replace('/', "."))).collect()
+}
+
+fn int32(value: &Value) -> Option<i32> {
+    value.as_i64().and_then(|number| i32::try_from(number).ok())
+}
+
+/// The Scale of an object, with replicas only if they are set; or which of its fields is of the wrong type.
+fn of_object(object: &Object, paths: &Paths) -> Result<Scale, String> {
+    let spec = integer(&object.body, &paths.spec_replicas_path)?;
+    let status = integer(&object.body, &paths.status_replicas_path)?;
+    let selector = selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?;
+    // Written before the kind had a Scale, a count can be too large for one: the real server cuts it off too.
+    let cut = |count: i64| count as i32;
+    Ok(Scale {
+        metadata: metadata(&object.metadata),
+        spec: Some(ScaleSpec { replicas: spec.map(cut) }),
+        status: Some(ScaleStatus {
+            replicas: status.map(cut).unwrap_or_default(),
+            selector: selector.filter(|selector| !selector.is_empty()).map(str::to_owned),
+        }),
+    })
+}
+
+fn metadata(object: &ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: object.name.clone(),
+        namespace: object.namespace.clone(),
+        uid: object.uid.clone(),
+        resource_version: object.resource_version.clone(),
+        creation_timestamp: object.creation_timestamp.clone(),
+        ..ObjectMeta::default()
+    }
+}
+
+fn replicas(scale: &Scale) -> Option<i32> {
+    scale.spec.as_ref().and_then(|spec| spec.replicas)
+}
+
+/// The form that is sent: no replicas are none, as Go leaves zeros out.
+fn sent(mut scale: Scale) -> Scale {
+    let replicas = replicas(&scale).filter(|replicas| *replicas != 0);
+    scale.spec = Some(ScaleSpec { replicas });
+    scale
+}
+
+fn check_replicas(object: &Object, path: &str) -> Option<FieldError> {
+    match integer(&object.body, path) {
+        Err(why) => Some(FieldError::invalid(path, 0, why)),
+        Ok(Some(count)) if count < 0 => Some(FieldError::invalid(path, count, "should be a non-negative integer")),
+        Ok(Some(count)) if count > i64::from(i32::MAX) => {
+            Some(FieldError::invalid(path, count, format!("should be less than or equal to {}", i32::MAX)))
+        }
+        Ok(_) => None,
+    }
+}
+
+fn check_path(path: &str, field: String, roots: &[&str], under: &str) -> Option<FieldError> {
+    if path.is_empty() {
+        return Some(FieldError::required(field, ""));
+    }
+    let why = if !path.starts_with('.') {
+        "must be a simple json path starting with .".to_owned()
+    } else if !roots.iter().any(|root| path.starts_with(root)) {
+        format!("should be a json path under {under}")
+    } else {
+        return None;
+    };
+    Some(FieldError::invalid(field, format!("{path:?}"), why))
+}
+
+fn selector_path(paths: &Paths) -> Option<&str> {
+    paths.label_selector_path.as_deref().filter(|path| !path.is_empty())
+}
+
+fn integer(body: &Map<String, Value>, path: &str) -> Result<Option<i64>, String> {
+    let typed = |value: &Value| value.as_i64().ok_or_else(|| accessor_error(&names(path), value, "int64"));
+    nested(body, path)?.map(typed).transpose()
+}
+
+fn text<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a str>, String> {
+    let typed = |value: &'a Value| value.as_str().ok_or_else(|| accessor_error(&names(path), value, "string"));
+    nested(body, path)?.map(typed).transpose()
+}
+
+/// The value at a path, if there is one.
+fn nested<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Value>, String> {
+    let names = names(path);
+    let mut value = body.get(names[0]);
+    for (index, name) in names.iter().enumerate().skip(1) {
+        value = match value {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Object(fields)) => fields.get(*name),
+            Some(other) => return Err(accessor_error(&names[..=index], other, MAP)),
+        };
+    }
+    Ok(value)
+}
+
+/// Puts replicas at a path, with the objects that lead there.
+fn set(body: &mut Map<String, Value>, path: &str, replicas: i32) -> Result<(), String> {
+    let names = names(path);
+    let last = names.len() - 1;
+    let mut fields = body;
+    for (index, name) in names[..last].iter().enumerate() {
+        let child = fields.entry(*name).or_insert_with(|| json!({}));
+        let no_map = || format!("value cannot be set because {} is not a {MAP}", json_path(&names[..=index]));
+        fields = child.as_object_mut().ok_or_else(no_map)?;
+    }
+    fields.insert(names[last].to_owned(), json!(replicas));
+    Ok(())
+}
+
+/// The names a path is made of; there is at least one.
+fn names(path: &str) -> Vec<&str> {
+    path.strip_prefix('.').unwrap_or(path).split('.').collect()
+}
+
+fn json_path(names: &[&str]) -> String {
+    format!(".{}", names.join("."))
+}
+
+fn accessor_error(names: &[&str], value: &Value, expected: &str) -> String {
+    let (path, found, type_) = (json_path(names), go_text(value), go_type(value));
+    format!("{path} accessor error: {found} is of the type {type_}, expected {expected}")
+}
+
+/// A value as Go prints it.
+fn go_text(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => format!("[{}]", items.iter().map(go_text).collect::<Vec<_>>().join(" ")),
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}:{}", go_text(value))).collect();
+            format!("map[{}]", fields.join(" "))
+        }
+    }
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

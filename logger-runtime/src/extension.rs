@@ -1,0 +1,131 @@
+//! The bodies of generated extension methods: verbs on a subresource, or with types of their own.
+
+use std::fmt::Debug;
+
+use futures::future::BoxFuture;
+use kube::Resource;
+use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::Request;
+use logger_core::Kind;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::client::{TypedClient, resource};
+use crate::error::Error;
+
+/// What an extension method returns: the answer of the server, once it is there.
+pub type Answer<T> = BoxFuture<'static, Result<T, Error>>;
+
+type Built = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
+
+impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
+    /// Reads an object, or a subresource of it, as `T`.
+    ///
+    /// # Errors
+    /// It is not there, is no `T`, or the request failed.
+    pub fn extended_get<T>(&self, subresource: Option<&str>, name: &str) -> Answer<T>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let (request, params) = (self.request(), GetParams::default());
+        let built = match subresource {
+            Some(subresource) => request.get_subresource(subresource, name),
+            None => request.get(name, &params),
+        };
+        self.extended("get", name, built)
+    }
+
+    /// Reads all objects that are selected, or a subresource of one, as `T`. The name is that of the one.
+    ///
+    /// # Errors
+    /// It is not there, is no `T`, or the request failed.
+    pub fn extended_list<T>(&self, of: Option<(&str, &str)>, selected: &ListParams) -> Answer<T>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        match of {
+            Some((subresource, name)) => self.extended("list", name, self.request().get_subresource(subresource, name)),
+            None => self.extended("list", "", self.request().list(selected)),
+        }
+    }
+
+    /// Sends an `I` to be made, or to a subresource of the object of this name, and reads the answer as `T`.
+    ///
+    /// # Errors
+    /// It is refused, the answer is no `T`, or the request failed.
+    pub fn extended_create<I, T>(&self, of: Option<(&str, &str)>, input: &I, params: &PostParams) -> Answer<T>
+    where
+        I: Serialize,
+        T: DeserializeOwned + Send + 'static,
+    {
+        let built = serde_json::to_vec(input).map_err(kube::core::request::Error::SerializeBody);
+        match of {
+            Some((subresource, name)) => {
+                let built = built.and_then(|body| self.request().create_subresource(subresource, name, params, body));
+                self.extended("create", name, built)
+            }
+            None => self.extended("create", "", built.and_then(|body| self.request().create(params, body))),
+        }
+    }
+
+    /// Replaces an object, or a subresource of it, with an `I`, and reads the answer as `T`.
+    ///
+    /// # Errors
+    /// It is not there, was changed (a conflict), is refused, the answer is no `T`, or the request failed.
+    pub fn extended_update<I, T>(
+        &self,
+        subresource: Option<&str>,
+        name: &str,
+        input: &I,
+        params: &PostParams,
+    ) -> Answer<T>
+    where
+        I: Serialize,
+        T: DeserializeOwned + Send + 'static,
+    {
+        let body = serde_json::to_vec(input).map_err(kube::core::request::Error::SerializeBody);
+        let built = body.and_then(|body| match subresource {
+            Some(subresource) => self.request().replace_subresource(subresource, name, params, body),
+            None => self.request().replace(name, params, body),
+        });
+        self.extended("update", name, built)
+    }
+
+    /// Changes parts of an object, or of a subresource of it, and reads the answer as `T`.
+    ///
+    /// # Errors
+    /// It is not there, the result is refused, the answer is no `T`, or the request failed.
+    pub fn extended_patch<P, T>(
+        &self,
+        subresource: Option<&str>,
+        name: &str,
+        patch: &Patch<P>,
+        params: &PatchParams,
+    ) -> Answer<T>
+    where
+        P: Serialize + Debug,
+        T: DeserializeOwned + Send + 'static,
+    {
+        let built = match subresource {
+            Some(subresource) => self.request().patch_subresource(subresource, name, params, patch),
+            None => self.request().patch(name, params, patch),
+        };
+        self.extended("patch", name, built)
+    }
+
+    fn request(&self) -> Request {
+        Request::new(self.api().resource_url())
+    }
+
+    fn extended<T>(&self, verb: &'static str, name: &str, built: Built) -> Answer<T>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let name = name.to_owned();
+        let client = self.api().clone().into_client();
+        Box::pin(async move {
+            let answer = async { client.request(built.map_err(kube::Error::BuildRequest)?).await };
+            answer.await.map_err(|error| Error::new(verb, resource::<K>(), &name, error))
+        })
+    }
+}
