@@ -1,5 +1,6 @@
 //! The command line that any project's xtask calls.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -60,14 +61,15 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
         Some(root) => root.clone(),
         None => workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
     };
+    check_package(&root, &layout)?;
     let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
     let plan = Plan::new(&root, &files, &layout)?;
     if args.check {
         let drift = plan.drift()?;
-        println!("{}", report::drift(&drift, files.len()));
+        say(&report::drift(&drift, files.len()));
         return Ok(ExitCode::from(u8::from(!drift.is_empty())));
     }
-    println!("{}", report::written(&plan.write()?));
+    say(&report::written(&plan.write()?));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,6 +90,23 @@ impl Args {
         }
         Ok(layout)
     }
+}
+
+/// The client's package must be there: files in no package would be built by nobody.
+fn check_package(root: &Path, layout: &Layout) -> Result<()> {
+    let package = root.join(layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir));
+    if !package.join("Cargo.toml").is_file() {
+        let package = package.display();
+        bail!(
+            "there is no package in {package}: make it (an empty library crate), or name its sources with --client-dir"
+        );
+    }
+    Ok(())
+}
+
+/// Prints. Where nobody listens any more (a closed pipe), the exit code still tells.
+fn say(text: &str) {
+    drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
 /// The crate of the first kind; `None` without kinds.

@@ -28,7 +28,7 @@ pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, D
             };
             let file = File::yaml(path.clone(), layout, &file);
             if let Some((other, _)) = files.insert(path, (item.clone(), file)) {
-                found.push(&item, format!("`{other}` is another version of it; several versions of one kind need a storage version, which cannot be said yet"));
+                found.push(&item, format!("`{other}` is another version of it; several versions of one kind need a storage version, which cannot be said yet; list the kind in one `group_version!`"));
             }
         }
     }

@@ -226,6 +226,10 @@ fn read(path: &Path) -> Result<Option<String>> {
         Ok(contents) => Ok(Some(String::from_utf8_lossy(&contents).replace("\r\n", "\n"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(_) if path.is_dir() => bail!("cannot write {}: a directory of that name is in the way", path.display()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let file = path.ancestors().find(|above| above.is_file()).unwrap_or(path);
+            bail!("cannot write {}: the file {} is in the way of its directory", path.display(), file.display())
+        }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
@@ -235,6 +239,9 @@ fn collect_generated(directory: &Path, mark: &str, into: &mut BTreeSet<PathBuf>)
     let unreadable = || format!("cannot read the directory {}", directory.display());
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) if directory.is_file() => {
+            bail!("the file {} is in the way of a directory of that name; remove it", directory.display())
+        }
         entries => entries.with_context(unreadable)?,
     };
     for entry in entries {

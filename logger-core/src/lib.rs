@@ -21,6 +21,7 @@
 //!
 //!     /// What is wanted of a Widget.
 //!     #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+//!     #[serde(rename_all = "camelCase")]
 //!     pub struct WidgetSpec {
 //!         /// Turns in a minute.
 //!         pub speed: i32,

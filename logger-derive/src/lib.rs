@@ -70,6 +70,22 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 ///
 /// ## `#[serde(..)]`
 /// `rename_all = "camelCase"` on the struct, `rename = ".."` and `default` on its fields.
+///
+/// # Schema
+/// The CRD's schema is what schemars makes of the types, so serde's and schemars' attributes on nested types are its markers:
+///
+/// | kubebuilder | here |
+/// |---|---|
+/// | JSON names | `#[serde(rename_all = "camelCase")]` on each struct |
+/// | `Optional` | `Option<T>`; it is not nullable, and left out when it is `None` |
+/// | `default` | `#[serde(default)]` or `#[serde(default = "path")]` |
+/// | `Minimum`, `Maximum` | `#[schemars(range(min = 1, max = 9))]` |
+/// | `MinLength`, `MaxItems` and so on | `#[schemars(length(min = 1, max = 9))]` |
+/// | `Pattern` | `#[schemars(regex(pattern = "^[a-z]+$"))]` |
+/// | `Enum` | a Rust enum without data |
+/// | `listType=map` | `#[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]` |
+/// | `XValidation` | `#[schemars(extend("x-kubernetes-validations" = [{"rule": "self.min <= self.max"}]))]` |
+/// | `PreserveUnknownFields` | `serde_json::Value` |
 #[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     emit::derive_object(parse_macro_input!(input as DeriveInput)).into()

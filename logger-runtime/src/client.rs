@@ -90,9 +90,15 @@ impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> AllNa
     }
 }
 
-impl<K> TypedClient<K> {
+impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     pub(crate) fn api(&self) -> &Api<K> {
         &self.api
+    }
+
+    /// Says what was asked, when kube's client says what came of it.
+    pub(crate) fn failed(&self, verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {
+        let (name, namespace) = (name.to_owned(), self.api.namespace().map(str::to_owned));
+        move |source| Error::new(verb, resource::<K>(), &name, source).in_namespace(namespace.as_deref())
     }
 }
 
@@ -107,7 +113,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     {
         Box::pin(async move {
             let name = object.meta().name.as_deref().unwrap_or_default();
-            self.api.create(params, object).await.map_err(failed::<K>("create", name))
+            self.api.create(params, object).await.map_err(self.failed("create", name))
         })
     }
 
@@ -121,7 +127,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     {
         Box::pin(async move {
             let name = name_of("update", object)?;
-            self.api.replace(name, params, object).await.map_err(failed::<K>("update", name))
+            self.api.replace(name, params, object).await.map_err(self.failed("update", name))
         })
     }
 
@@ -135,7 +141,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     {
         Box::pin(async move {
             let name = name_of("update the status of", object)?;
-            self.api.replace_status(name, params, object).await.map_err(failed::<K>("update the status of", name))
+            self.api.replace_status(name, params, object).await.map_err(self.failed("update the status of", name))
         })
     }
 
@@ -147,7 +153,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Delete,
     {
-        Box::pin(async move { self.api.delete(name, params).await.map(drop).map_err(failed::<K>("delete", name)) })
+        Box::pin(async move { self.api.delete(name, params).await.map(drop).map_err(self.failed("delete", name)) })
     }
 
     /// Removes all objects that are selected.
@@ -163,7 +169,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::DeleteCollection,
     {
         Box::pin(async move {
-            self.api.delete_collection(params, selected).await.map(drop).map_err(failed::<K>("delete", ""))
+            self.api.delete_collection(params, selected).await.map(drop).map_err(self.failed("delete", ""))
         })
     }
 
@@ -175,7 +181,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Get,
     {
-        Box::pin(async move { self.api.get(name).await.map_err(failed::<K>("get", name)) })
+        Box::pin(async move { self.api.get(name).await.map_err(self.failed("get", name)) })
     }
 
     /// Reads an object that may not be there.
@@ -206,7 +212,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         Box::pin(async move {
             let request = Request::new(self.api.resource_url()).list(selected).map_err(kube::Error::BuildRequest);
             let answer = async { self.api.clone().into_client().request(request?).await };
-            answer.await.map_err(failed::<K>("list", ""))
+            answer.await.map_err(self.failed("list", ""))
         })
     }
 
@@ -225,8 +231,8 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::Watch,
     {
         Box::pin(async move {
-            let events = self.api.watch(selected, resource_version).await.map_err(failed::<K>("watch", ""))?;
-            Ok(events.map_err(failed::<K>("watch", "")).boxed())
+            let events = self.api.watch(selected, resource_version).await.map_err(self.failed("watch", ""))?;
+            Ok(events.map_err(self.failed("watch", "")).boxed())
         })
     }
 
@@ -243,7 +249,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         K: verbs::Patch,
     {
-        Box::pin(async move { self.api.patch(name, params, patch).await.map_err(failed::<K>("patch", name)) })
+        Box::pin(async move { self.api.patch(name, params, patch).await.map_err(self.failed("patch", name)) })
     }
 }
 
@@ -277,11 +283,6 @@ impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
 
 fn name_of<'a, K: Kind + Resource<DynamicType = ()>>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
     object.meta().name.as_deref().ok_or_else(|| Error::unnamed(verb, resource::<K>()))
-}
-
-fn failed<K: k8s_openapi::Resource>(verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {
-    let name = name.to_owned();
-    move |source| Error::new(verb, resource::<K>(), &name, source)
 }
 
 /// Such as `loggers.example.com`.

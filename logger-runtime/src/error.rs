@@ -18,6 +18,8 @@ pub struct Error {
     verb: &'static str,
     /// Such as `loggers.example.com`.
     resource: String,
+    /// Namespace the request was made in, if in one.
+    namespace: Option<String>,
     /// Name of the object, or empty.
     name: String,
     source: Cause,
@@ -32,11 +34,17 @@ enum Cause {
 impl Error {
     /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
     pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
-        Error { verb, resource: resource.into(), name: name.to_owned(), source: Cause::Kube(Box::new(source)) }
+        let source = Cause::Kube(Box::new(source));
+        Error { verb, resource: resource.into(), namespace: None, name: name.to_owned(), source }
+    }
+
+    /// The same, with the namespace the request was made in.
+    pub fn in_namespace(self, namespace: Option<&str>) -> Self {
+        Error { namespace: namespace.map(str::to_owned), ..self }
     }
 
     pub(crate) fn unnamed(verb: &'static str, resource: String) -> Self {
-        Error { verb, resource, name: String::new(), source: Cause::Unnamed }
+        Error { verb, resource, namespace: None, name: String::new(), source: Cause::Unnamed }
     }
 
     /// What kube's client said; `None` if the request was not sent because the object has no name.
@@ -121,6 +129,7 @@ impl Error {
             _ if self.is_forbidden() => {
                 Some(format!("have it granted: `kubectl auth can-i {}` tells whether it is", self.in_kubectl()))
             }
+            _ if self.is_without_namespace(status) => Some("create the namespace, or name another".into()),
             _ if self.is_conflict() => Some("read it again and repeat the change on what is there".into()),
             Status { code: 401, .. } => Some("log in again, or name another kubeconfig".into()),
             _ => None,
@@ -129,11 +138,21 @@ impl Error {
 
     /// The request as `kubectl auth can-i` takes it.
     fn in_kubectl(&self) -> String {
-        match self.verb {
+        let request = match self.verb {
             "update the status of" => format!("update {} --subresource=status", self.resource),
             "delete" if self.name.is_empty() => format!("deletecollection {}", self.resource),
             verb => format!("{verb} {}", self.resource),
+        };
+        match &self.namespace {
+            Some(namespace) => format!("{request} --namespace {namespace}"),
+            None => request,
         }
+    }
+
+    /// It is the namespace that is not there.
+    fn is_without_namespace(&self, status: &Status) -> bool {
+        let kind = status.details.as_ref().map(|details| details.kind.as_str());
+        self.is_not_found() && kind == Some("namespaces") && self.resource != "namespaces"
     }
 }
 

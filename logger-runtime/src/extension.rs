@@ -10,7 +10,7 @@ use logger_core::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::client::{TypedClient, resource};
+use crate::client::TypedClient;
 use crate::error::Error;
 
 /// What an extension method returns: the answer of the server, once it is there.
@@ -121,11 +121,11 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     where
         T: DeserializeOwned + Send + 'static,
     {
-        let name = name.to_owned();
+        let failed = self.failed(verb, name);
         let client = self.api().clone().into_client();
         Box::pin(async move {
             let answer = async { client.request(built.map_err(kube::Error::BuildRequest)?).await };
-            answer.await.map_err(|error| Error::new(verb, resource::<K>(), &name, error))
+            answer.await.map_err(failed)
         })
     }
 }

@@ -146,6 +146,12 @@ impl<K: Clone + Eq + Hash> Deref for Work<K> {
     }
 }
 
+impl<K: Clone + Eq + Hash + fmt::Display> fmt::Display for Work<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.key.fmt(f)
+    }
+}
+
 impl<K: Clone + Eq + Hash + fmt::Debug> fmt::Debug for Work<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Work").field(&self.key).finish()

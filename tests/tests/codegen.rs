@@ -28,9 +28,23 @@ fn drift(root: &Path) -> Vec<Drift> {
     Plan::new(root, &files(), &layout()).unwrap().drift().unwrap()
 }
 
+/// A workspace with an empty client package.
+fn empty() -> TempDir {
+    let root = TempDir::new().unwrap();
+    fs::create_dir(root.path().join("logger-client")).unwrap();
+    fs::write(root.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+    fs::write(root.path().join("logger-client/Cargo.toml"), "[package]\n").unwrap();
+    root
+}
+
+/// How many files and directories there are.
+fn count(root: &TempDir) -> usize {
+    fs::read_dir(root.path()).unwrap().count() + fs::read_dir(root.path().join("logger-client")).unwrap().count()
+}
+
 /// A tree that is as generated.
 fn generated() -> TempDir {
-    let root = TempDir::new().unwrap();
+    let root = empty();
     assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
     root
 }
@@ -113,9 +127,10 @@ fn what_cannot_be_written_leaves_every_file_as_it_was() {
 
 #[test]
 fn no_kinds_is_an_error() {
-    let root = TempDir::new().unwrap();
+    let root = empty();
+    let before = count(&root);
     assert_eq!(run(&[], &args(root.path(), false)), ExitCode::from(2));
-    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    assert_eq!(count(&root), before);
 }
 
 #[test]
@@ -144,9 +159,20 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
     ];
     assert_eq!(found, expected, "{error}");
 
-    let root = TempDir::new().unwrap();
-    assert_eq!(run(&groups, &args(root.path(), false)), ExitCode::from(2));
-    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    let root = empty();
+    let before = count(&root);
+    let args = Args { client_dir: Some("logger-client/src".to_owned()), ..args(root.path(), false) };
+    assert_eq!(run(&groups, &args), ExitCode::from(2));
+    assert_eq!(count(&root), before);
+}
+
+#[test]
+fn a_place_without_a_package_is_refused() {
+    let root = empty();
+    fs::remove_file(root.path().join("logger-client/Cargo.toml")).unwrap();
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::from(2));
+    assert_eq!(fs::read_dir(root.path().join("logger-client")).unwrap().count(), 0);
+    assert_eq!(run(logger_types::groups(), &args(Path::new("/nowhere"), false)), ExitCode::from(2));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn command(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Comm
 /// Runs the program of a package where the user stands, and ends as it ends.
 pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {
     let manifest = workspace_root().join("Cargo.toml");
-    let mut cargo = command(["run", "--quiet", "--package", package, "--manifest-path"]);
+    let mut cargo = command(["run", "--package", package, "--manifest-path"]);
     cargo.arg(manifest).arg("--").args(args);
     if let Ok(here) = std::env::current_dir() {
         cargo.current_dir(here);

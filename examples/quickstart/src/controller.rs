@@ -34,7 +34,7 @@ impl Controller {
                 // A conflict means that the informer is about to bring something newer.
                 Err(error) => {
                     if !error.is_conflict() {
-                        eprintln!("{key:?}: {error}; trying again");
+                        eprintln!("{key}: {error}; trying again");
                     }
                     self.queue.add_rate_limited(key.clone());
                 }

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use logger_runtime::Error;
 use logger_runtime::kube::api::{DeleteParams, PostParams};
 use logger_runtime::kube::runtime::wait::{await_condition, conditions};
 use logger_runtime::kube::{self, Api, Client};
+
+use crate::voice::say;
 
 const GENERATED: &str = include_str!("../../../config/crd/bases/example.com_loggers.yaml");
 
@@ -17,11 +19,18 @@ const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 
 /// The definition in this file, or the generated one.
 pub(crate) fn read(file: Option<&Path>) -> Result<CustomResourceDefinition> {
-    let Some(file) = file else {
-        return serde_saphyr::from_str(GENERATED).context("the generated CRD is no CustomResourceDefinition");
+    let (shown, text) = match file {
+        None => ("the generated CRD".to_owned(), GENERATED.to_owned()),
+        Some(file) => {
+            let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+            (file.display().to_string(), text)
+        }
     };
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    serde_saphyr::from_str(&text).with_context(|| format!("{} holds no CustomResourceDefinition", file.display()))
+    // The error's text has the cause in it, so it is not chained.
+    let crd: CustomResourceDefinition =
+        serde_saphyr::from_str(&text).map_err(|error| anyhow!("{shown} holds no CustomResourceDefinition: {error}"))?;
+    name(&crd).with_context(|| format!("{shown} holds no CustomResourceDefinition"))?;
+    Ok(crd)
 }
 
 /// Installs the definition. `true` if it was not there before.
@@ -32,7 +41,8 @@ pub(crate) async fn install(client: &Client, crd: &CustomResourceDefinition) -> 
         Err(kube::Error::Api(status)) if status.is_already_exists() => false,
         Err(error) => return Err(failed("create", name, error)),
     };
-    println!("CRD:        {name} {}", if made { "installed" } else { "was there already; used as it is" });
+    let what = if made { "installed" } else { "was there already; used as it is" };
+    say(format!("CRD:        {name} {what}"));
     Ok(made)
 }
 
@@ -54,8 +64,9 @@ pub(crate) async fn remove(client: &Client, crd: &CustomResourceDefinition, made
     }
     let name = name(crd)?;
     let removed = api(client).delete(name, &DeleteParams::default()).await;
-    removed.map_err(|error| failed("delete", name, error))?;
-    println!("CRD:        {name} removed");
+    let hint = || format!("the CRD {name} is still there; remove it with `kubectl delete crd {name}`");
+    removed.map_err(|error| failed("delete", name, error)).with_context(hint)?;
+    say(format!("CRD:        {name} removed"));
     Ok(())
 }
 

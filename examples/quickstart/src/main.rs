@@ -8,6 +8,7 @@ mod controller;
 mod definition;
 mod picture;
 mod story;
+mod voice;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +19,8 @@ use logger_client::Clientset;
 use logger_runtime::kube::config::{KubeConfigOptions, Kubeconfig};
 use logger_runtime::kube::{Client, Config};
 use tracing_subscriber::EnvFilter;
+
+use voice::{both, say};
 
 /// Shows the life of a few Loggers: embedded API server, generated CRD, generated client, a small controller.
 #[derive(Parser)]
@@ -37,7 +40,8 @@ struct Args {
 #[tokio::main]
 async fn main() -> ExitCode {
     // Errors are returned and printed once; RUST_LOG shows what kube's client logs beside them.
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off"));
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,kube_client=off,kube_runtime=off"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match run(Args::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,13 +68,13 @@ async fn run(args: Args) -> Result<()> {
         Err(error) => Err(error),
     };
     let cleaned = definition::remove(&client, &crd, made).await;
-    told.and(cleaned)?;
-    println!("\nDone. The controller is examples/quickstart/src/controller.rs: copy it to start your own.");
+    both(told, cleaned)?;
+    say("\nDone. The controller is examples/quickstart/src/controller.rs: copy it to start your own.");
     Ok(())
 }
 
 fn embedded() -> Client {
-    println!("API server: embedded in this process (give --kubeconfig FILE for a real one)");
+    say("API server: embedded in this process (give --kubeconfig FILE for a real one)");
     logger_apiserver::ApiServer::new().client()
 }
 
@@ -81,6 +85,6 @@ async fn connect(file: PathBuf) -> Result<Client> {
     let kubeconfig = Kubeconfig::read_from(&file).with_context(unusable)?;
     let options = KubeConfigOptions::default();
     let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(unusable)?;
-    println!("API server: {} (from {shown})", config.cluster_url);
+    say(format!("API server: {} (from {shown})", config.cluster_url));
     Client::try_from(config).with_context(unusable)
 }

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use crate::controller::Controller;
 use crate::picture;
+use crate::voice::{both, say};
 
 /// How long any step may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,7 +47,7 @@ pub(crate) async fn tell(clientset: &Clientset, namespace: &str) -> Result<()> {
         worker.await.context("a worker of the controller failed")?;
     }
     factory.shutdown().await;
-    told.and(cleared)
+    both(told, cleared)
 }
 
 /// Where the story plays: it acts through the typed client and sees through the informer.
@@ -62,21 +63,21 @@ impl Stage {
         let changed = watch::Sender::new(());
         let tell = changed.clone();
         informer.add_event_handler(move |event| {
-            println!("{}", picture::line(event));
+            say(picture::line(event));
             tell.send_replace(());
         });
         Stage { loggers, namespace: namespace.to_owned(), informer, changed }
     }
 
     async fn play(&self) -> Result<()> {
-        println!("\n# two Loggers are created; the controller reports them available");
+        say("\n# two Loggers are created; the controller reports them available");
         self.create("audit", 60, 2).await?;
         self.create("access", 5, 1).await?;
         for name in NAMES {
             self.until(name, |logger| logger.is_some_and(is_reported)).await?;
         }
 
-        println!("\n# one is updated: its generation moves, and the controller follows");
+        say("\n# one is updated: its generation moves, and the controller follows");
         let mut audit = self.loggers.get("audit").await?;
         audit.spec.time_interval = 30;
         audit.spec.replicas = Some(3);
@@ -86,18 +87,18 @@ impl Stage {
         })
         .await?;
 
-        println!("\n# one with an interval of 0 is refused by its schema");
+        say("\n# one with an interval of 0 is refused by its schema");
         match self.create("broken", 0, 1).await {
             Ok(()) => bail!("the API server took a Logger with an interval of 0"),
-            Err(error) => println!("REFUSED {error:#}"),
+            Err(error) => say(format!("REFUSED {error}")),
         }
 
-        println!("\n# one is deleted");
+        say("\n# one is deleted");
         self.loggers.delete("access", &DeleteParams::default()).await?;
         self.until("access", |logger| logger.is_none()).await?;
 
-        println!("\n# what is left");
-        println!("{}\n", picture::describe(&self.loggers.get("audit").await?));
+        say("\n# what is left");
+        say(picture::describe(&self.loggers.get("audit").await?));
         Ok(())
     }
 

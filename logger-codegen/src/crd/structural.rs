@@ -73,7 +73,7 @@ pub(super) fn root(schema: Value, root: &Root<'_>, found: &mut Diagnostics) -> O
     properties["metadata"] = json!({"type": "object"});
     properties["apiVersion"] = json!({
         "type": "string",
-        "description": "Group and version of this object's form, such as example.com/v1.",
+        "description": "Group and version of this object's form.",
     });
     properties["kind"] = json!({"type": "string", "description": "What this object is, in CamelCase."});
     if let Some(Value::Array(required)) = node.get_mut("required") {

@@ -66,20 +66,20 @@ fn sample_is_applied_shown_described_and_scaled(control_plane: &ControlPlane) ->
     let kubectl = |args: &[&str]| kubectl_in(control_plane, "sample", args);
     kubectl(&["create", "namespace", "sample"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
-    let status = json!({"status": {"state": "Available", "replicas": 2, "selector": "logger=audit"}}).to_string();
-    kubectl(&["patch", "lg", "audit", "--subresource=status", "--type=merge", "-p", &status])?;
+    let status = json!({"status": {"state": "Available", "replicas": 2, "selector": "logger=web"}}).to_string();
+    kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &status])?;
 
     let table = kubectl(&["get", "loggers"])?;
     let words = |line: usize| table.lines().nth(line).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
     check(words(0) == ["NAME", "STATE", "DESIRED", "INTERVAL", "AGE"], "the columns", &table)?;
-    check(words(1)[..4] == ["audit", "Available", "2", "60"], "the values", &table)?;
+    check(words(1)[..4] == ["web", "Available", "2", "60"], "the values", &table)?;
     let all = kubectl(&["get", "all", "-o", "name"])?;
-    check(all.contains("logger.example.com/audit"), "the category", &all)?;
-    let page = kubectl(&["describe", "logger", "audit"])?;
+    check(all.contains("logger.example.com/web"), "the category", &all)?;
+    let page = kubectl(&["describe", "logger", "web"])?;
     check(page.contains("State:") && page.contains("Available"), "the status is described", &page)?;
 
-    kubectl(&["scale", "logger", "audit", "--replicas=5"])?;
-    let replicas = kubectl(&["get", "logger", "audit", "-o", "jsonpath={.spec.replicas}"])?;
+    kubectl(&["scale", "logger", "web", "--replicas=5"])?;
+    let replicas = kubectl(&["get", "logger", "web", "-o", "jsonpath={.spec.replicas}"])?;
     check(replicas == "5", "scaled to 5", &replicas)
 }
 
@@ -97,7 +97,7 @@ fn misspelt_states_are_refused(control_plane: &ControlPlane) -> Result<(), Faile
     kubectl(&["create", "namespace", "misspelt-by-hand"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
     let patch = json!({"status": {"state": "Availabel"}}).to_string();
-    let said = match kubectl(&["patch", "lg", "audit", "--subresource=status", "--type=merge", "-p", &patch]) {
+    let said = match kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &patch]) {
         Ok(said) => return Err(format!("it is taken: {said}").into()),
         Err(failed) => failed.message().unwrap_or_default().to_owned(),
     };
@@ -107,7 +107,7 @@ fn misspelt_states_are_refused(control_plane: &ControlPlane) -> Result<(), Faile
 fn server_side_dry_run_is_clean_twice(control_plane: &ControlPlane) -> Result<(), Failed> {
     for _ in 0..2 {
         let said = kubectl(control_plane, &["apply", "--server-side", "--dry-run=server", "-f", SAMPLE])?;
-        check(said.trim() == "logger.example.com/audit serverside-applied (server dry run)", "clean", &said)?;
+        check(said.trim() == "logger.example.com/web serverside-applied (server dry run)", "clean", &said)?;
     }
     Ok(())
 }

@@ -45,8 +45,10 @@ fn on_the_real_server(control_plane: &ControlPlane) -> Result<(), Failed> {
 fn leaves_what_others_made_alone(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| control_plane.kubectl().args(["--namespace", "taken"]).args(args).output();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
+    let theirs = tempfile::Builder::new().suffix(".yaml").tempfile()?;
+    std::fs::write(&theirs, std::fs::read_to_string(sample)?.replace("name: web", "name: audit"))?;
     kubectl(&["create", "namespace", "taken"])?;
-    kubectl(&["apply", "-f", sample])?;
+    kubectl(&["apply", "-f", &theirs.path().display().to_string()])?;
     let output = quickstart(control_plane, "taken")?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("taken/audit is there already"), "{said}");
