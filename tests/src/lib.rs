@@ -63,3 +63,21 @@ pub fn logger(name: &str) -> Logger {
         status: None,
     }
 }
+
+/// The quickstart, as a user starts it with these arguments, and what came of it.
+///
+/// # Panics
+/// Cargo cannot be started.
+pub fn quickstart(args: &[&str]) -> std::process::Output {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--package", "quickstart", "--manifest-path", manifest, "--"]).args(args);
+    // What cargo told the test about its package would have it build all anew; and KUBECONFIG must not count.
+    for name in std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("CARGO_")) {
+        cargo.env_remove(name);
+    }
+    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
+        cargo.env("CARGO_TARGET_DIR", target);
+    }
+    cargo.env("KUBECONFIG", "/nowhere").output().expect("cargo starts")
+}

@@ -1,14 +1,6 @@
 //! The quickstart as its users start it, without a cluster, and where it must fail.
 
-use std::process::{Command, Output};
-
-fn quickstart(args: &[&str]) -> Output {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--package", "quickstart", "--manifest-path", manifest, "--"]).args(args);
-    // What lies in the environment must not count.
-    cargo.env("KUBECONFIG", "/nowhere").output().unwrap()
-}
+use tests::quickstart;
 
 #[test]
 fn it_tells_the_story_on_the_embedded_api_server() {

@@ -10,11 +10,19 @@ pub(crate) fn workspace_root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// The cargo that runs us, in the workspace.
+/// The cargo that runs us, in the workspace. What it told us about our own package is not passed on: build scripts that look
+/// at it would run again, and all that depends on them be compiled again, whenever one started this way follows another.
 pub(crate) fn command(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.args(args).current_dir(workspace_root());
+    let of_our_package = |name: &OsString| {
+        let name = name.to_string_lossy();
+        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(of_our_package) {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -33,6 +33,30 @@ const STEPS: &[Step] = &[
         env: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step { name: "drift", args: &["xtask", "codegen", "--check"], env: &[] },
+    Step {
+        name: "example",
+        args: &["test", "--manifest-path", "examples/own-api/Cargo.toml", "--target-dir", "target"],
+        env: &[],
+    },
+    Step {
+        name: "its drift",
+        args: &[
+            "run",
+            "--quiet",
+            "--manifest-path",
+            "examples/own-api/Cargo.toml",
+            "--target-dir",
+            "target",
+            "--package",
+            "xtask",
+            "--",
+            "codegen",
+            "--check",
+            "--root",
+            "examples/own-api",
+        ],
+        env: &[],
+    },
     Step { name: "tests", args: &["test", "--workspace", "--no-fail-fast"], env: &[] },
 ];
 
@@ -50,7 +74,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     }
     println!();
     for (name, passed, seconds) in &done {
-        println!("{name:<8} {} {seconds:>4} s", if *passed { "ok    " } else { "FAILED" });
+        println!("{name:<9} {} {seconds:>4} s", if *passed { "ok    " } else { "FAILED" });
     }
     println!("servers: the embedded API server; the real kube-apiserver {}", real_server());
     if done.iter().all(|(_, passed, _)| *passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }

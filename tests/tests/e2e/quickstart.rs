@@ -1,6 +1,6 @@
 //! The quickstart as its users run it: on the real server, on the embedded one, and where it must fail.
 
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 
 use envtest::ControlPlane;
@@ -58,8 +58,6 @@ fn leaves_what_others_made_alone(control_plane: &ControlPlane) -> Result<(), Fai
 }
 
 fn quickstart(control_plane: &ControlPlane, namespace: &str) -> Result<Output, Failed> {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--package", "quickstart", "--manifest-path", manifest, "--"]);
-    Ok(cargo.arg("--kubeconfig").arg(control_plane.kubeconfig()).args(["--namespace", namespace]).output()?)
+    let kubeconfig = control_plane.kubeconfig().to_str().ok_or("a path in UTF-8")?;
+    Ok(tests::quickstart(&["--kubeconfig", kubeconfig, "--namespace", namespace]))
 }
