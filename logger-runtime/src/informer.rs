@@ -222,7 +222,7 @@ where
             watcher::Error::NoResourceVersion => ("list or watch", None),
         };
         let text = match cause {
-            Some(cause) => Error::new(verb, resource::<K>(), "", cause).to_string(),
+            Some(cause) => Error::new(verb, resource::<K>(), "", cause).in_namespace(self.api.namespace()).to_string(),
             None => format!("cannot {verb} {}: the server tells no resourceVersion", resource::<K>()),
         };
         tracing::warn!(resource = resource::<K>(), error = text, "retrying");

@@ -3,3 +3,11 @@
 fn main() -> std::process::ExitCode {
     logger_codegen::cli(gadget_types::groups())
 }
+
+/// With this, `cargo test` alone tells when generated files are stale.
+#[test]
+fn generated_files_are_as_generated() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..").into();
+    let args = logger_codegen::Args { check: true, root: Some(root), client_dir: None, crd_dir: None };
+    assert_eq!(logger_codegen::run(gadget_types::groups(), &args), std::process::ExitCode::SUCCESS);
+}
