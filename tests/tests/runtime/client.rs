@@ -89,7 +89,7 @@ async fn forbidden_says_how_to_ask_for_the_grant() {
     ] {
         assert!(error.is_forbidden(), "{error}");
         assert!(error.to_string().contains("User \"ann\" cannot do that"), "{error}");
-        let way_out = format!("`kubectl auth can-i {asks}`");
+        let way_out = format!("`kubectl auth can-i {asks} --namespace default`");
         assert!(error.to_string().contains(&way_out), "{error}");
     }
 }
