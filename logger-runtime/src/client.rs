@@ -140,8 +140,10 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         K: verbs::UpdateStatus,
     {
         Box::pin(async move {
-            let name = name_of("update the status of", object)?;
-            self.api.replace_status(name, params, object).await.map_err(self.failed("update the status of", name))
+            let of_status = |error: Error| error.of_subresource(Some("status"));
+            let name = name_of("update", object).map_err(of_status)?;
+            let updated = self.api.replace_status(name, params, object).await;
+            updated.map_err(self.failed("update", name)).map_err(of_status)
         })
     }
 

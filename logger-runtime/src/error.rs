@@ -18,6 +18,8 @@ pub struct Error {
     verb: &'static str,
     /// Such as `loggers.example.com`.
     resource: String,
+    /// What part of the object it was about, if not all of it.
+    subresource: Option<String>,
     /// Namespace the request was made in, if in one.
     namespace: Option<String>,
     /// Name of the object, or empty.
@@ -35,7 +37,12 @@ impl Error {
     /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
     pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
         let source = Cause::Kube(Box::new(source));
-        Error { verb, resource: resource.into(), namespace: None, name: name.to_owned(), source }
+        Error { verb, resource: resource.into(), subresource: None, namespace: None, name: name.to_owned(), source }
+    }
+
+    /// The same, of a subresource.
+    pub fn of_subresource(self, subresource: Option<&str>) -> Self {
+        Error { subresource: subresource.map(str::to_owned), ..self }
     }
 
     /// The same, with the namespace the request was made in.
@@ -44,7 +51,7 @@ impl Error {
     }
 
     pub(crate) fn unnamed(verb: &'static str, resource: String) -> Self {
-        Error { verb, resource, namespace: None, name: String::new(), source: Cause::Unnamed }
+        Error { verb, resource, subresource: None, namespace: None, name: String::new(), source: Cause::Unnamed }
     }
 
     /// What kube's client said; `None` if the request was not sent because the object has no name.
@@ -138,11 +145,9 @@ impl Error {
 
     /// The request as `kubectl auth can-i` takes it.
     fn in_kubectl(&self) -> String {
-        let request = match self.verb {
-            "update the status of" => format!("update {} --subresource=status", self.resource),
-            "delete" if self.name.is_empty() => format!("deletecollection {}", self.resource),
-            verb => format!("{verb} {}", self.resource),
-        };
+        let verb = if self.verb == "delete" && self.name.is_empty() { "deletecollection" } else { self.verb };
+        let subresource = self.subresource.as_ref().map_or_else(String::new, |name| format!(" --subresource={name}"));
+        let request = format!("{verb} {}{subresource}", self.resource);
         match &self.namespace {
             Some(namespace) => format!("{request} --namespace {namespace}"),
             None => request,
@@ -158,7 +163,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} {}", self.verb, self.resource)?;
+        write!(f, "cannot {} ", self.verb)?;
+        if let Some(subresource) = &self.subresource {
+            write!(f, "the {subresource} of ")?;
+        }
+        f.write_str(&self.resource)?;
         if !self.name.is_empty() {
             write!(f, " `{}`", self.name)?;
         }

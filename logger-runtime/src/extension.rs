@@ -32,7 +32,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
             Some(subresource) => request.get_subresource(subresource, name),
             None => request.get(name, &params),
         };
-        self.extended("get", name, built)
+        self.extended("get", subresource, name, built)
     }
 
     /// Reads all objects that are selected, or a subresource of one, as `T`. The name is that of the one.
@@ -44,8 +44,9 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         T: DeserializeOwned + Send + 'static,
     {
         match of {
-            Some((subresource, name)) => self.extended("list", name, self.request().get_subresource(subresource, name)),
-            None => self.extended("list", "", self.request().list(selected)),
+            // To the server, what is below one object is read with `get`, however many it is.
+            Some((subresource, name)) => self.extended_get(Some(subresource), name),
+            None => self.extended("list", None, "", self.request().list(selected)),
         }
     }
 
@@ -62,9 +63,9 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
         match of {
             Some((subresource, name)) => {
                 let built = built.and_then(|body| self.request().create_subresource(subresource, name, params, body));
-                self.extended("create", name, built)
+                self.extended("create", Some(subresource), name, built)
             }
-            None => self.extended("create", "", built.and_then(|body| self.request().create(params, body))),
+            None => self.extended("create", None, "", built.and_then(|body| self.request().create(params, body))),
         }
     }
 
@@ -88,7 +89,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
             Some(subresource) => self.request().replace_subresource(subresource, name, params, body),
             None => self.request().replace(name, params, body),
         });
-        self.extended("update", name, built)
+        self.extended("update", subresource, name, built)
     }
 
     /// Changes parts of an object, or of a subresource of it, and reads the answer as `T`.
@@ -110,22 +111,22 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
             Some(subresource) => self.request().patch_subresource(subresource, name, params, patch),
             None => self.request().patch(name, params, patch),
         };
-        self.extended("patch", name, built)
+        self.extended("patch", subresource, name, built)
     }
 
     fn request(&self) -> Request {
         Request::new(self.api().resource_url())
     }
 
-    fn extended<T>(&self, verb: &'static str, name: &str, built: Built) -> Answer<T>
+    fn extended<T>(&self, verb: &'static str, subresource: Option<&str>, name: &str, built: Built) -> Answer<T>
     where
         T: DeserializeOwned + Send + 'static,
     {
-        let failed = self.failed(verb, name);
+        let (failed, subresource) = (self.failed(verb, name), subresource.map(str::to_owned));
         let client = self.api().clone().into_client();
         Box::pin(async move {
             let answer = async { client.request(built.map_err(kube::Error::BuildRequest)?).await };
-            answer.await.map_err(failed)
+            answer.await.map_err(failed).map_err(|error| error.of_subresource(subresource.as_deref()))
         })
     }
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use logger_codegen::{Args, Drift, File, Layout, Plan, Written, generate, run};
-use logger_core::meta::ApiGroup;
+use logger_core::Kind;
+use logger_core::meta::{ApiGroup, ApiKind, ApiList, TypeMeta};
+use logger_types::v1::Logger;
 use tempfile::TempDir;
 
 fn workspace(below: &str) -> std::path::PathBuf {
@@ -108,6 +110,8 @@ fn what_cannot_be_written_leaves_every_file_as_it_was() {
     let root = generated();
     let lib = root.path().join("logger-client/src/lib.rs");
     fs::write(&lib, "// edited\n").unwrap();
+    let stray = root.path().join("logger-client/src/typed/old_v1.rs");
+    fs::copy(root.path().join("logger-client/src/scheme.rs"), &stray).unwrap();
     // A directory in the way, since permissions do not stop every user a test may run as.
     let crd = root.path().join("config/crd/bases/example.com_loggers.yaml");
     fs::remove_file(&crd).unwrap();
@@ -120,6 +124,7 @@ fn what_cannot_be_written_leaves_every_file_as_it_was() {
     fs::write(root.path().join("config/crd/bases"), "a file in place of the directory").unwrap();
     assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::from(2));
     assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
+    assert!(stray.exists());
     let left: Vec<_> =
         fs::read_dir(root.path().join("logger-client/src")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".new")), "{left:?}");
@@ -180,6 +185,66 @@ fn groups_that_begin_alike_get_their_whole_names() {
     let files = generate(fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
     let typed: Vec<_> = files.iter().filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/")).collect();
     assert_eq!(typed, ["desk_v1.rs", "library_example_net_v1.rs", "library_example_org_v1beta1.rs"]);
+}
+
+#[test]
+fn a_stray_that_cannot_be_removed_leaves_every_file_as_it_was() {
+    let root = generated();
+    let lib = root.path().join("logger-client/src/lib.rs");
+    fs::write(&lib, "// edited\n").unwrap();
+    let strays = ["a_v1.rs", "b_v1.rs"].map(|name| root.path().join("logger-client/src/typed").join(name));
+    for stray in &strays {
+        fs::copy(root.path().join("logger-client/src/scheme.rs"), stray).unwrap();
+    }
+    // What the second stray would be moved to is taken by a directory.
+    fs::create_dir(root.path().join("logger-client/src/typed/.b_v1.rs.old")).unwrap();
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::from(2));
+    assert_eq!(fs::read_to_string(&lib).unwrap(), "// edited\n");
+    assert!(strays.iter().all(|stray| stray.exists()));
+}
+
+#[test]
+fn types_crates_that_share_a_directory_keep_each_others_files() {
+    let root = generated();
+    fs::create_dir(root.path().join("fixture-client")).unwrap();
+    fs::write(root.path().join("fixture-client/Cargo.toml"), "[package]\n").unwrap();
+    assert_eq!(run(fixture_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
+    for groups in [logger_types::groups(), fixture_types::groups()] {
+        assert_eq!(run(groups, &args(root.path(), true)), ExitCode::SUCCESS);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_behind_a_link_is_not_ours_to_remove() {
+    let (root, other) = (generated(), generated());
+    let link = root.path().join("logger-client/src/vendored");
+    std::os::unix::fs::symlink(other.path().join("logger-client/src"), link).unwrap();
+    assert_eq!(drift(root.path()), []);
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
+    assert_eq!(drift(other.path()), []);
+}
+
+#[test]
+fn kinds_that_would_share_a_name_are_refused() {
+    const AUDIT: ApiKind =
+        ApiKind { kind: "Audit", plural: "audits", singular: "audit", short_names: &[], ..Logger::API_KIND };
+    const LIST: ApiList = ApiList { kind: "AuditList", item: "Audit", items: "items", docs: "" };
+    const ALL: ApiKind = ApiKind { kind: "AllLogger", plural: "allloggers", singular: "alllogger", ..AUDIT };
+    const NAMESPACE: ApiKind = ApiKind { kind: "LoggerNamespace", ..AUDIT };
+    for (other, list, expected) in [
+        (ApiKind { plural: "loggers", ..AUDIT }, LIST, "its resource name `loggers` is one of `Logger` too"),
+        (ApiKind { short_names: &["lg"], ..AUDIT }, LIST, "its resource name `lg` is one of `Logger` too"),
+        (AUDIT, ApiList { kind: "Logger", ..LIST }, "its kind or list kind `Logger` is one of `Logger` too"),
+        (ALL, ApiList { item: "AllLogger", ..LIST }, "its getter `all_loggers` is that of `AllLogger` too"),
+        (NAMESPACE, ApiList { item: "LoggerNamespace", ..LIST }, "its generated type `LoggerNamespaceLister`"),
+    ] {
+        let mut types = logger_types::v1::API_GROUP.types.to_vec();
+        types.extend([TypeMeta::Kind(other), TypeMeta::List(list)]);
+        let group = ApiGroup { types: types.leak(), ..logger_types::v1::API_GROUP };
+        let error = generate(&[group], &layout()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
 }
 
 #[test]

@@ -135,4 +135,6 @@ pub(super) async fn further_methods_reach_subresources(client: Client) {
 
     let unserved = tables.create_binding("round", &scale, &post()).await.unwrap_err();
     assert!(unserved.is_not_found(), "{unserved}");
+    let missing = tables.get_scale("square").await.unwrap_err().to_string();
+    assert!(missing.starts_with("cannot get the scale of tables.desk.example.org `square`: "), "{missing}");
 }
