@@ -120,7 +120,8 @@ fn path(text: &str) -> TokenStream {
 
 /// A list is read through its type, so a kind whose client lists must have one.
 fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
-    for kind in group.kinds().filter(|kind| kind.grants(Verb::List) && group.list_of(kind).is_none()) {
+    let lists = |kind: &&ApiKind| kind.grants(Verb::List) && kind.schema.is_some();
+    for kind in group.kinds().filter(lists).filter(|kind| group.list_of(kind).is_none()) {
         let item = format!("{}::{}", group.module, kind.kind);
         let message = "its client lists, but no list type is registered: derive `ObjectList` on a struct with \
                        `items: Vec<Self>` and add it to `kinds` of the module's `group_version!`";
@@ -175,6 +176,7 @@ fn check_each_once(groups: &[ApiGroup], found: &mut Diagnostics) {
 
 fn names_of(group: &ApiGroup, kind: &ApiKind) -> BTreeSet<(&'static str, String)> {
     let resources = [kind.plural, kind.singular].into_iter().chain(kind.short_names.iter().copied());
+    let resources = resources.filter(|name| !name.is_empty());
     let kinds = [kind.kind.to_owned(), group.list_kind(kind)];
     let kinds = kinds.into_iter().map(|name| ("kind or list kind", name));
     resources.map(|name| ("resource name", name.to_owned())).chain(kinds).collect()

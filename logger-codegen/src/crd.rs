@@ -18,7 +18,7 @@ pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, D
     let mut found = Diagnostics::default();
     let mut files: BTreeMap<String, (String, File)> = BTreeMap::new();
     for group in groups {
-        for kind in group.kinds() {
+        for kind in group.kinds().filter(|kind| is_defined_here(group, kind)) {
             let item = format!("{}::{}", group.module, kind.kind);
             let path = format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural);
             let Some(file) =
@@ -33,6 +33,11 @@ pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, D
         }
     }
     found.or(files.into_values().map(|(_, file)| file).collect())
+}
+
+/// Whether a CRD is written: not for a kind that is defined elsewhere, nor in a group of Kubernetes' own, which has no dot.
+fn is_defined_here(group: &ApiGroup, kind: &ApiKind) -> bool {
+    kind.schema.is_some() && group.group.contains('.')
 }
 
 /// The whole definition; `None` where the schema was refused.
@@ -74,7 +79,7 @@ fn definition(group: &ApiGroup, kind: &ApiKind, item: &str, found: &mut Diagnost
 fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
-    let schema = (kind.schema)(&mut settings.into_generator());
+    let schema = kind.schema?(&mut settings.into_generator());
     let root = structural::Root { item, docs: kind.docs, status: kind.status };
     structural::root(schema.to_value(), &root, found)
 }

@@ -40,6 +40,8 @@
 //! assert_eq!(v1::GROUP_VERSION.api_version, "widgets.example.com/v1");
 //! ```
 
+pub mod adopt;
+pub mod built_in;
 pub mod deep_copy;
 pub mod group_version;
 pub mod meta;
@@ -48,9 +50,10 @@ pub mod scheme;
 pub mod verbs;
 pub mod wire;
 
+pub use built_in::BuiltIn;
 pub use deep_copy::DeepCopy;
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
-pub use logger_derive::{DeepCopy, Object, ObjectList, group_version};
+pub use logger_derive::{DeepCopy, Object, ObjectList, adopt, group_version};
 pub use object::{ApiType, ExtensionMethod, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
 

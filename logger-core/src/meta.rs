@@ -54,7 +54,7 @@ pub struct ApiKind {
     pub kind: &'static str,
     /// The resource name in URLs, such as `widgets`.
     pub plural: &'static str,
-    /// The name of one, such as `widget`.
+    /// The name of one, such as `widget`; empty if its definition is made elsewhere.
     pub singular: &'static str,
     /// Names for the command line, such as `wg`.
     pub short_names: &'static [&'static str],
@@ -76,14 +76,13 @@ pub struct ApiKind {
     pub columns: &'static [PrintColumn],
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
-    /// The schema of the whole object, as schemars sees it.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The schema of the whole object, as schemars sees it; `None` if its definition is made elsewhere.
+    pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
 impl ApiKind {
-    /// Stands for a kind whose declaration was refused by its derive; no build that holds one succeeds.
-    #[doc(hidden)]
-    pub const REFUSED: ApiKind = ApiKind {
+    /// A kind of which nothing is known: what is not said of one is as here.
+    pub const UNKNOWN: ApiKind = ApiKind {
         kind: "",
         plural: "",
         singular: "",
@@ -97,7 +96,7 @@ impl ApiKind {
         scale: None,
         columns: &[],
         docs: "",
-        schema: |_| Schema::from(true),
+        schema: None,
     };
 
     /// Whether its client may do this.
@@ -144,6 +143,20 @@ impl Scope {
     }
 }
 
+/// The scope of k8s-openapi's that a kind has, as a value.
+pub trait HasScope {
+    /// The scope.
+    const SCOPE: Scope;
+}
+
+impl HasScope for k8s_openapi::ClusterResourceScope {
+    const SCOPE: Scope = Scope::Cluster;
+}
+
+impl HasScope for k8s_openapi::NamespaceResourceScope {
+    const SCOPE: Scope = Scope::Namespaced;
+}
+
 /// What a client can do: the verbs of Go's client-gen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
@@ -165,6 +178,10 @@ pub enum Verb {
     Watch,
     /// Change parts of an object.
     Patch,
+    /// Say what an object must have, and own that.
+    Apply,
+    /// Say what the status of an object must have, and own that.
+    ApplyStatus,
 }
 
 /// A further method of a client. Its types are those of the kind's `ExtensionMethod`.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::deep_copy::DeepCopy;
 use crate::group_version::{GroupVersion, GroupVersionKind};
 use crate::meta;
-use crate::scheme::{Conflict, Scheme};
+use crate::scheme::{self, Conflict, Scheme};
 
 /// Anything with an `apiVersion` and a `kind`: Go's `runtime.Object`. Usable as `Box<dyn Object>`.
 pub trait Object: Any + Debug + Send + Sync {
@@ -28,6 +28,49 @@ pub trait Object: Any + Debug + Send + Sync {
 
     /// Itself, to be downcast by value.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The metadata of an object or of a list.
+pub trait Meta {
+    /// The metadata of an object; `None` for that of a list.
+    fn object_meta(&self) -> Option<&ObjectMeta>;
+}
+
+impl Meta for ObjectMeta {
+    fn object_meta(&self) -> Option<&ObjectMeta> {
+        Some(self)
+    }
+}
+
+impl Meta for ListMeta {
+    fn object_meta(&self) -> Option<&ObjectMeta> {
+        None
+    }
+}
+
+impl<T> Object for T
+where
+    T: k8s_openapi::Metadata<Ty: Meta> + DeepCopy + Debug + Send + Sync + 'static,
+{
+    fn group_version_kind(&self) -> GroupVersionKind {
+        scheme::group_version_kind::<T>()
+    }
+
+    fn object_meta(&self) -> Option<&ObjectMeta> {
+        self.metadata().object_meta()
+    }
+
+    fn deep_copy_object(&self) -> Box<dyn Object> {
+        Box::new(self.deep_copy())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
 impl DeepCopy for Box<dyn Object> {
@@ -97,9 +140,9 @@ pub trait ExtensionMethod<const N: usize> {
     label = "no type derives `ObjectList` with `items: Vec<{Self}>`",
     note = "declare it: `#[derive(Clone, Debug, DeepCopy, ObjectList)] pub struct {Self}List {{ pub metadata: ListMeta, pub items: Vec<{Self}> }}`"
 )]
-pub trait Listed: Kind {
+pub trait Listed: Sized {
     /// Its list type.
-    type List: KindList<Item = Self>;
+    type List: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
 /// A list of a kind: a struct with `metadata` and items that derives [`ObjectList`](derive@crate::ObjectList).

@@ -73,3 +73,19 @@ pub trait Watch {}
     note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Patch {}
+
+/// The client of the kind has `apply`: say what an object must have, and own that.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `apply`",
+    label = "`apply` is not granted",
+    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+)]
+pub trait Apply {}
+
+/// The client of the kind has `apply_status`: say what the status of an object must have, and own that.
+#[diagnostic::on_unimplemented(
+    message = "the client of `{Self}` has no `apply_status`",
+    label = "`apply_status` is not granted",
+    note = "it is granted by `#[genclient]` to a kind with `#[k8s(subresource(status))]`, unless `no_status` is set"
+)]
+pub trait ApplyStatus {}

@@ -91,9 +91,11 @@ pub(crate) struct SerdeField {
 
 /// What is written for a keyword.
 const FORMS: &[(&str, &str)] = &[
+    ("built_in", "built_in = [k8s_openapi::api::core::v1::Pod]"),
     ("categories", "categories = [\"all\"]"),
     ("crate", "crate = path"),
     ("clone", "clone"),
+    ("custom_resources", "custom_resources = [Widget(status)]"),
     ("default", "default"),
     ("dyn", "dyn(path::Trait)"),
     ("group", "group = \"example.com\""),

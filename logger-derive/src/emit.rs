@@ -45,30 +45,10 @@ fn in_its_own_scope(impls: TokenStream) -> TokenStream {
 }
 
 impl model::Root {
-    /// `Object` and `ApiType`, the same for kinds and lists but for the metadata and the name of the constant.
-    fn object_impls(&self, object_meta: TokenStream, meta: TokenStream) -> TokenStream {
+    /// `ApiType`, the same for kinds and lists but for the name of the constant.
+    fn api_type(&self, meta: TokenStream) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
-        let deep_copy = quote_spanned!(ident.span()=> <#ident as #krate::DeepCopy>::deep_copy);
         quote! {
-            #[automatically_derived]
-            impl #krate::Object for #ident {
-                fn group_version_kind(&self) -> #krate::GroupVersionKind {
-                    #krate::scheme::group_version_kind::<Self>()
-                }
-                fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> {
-                    #object_meta
-                }
-                fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
-                    ::std::boxed::Box::new(#deep_copy(self))
-                }
-                fn as_any(&self) -> &dyn ::core::any::Any {
-                    self
-                }
-                fn into_any(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::core::any::Any> {
-                    self
-                }
-            }
-
             #[automatically_derived]
             impl #krate::ApiType for #ident {
                 const META: #krate::meta::TypeMeta = #meta;

@@ -161,7 +161,7 @@ impl Declaration {
     /// The public items, with the body of `add_to_scheme` and the types of `API_GROUP`.
     fn items(&self, adds: TokenStream, metas: TokenStream) -> TokenStream {
         let Declaration { krate, group, version, .. } = self;
-        let api_version = format!("{group}/{version}");
+        let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
         quote! {
             /// The API group and version of the kinds in this module.
             pub const GROUP_VERSION: #krate::GroupVersion =

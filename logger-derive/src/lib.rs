@@ -2,6 +2,7 @@
 //!
 //! Use them through `logger-core`, which re-exports them and everything they name.
 
+mod adopt;
 mod attr;
 mod check;
 mod columns;
@@ -52,7 +53,7 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 /// - `no_verbs`, `readonly` (`get`, `list` and `watch`), `only_verbs = [get, list]` or `skip_verbs = [delete]`, one of
 ///   them: the client has no other verbs. A verb it has not is a compile error; without `list` and `watch` there is no
 ///   informer and no lister. The verbs are `create`, `update`, `update_status`, `delete`, `delete_collection`, `get`,
-///   `list`, `watch` and `patch`.
+///   `list`, `watch`, `patch`, `apply` and `apply_status`.
 /// - `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)`: one more method of the client,
 ///   once per method (`+genclient:method`). The verb is `get`, `list`, `create`, `update` or `patch`; `input` (of `create`
 ///   and `update`) and `result` are types, the kind itself if left out, its list for `list`.
@@ -119,4 +120,24 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn group_version(input: TokenStream) -> TokenStream {
     group_version::expand(input.into()).into()
+}
+
+/// Hands kinds that were declared elsewhere to the generator, so that they too get clients, listers and informers.
+///
+/// ```ignore
+/// logger_core::adopt! {
+///     built_in = [k8s_openapi::api::apps::v1::Deployment, k8s_openapi::api::core::v1::ConfigMap],
+///     custom_resources = [crate::widget::Widget(status), crate::gauge::Gauge(readonly)],
+/// }
+/// ```
+///
+/// `built_in` are Kubernetes' own kinds, as k8s-openapi has them. `custom_resources` are types that kube's
+/// `CustomResource` derive made: group, version, names and scope are asked of it. In parentheses stands what
+/// `#[genclient]` says of one's own kinds (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`, `no_status`), and `status`
+/// for one that has a status subresource. A CRD is written for none of them.
+///
+/// It makes `api_groups()`, which the generator reads, and `pub use` of each type that is named by a longer path.
+#[proc_macro]
+pub fn adopt(input: TokenStream) -> TokenStream {
+    adopt::expand(input.into()).into()
 }

@@ -12,7 +12,7 @@ use crate::verbs::VERBS;
 /// `#[genclient(method(..))]`: Go's `+genclient:method=`.
 #[derive(FromMeta)]
 pub(crate) struct Method {
-    name: Path,
+    pub(crate) name: Path,
     verb: Path,
     #[darling(default)]
     subresource: Option<LitStr>,

@@ -56,8 +56,15 @@ pub(crate) fn is_dns_1035_label(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// Whether this is a DNS-1123 subdomain with a dot: what the API server takes for the group of a custom resource.
+/// The groups of Kubernetes' own that have no dot; the core group has no name.
+const BUILT_IN_GROUPS: [&str; 6] = ["", "apps", "autoscaling", "batch", "extensions", "policy"];
+
+/// Whether this is a group: a DNS-1123 subdomain with a dot, which the API server takes for the group of a custom
+/// resource, or one of Kubernetes' own.
 pub(crate) fn is_group(name: &str) -> bool {
+    if BUILT_IN_GROUPS.contains(&name) {
+        return true;
+    }
     let label = |label: &str| {
         let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         edge(label.chars().next())
@@ -125,7 +132,8 @@ mod tests {
     #[test]
     fn groups_are_subdomains_with_a_dot() {
         assert!(is_group("example.com") && is_group("a-b.c1.example"));
-        for bad in ["example", "", "Example.com", "-a.com", "a..b", "a.com."] {
+        assert!(is_group("") && is_group("apps"));
+        for bad in ["example", "Example.com", "-a.com", "a..b", "a.com."] {
             assert!(!is_group(bad), "{bad}");
         }
     }

@@ -1,6 +1,7 @@
 //! The verbs of `#[genclient]`: what the client of a kind can do.
 
 use darling::{Error, FromMeta, Result};
+use quote::ToTokens;
 use syn::{Expr, Ident};
 
 use crate::attr::Genclient;
@@ -8,7 +9,7 @@ use crate::errors::Errors;
 use crate::model::Kind;
 
 /// Every verb: Go's word in snake case, as attributes say it, and the name of its marker.
-pub(crate) const VERBS: [(&str, &str); 9] = [
+pub(crate) const VERBS: [(&str, &str); 11] = [
     ("create", "Create"),
     ("update", "Update"),
     ("update_status", "UpdateStatus"),
@@ -18,7 +19,12 @@ pub(crate) const VERBS: [(&str, &str); 9] = [
     ("list", "List"),
     ("watch", "Watch"),
     ("patch", "Patch"),
+    ("apply", "Apply"),
+    ("apply_status", "ApplyStatus"),
 ];
+
+/// The verbs that need a status.
+const OF_STATUS: [&str; 2] = ["update_status", "apply_status"];
 
 const READONLY: [&str; 3] = ["get", "list", "watch"];
 
@@ -78,24 +84,27 @@ fn is_near(written: &str, known: &str) -> bool {
 
 impl Kind {
     /// The verbs its client has, in the order of [`VERBS`], as names of markers.
-    pub(crate) fn verbs(&self) -> impl Iterator<Item = &'static str> {
-        VERBS.into_iter().filter(|(word, _)| self.grants(word)).map(|(_, marker)| marker)
+    pub(crate) fn verbs(&self) -> Vec<&'static str> {
+        let of = |(_, client): &(_, Genclient)| client.verbs(self.k8s.subresource.status.is_present());
+        self.genclient.as_ref().map_or_else(Vec::new, of)
+    }
+}
+
+impl Genclient {
+    /// The verbs this grants a kind with a status or without, in the order of [`VERBS`], as names of markers.
+    pub(crate) fn verbs(&self, has_status: bool) -> Vec<&'static str> {
+        VERBS.into_iter().filter(|(word, _)| self.grants(word, has_status)).map(|(_, marker)| marker).collect()
     }
 
-    fn grants(&self, word: &str) -> bool {
-        let Some((_, client)) = &self.genclient else { return false };
+    fn grants(&self, word: &str, has_status: bool) -> bool {
         let is_listed = |list: &Option<VerbList>| {
             list.as_ref().is_some_and(|VerbList(verbs)| verbs.iter().any(|verb| verb == word))
         };
-        !client.no_verbs.is_present()
-            && (word != "update_status" || self.updates_status(client))
-            && (!client.readonly.is_present() || READONLY.contains(&word))
-            && (client.only_verbs.is_none() || is_listed(&client.only_verbs))
-            && !is_listed(&client.skip_verbs)
-    }
-
-    fn updates_status(&self, client: &Genclient) -> bool {
-        self.k8s.subresource.status.is_present() && !client.no_status.is_present()
+        !self.no_verbs.is_present()
+            && (!OF_STATUS.contains(&word) || (has_status && !self.no_status.is_present()))
+            && (!self.readonly.is_present() || READONLY.contains(&word))
+            && (self.only_verbs.is_none() || is_listed(&self.only_verbs))
+            && !is_listed(&self.skip_verbs)
     }
 }
 
@@ -103,6 +112,12 @@ impl Kind {
 /// listed must be there to be granted or skipped.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let Some((attr, client)) = &kind.genclient else { return };
+    one_at_most(attr, client, errors);
+    status_is_there(client, kind.k8s.subresource.status.is_present(), "`#[k8s(subresource(status))]`", errors);
+}
+
+/// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` contradict each other.
+pub(crate) fn one_at_most(at: impl ToTokens, client: &Genclient, errors: &mut Errors) {
     let said = [
         (client.no_verbs.is_present(), "no_verbs"),
         (client.readonly.is_present(), "readonly"),
@@ -111,14 +126,18 @@ pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     ];
     let said: Vec<_> = said.into_iter().filter(|(is_said, _)| *is_said).map(|(_, word)| format!("`{word}`")).collect();
     if said.len() > 1 {
-        errors.push(attr, format_args!("{} contradict each other; keep one", said.join(" and ")));
+        errors.push(at, format_args!("{} contradict each other; keep one", said.join(" and ")));
     }
+}
+
+/// A verb of the status is listed where there is one; `add` is what gives one.
+pub(crate) fn status_is_there(client: &Genclient, has_status: bool, add: &str, errors: &mut Errors) {
     let lists = [&client.only_verbs, &client.skip_verbs].into_iter().flatten();
-    for verb in lists.flat_map(|VerbList(verbs)| verbs).filter(|verb| *verb == "update_status") {
+    for verb in lists.flat_map(|VerbList(verbs)| verbs).filter(|verb| OF_STATUS.iter().any(|word| *verb == word)) {
         if client.no_status.is_present() {
-            errors.push(verb, "`no_status` says that there is no `update_status`; keep one of the two");
-        } else if !kind.k8s.subresource.status.is_present() {
-            errors.push(verb, "there is no status to update: add `#[k8s(subresource(status))]` or remove this");
+            errors.push(verb, format_args!("`no_status` says that there is no `{verb}`; keep one of the two"));
+        } else if !has_status {
+            errors.push(verb, format_args!("there is no status: add {add} or remove this"));
         }
     }
 }

@@ -9,11 +9,12 @@ use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use kube::{Api, Client, Resource};
+use logger_core::Listed;
 use logger_core::verbs;
-use logger_core::{Kind, Listed};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::object::{ApiObject, resource};
 
 /// Reads and writes the objects of one kind, in one namespace or in the cluster.
 ///
@@ -37,12 +38,12 @@ pub struct AllNamespaces<K>(TypedClient<K>);
 pub type EventStream<K> = BoxStream<'static, Result<WatchEvent<K>, Error>>;
 
 /// How the objects of a kind are addressed: those in namespaces and those of the cluster.
-pub trait Addressed: Kind {
+pub trait Addressed: ApiObject {
     /// The objects in a namespace, or all there are.
     fn api(client: Client, namespace: Option<&str>) -> Api<Self>;
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = S>, S: ScopeApi> Addressed for K {
+impl<K: ApiObject<Scope = S>, S: ScopeApi> Addressed for K {
     fn api(client: Client, namespace: Option<&str>) -> Api<K> {
         S::api(client, namespace)
     }
@@ -69,28 +70,28 @@ impl ScopeApi for ClusterResourceScope {
     }
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> TypedClient<K> {
+impl<K: ApiObject<Scope = NamespaceResourceScope>> TypedClient<K> {
     /// The client of a namespace.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         TypedClient { api: Api::namespaced(client, namespace) }
     }
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = ClusterResourceScope>> TypedClient<K> {
+impl<K: ApiObject<Scope = ClusterResourceScope>> TypedClient<K> {
     /// The client of the cluster.
     pub fn cluster(client: Client) -> Self {
         TypedClient { api: Api::all(client) }
     }
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> AllNamespaces<K> {
+impl<K: ApiObject<Scope = NamespaceResourceScope>> AllNamespaces<K> {
     /// The client of all namespaces.
     pub fn new(client: Client) -> Self {
         AllNamespaces(TypedClient { api: Api::all(client) })
     }
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
+impl<K: ApiObject> TypedClient<K> {
     pub(crate) fn api(&self) -> &Api<K> {
         &self.api
     }
@@ -102,7 +103,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     }
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
+impl<K: ApiObject> TypedClient<K> {
     /// Makes a new object.
     ///
     /// # Errors
@@ -255,7 +256,7 @@ impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
     }
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
+impl<K: ApiObject> AllNamespaces<K> {
     /// Reads all objects that are selected. See [`TypedClient::list`].
     ///
     /// # Errors
@@ -283,14 +284,6 @@ impl<K: Kind + Resource<DynamicType = ()>> AllNamespaces<K> {
     }
 }
 
-fn name_of<'a, K: Kind + Resource<DynamicType = ()>>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
+fn name_of<'a, K: ApiObject>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
     object.meta().name.as_deref().ok_or_else(|| Error::unnamed(verb, resource::<K>()))
-}
-
-/// Such as `loggers.example.com`.
-pub(crate) fn resource<K: k8s_openapi::Resource>() -> String {
-    match K::GROUP {
-        "" => K::URL_PATH_SEGMENT.to_owned(),
-        group => format!("{}.{group}", K::URL_PATH_SEGMENT),
-    }
 }

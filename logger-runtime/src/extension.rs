@@ -3,22 +3,21 @@
 use std::fmt::Debug;
 
 use futures::future::BoxFuture;
-use kube::Resource;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams};
 use kube::core::Request;
-use logger_core::Kind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::TypedClient;
 use crate::error::Error;
+use crate::object::ApiObject;
 
 /// What an extension method returns: the answer of the server, once it is there.
 pub type Answer<T> = BoxFuture<'static, Result<T, Error>>;
 
 type Built = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
 
-impl<K: Kind + Resource<DynamicType = ()>> TypedClient<K> {
+impl<K: ApiObject> TypedClient<K> {
     /// Reads an object, or a subresource of it, as `T`.
     ///
     /// # Errors

@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kube::{Client, Resource};
-use logger_core::{Kind, verbs};
+use kube::Client;
+use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::client::Addressed;
 use crate::informer::SharedInformer;
+use crate::object::ApiObject;
 
 /// Makes and runs the informers of a program. Cloning gives another handle on the same factory.
 ///
@@ -56,7 +57,7 @@ trait Informer: Send + Sync {
     fn why_not_synced(&self) -> Option<String>;
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> Informer for SharedInformer<K> {
+impl<K: ApiObject> Informer for SharedInformer<K> {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -102,7 +103,7 @@ impl InformerFactory {
     /// The informer of this kind, made when it is first asked for.
     pub fn informer<K>(&self) -> SharedInformer<K>
     where
-        K: Addressed + Resource<DynamicType = ()> + verbs::List + verbs::Watch,
+        K: Addressed + verbs::List + verbs::Watch,
     {
         let mut informers = self.informers();
         let entry = informers.entry(TypeId::of::<K>()).or_insert_with(|| {

@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::{Stream, StreamExt, stream};
+use kube::Api;
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Resource};
-use logger_core::Kind;
-use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::resource;
 use crate::error::Error;
 use crate::lister::Lister;
+use crate::object::{ApiObject, resource};
 use crate::store::{Change, Store};
 
 /// What happened to an object.
@@ -94,7 +92,7 @@ impl<K> Clone for SharedInformer<K> {
 
 impl<K> SharedInformer<K>
 where
-    K: Kind + Resource<DynamicType = ()> + DeserializeOwned,
+    K: ApiObject,
 {
     /// An informer of these objects. It does nothing until it is [run](Self::run).
     pub fn new(api: Api<K>) -> Self {
@@ -184,7 +182,7 @@ where
 
 impl<K> Shared<K>
 where
-    K: Kind + Resource<DynamicType = ()>,
+    K: ApiObject,
 {
     fn apply(&self, event: watcher::Event<K>, relisted: &mut Vec<K>) {
         match event {
@@ -234,7 +232,7 @@ where
 /// begin one with it, kube 5.0 would ask for the same version for ever, so a new watcher takes over.
 fn follow<K>(api: Api<K>) -> impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send
 where
-    K: Kind + Resource<DynamicType = ()> + DeserializeOwned,
+    K: ApiObject,
 {
     let begin = |api: &Api<K>| watcher(api.clone(), watcher::Config::default()).boxed();
     stream::unfold((begin(&api), api), move |(mut events, api)| async move {

@@ -9,6 +9,7 @@ pub mod factory;
 pub mod informer;
 pub mod key;
 pub mod lister;
+pub mod object;
 pub mod store;
 pub mod workqueue;
 
@@ -20,5 +21,6 @@ pub use informer::{Event, Registration, SharedInformer};
 pub use key::ObjectKey;
 pub use kube;
 pub use lister::{Lister, NamespaceLister, NotFound};
+pub use object::ApiObject;
 pub use store::Store;
 pub use workqueue::WorkQueue;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::Resource;
 use kube::core::{Selector, SelectorExt};
-use logger_core::Kind;
 
-use crate::client::resource;
+use crate::object::{ApiObject, resource};
 use crate::store::Store;
 
 /// Reads the objects of a kind from an informer's store. What it returns is shared and cannot be changed:
@@ -40,7 +39,7 @@ impl<K> Clone for Lister<K> {
     }
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> Lister<K> {
+impl<K: ApiObject> Lister<K> {
     /// Reads from this store.
     pub fn new(store: Store<K>) -> Self {
         Lister { store }
@@ -57,14 +56,14 @@ impl<K: Kind + Resource<DynamicType = ()>> Lister<K> {
     }
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>> Lister<K> {
+impl<K: ApiObject<Scope = NamespaceResourceScope>> Lister<K> {
     /// The objects of a namespace.
     pub fn namespace(&self, namespace: &str) -> NamespaceLister<K> {
         NamespaceLister { store: self.store.clone(), namespace: namespace.to_owned() }
     }
 }
 
-impl<K: Kind + Resource<DynamicType = (), Scope = ClusterResourceScope>> Lister<K> {
+impl<K: ApiObject<Scope = ClusterResourceScope>> Lister<K> {
     /// The object of this name.
     ///
     /// # Errors
@@ -74,7 +73,7 @@ impl<K: Kind + Resource<DynamicType = (), Scope = ClusterResourceScope>> Lister<
     }
 }
 
-impl<K: Kind + Resource<DynamicType = ()>> NamespaceLister<K> {
+impl<K: ApiObject> NamespaceLister<K> {
     /// The object of this name.
     ///
     /// # Errors
@@ -100,6 +99,6 @@ fn matching<K: Resource>(mut objects: Vec<Arc<K>>, selector: &Selector) -> Vec<A
     objects
 }
 
-fn found<K: Kind>(object: Option<Arc<K>>, name: &str) -> Result<Arc<K>, NotFound> {
+fn found<K: ApiObject>(object: Option<Arc<K>>, name: &str) -> Result<Arc<K>, NotFound> {
     object.ok_or_else(|| NotFound { resource: resource::<K>(), name: name.to_owned() })
 }

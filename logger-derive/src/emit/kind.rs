@@ -17,13 +17,9 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
         true => quote!(#krate::k8s_openapi::NamespaceResourceScope),
         false => quote!(#krate::k8s_openapi::ClusterResourceScope),
     };
-    let metadata = kind.root.metadata();
     let parts = [
         kind.root.resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
-        kind.root.object_impls(
-            quote!(::core::option::Option::Some(&self.#metadata)),
-            quote!(#krate::meta::TypeMeta::Kind(API_KIND)),
-        ),
+        kind.root.api_type(quote!(#krate::meta::TypeMeta::Kind(API_KIND))),
         api_kind(kind),
         verb_markers(kind),
         wire::emit(&kind.root, &["metadata"]),
@@ -47,7 +43,7 @@ impl Kind {
 
 fn verb_markers(kind: &Kind) -> TokenStream {
     let (ident, krate) = (&kind.root.ident, &kind.root.krate);
-    let verbs = kind.verbs().map(|verb| format_ident!("{verb}"));
+    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     quote!(#(#[automatically_derived] impl #krate::verbs::#verbs for #ident {})*)
 }
 
@@ -60,7 +56,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
     let (methods, method_types) = methods::emit(kind);
-    let verbs = kind.verbs().map(|verb| format_ident!("{verb}"));
+    let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
@@ -79,7 +75,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             scale: #scale,
             columns: &[#(#columns),*],
             docs: #docs,
-            schema: <#ident as #krate::schemars::JsonSchema>::json_schema,
+            schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
         };
 
         #[automatically_derived]

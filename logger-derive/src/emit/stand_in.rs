@@ -17,14 +17,14 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
         false => quote!(ClusterResourceScope),
     };
     let meta = quote!(#krate::wire::ObjectMeta);
-    let type_meta = quote!(#krate::meta::TypeMeta::Kind(#krate::meta::ApiKind::REFUSED));
+    let type_meta = quote!(#krate::meta::TypeMeta::Kind(#krate::meta::ApiKind::UNKNOWN));
     let parts = [resource(input, krate, &meta, &scope), object(input, krate, &type_meta), wire(input, krate)];
     let verbs = VERBS.map(|(_, verb)| format_ident!("{verb}"));
     quote! {
         #(#parts)*
         #(impl #impl_generics #krate::verbs::#verbs for #ident #ty_generics #where_clause {})*
         impl #impl_generics #krate::Kind for #ident #ty_generics #where_clause {
-            const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind::REFUSED;
+            const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind::UNKNOWN;
         }
     }
 }
@@ -94,13 +94,6 @@ fn object(input: &DeriveInput, krate: &TokenStream, type_meta: &TokenStream) -> 
     let generics = bounded(&input.generics, krate);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote! {
-        impl #impl_generics #krate::Object for #ident #ty_generics #where_clause {
-            fn group_version_kind(&self) -> #krate::GroupVersionKind { ::core::unreachable!() }
-            fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> { ::core::unreachable!() }
-            fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> { ::core::unreachable!() }
-            fn as_any(&self) -> &dyn ::core::any::Any { ::core::unreachable!() }
-            fn into_any(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::core::any::Any> { ::core::unreachable!() }
-        }
         impl #impl_generics #krate::ApiType for #ident #ty_generics #where_clause {
             const META: #krate::meta::TypeMeta = #type_meta;
             fn add_to_scheme(_: &mut #krate::Scheme) -> ::core::result::Result<(), #krate::scheme::Conflict> {

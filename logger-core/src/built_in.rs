@@ -1,0 +1,164 @@
+//! Kubernetes' own kinds, as k8s-openapi has them: clients, listers and informers for them too.
+//!
+//! Every kind of a stable version that can be listed and that k8s-openapi has for each Kubernetes version it supports,
+//! 1.33 to 1.37.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::{List, ListableResource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::deep_copy::DeepCopy;
+use crate::meta::{ApiKind, HasScope, Verb};
+use crate::object::{Listed, Object};
+use crate::verbs;
+
+/// A kind of Kubernetes' own. Its client has every verb.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no kind of Kubernetes' own",
+    label = "not a kind of k8s-openapi's that can be listed, in a stable version",
+    note = "a type that kube's `CustomResource` derive made goes into `custom_resources = [..]` of `adopt!`"
+)]
+pub trait BuiltIn:
+    Object + Clone + ListableResource + k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned
+{
+    /// What is known of it.
+    const API_KIND: ApiKind;
+}
+
+/// A kind of Kubernetes' own that has a status.
+pub trait BuiltInWithStatus: BuiltIn {}
+
+const VERBS: &[Verb] = &[
+    Verb::Create,
+    Verb::Update,
+    Verb::Delete,
+    Verb::DeleteCollection,
+    Verb::Get,
+    Verb::List,
+    Verb::Watch,
+    Verb::Patch,
+    Verb::Apply,
+    Verb::UpdateStatus,
+    Verb::ApplyStatus,
+];
+
+const fn api_kind<T: ListableResource<Scope: HasScope>>(has_status: bool) -> ApiKind {
+    let (without_status, _) = VERBS.split_at(VERBS.len() - 2);
+    ApiKind {
+        kind: T::KIND,
+        plural: T::URL_PATH_SEGMENT,
+        scope: <T::Scope as HasScope>::SCOPE,
+        genclient: true,
+        verbs: if has_status { VERBS } else { without_status },
+        status: has_status,
+        ..ApiKind::UNKNOWN
+    }
+}
+
+macro_rules! built_in {
+    ($($module:ident)::* { $($kind:ident $(($status:ident))?)* }) => {
+        const _: () = {
+            use k8s_openapi::$($module)::* as types;
+            $(
+                impl BuiltIn for types::$kind {
+                    const API_KIND: ApiKind = api_kind::<types::$kind>(built_in!(@has $($status)?));
+                }
+                $(built_in!(@$status types::$kind);)?
+            )*
+        };
+    };
+    (@has) => { false };
+    (@has status) => { true };
+    (@status $kind:ty) => {
+        impl BuiltInWithStatus for $kind {}
+    };
+}
+
+built_in! { api::admissionregistration::v1 {
+    MutatingWebhookConfiguration ValidatingAdmissionPolicy(status) ValidatingAdmissionPolicyBinding
+    ValidatingWebhookConfiguration
+} }
+built_in! { api::apps::v1 {
+    ControllerRevision DaemonSet(status) Deployment(status) ReplicaSet(status) StatefulSet(status)
+} }
+built_in! { api::autoscaling::v1 {
+    HorizontalPodAutoscaler(status)
+} }
+built_in! { api::autoscaling::v2 {
+    HorizontalPodAutoscaler(status)
+} }
+built_in! { api::batch::v1 {
+    CronJob(status) Job(status)
+} }
+built_in! { api::certificates::v1 {
+    CertificateSigningRequest(status)
+} }
+built_in! { api::coordination::v1 {
+    Lease
+} }
+built_in! { api::core::v1 {
+    ConfigMap Endpoints Event LimitRange Namespace(status) Node(status) PersistentVolume(status)
+    PersistentVolumeClaim(status) Pod(status) PodTemplate ReplicationController(status) ResourceQuota(status) Secret
+    Service(status) ServiceAccount
+} }
+built_in! { api::discovery::v1 {
+    EndpointSlice
+} }
+built_in! { api::events::v1 {
+    Event
+} }
+built_in! { api::flowcontrol::v1 {
+    FlowSchema(status) PriorityLevelConfiguration(status)
+} }
+built_in! { api::networking::v1 {
+    Ingress(status) IngressClass IPAddress NetworkPolicy ServiceCIDR(status)
+} }
+built_in! { api::node::v1 {
+    RuntimeClass
+} }
+built_in! { api::policy::v1 {
+    PodDisruptionBudget(status)
+} }
+built_in! { api::rbac::v1 {
+    ClusterRole ClusterRoleBinding Role RoleBinding
+} }
+built_in! { api::scheduling::v1 {
+    PriorityClass
+} }
+built_in! { api::storage::v1 {
+    CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment(status)
+} }
+built_in! { apiextensions_apiserver::pkg::apis::apiextensions::v1 {
+    CustomResourceDefinition(status)
+} }
+built_in! { kube_aggregator::pkg::apis::apiregistration::v1 {
+    APIService(status)
+} }
+
+impl<T: BuiltIn> Listed for T {
+    type List = List<T>;
+}
+
+impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
+    fn deep_copy(&self) -> Self {
+        List { items: self.items.deep_copy(), metadata: self.metadata.deep_copy() }
+    }
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        self.items.deep_copy_into(&mut target.items);
+        self.metadata.deep_copy_into(&mut target.metadata);
+    }
+}
+
+impl<T: BuiltIn> verbs::Create for T {}
+impl<T: BuiltIn> verbs::Update for T {}
+impl<T: BuiltIn> verbs::Delete for T {}
+impl<T: BuiltIn> verbs::DeleteCollection for T {}
+impl<T: BuiltIn> verbs::Get for T {}
+impl<T: BuiltIn> verbs::List for T {}
+impl<T: BuiltIn> verbs::Watch for T {}
+impl<T: BuiltIn> verbs::Patch for T {}
+impl<T: BuiltIn> verbs::Apply for T {}
+impl<T: BuiltInWithStatus> verbs::UpdateStatus for T {}
+impl<T: BuiltInWithStatus> verbs::ApplyStatus for T {}
