@@ -13,6 +13,8 @@
 //! ```
 
 #[rustfmt::skip]
+pub mod applyconfigurations;
+#[rustfmt::skip]
 pub mod clientset;
 #[rustfmt::skip]
 pub mod informers;

@@ -40,6 +40,7 @@ impl Api {
         check_each_once(groups, &mut found);
         for group in groups {
             check_lists(group, &mut found);
+            check_applied(group, &mut found);
         }
         let modules = modules(groups);
         let mut groups: Vec<_> = groups.iter().zip(modules).map(|(group, module)| Group::new(*group, module)).collect();
@@ -126,6 +127,20 @@ fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
         let message = "its client lists, but no list type is registered: derive `ObjectList` on a struct with \
                        `items: Vec<Self>` and add it to `kinds` of the module's `group_version!`";
         found.push(item, message.replace("Self", kind.kind));
+    }
+}
+
+/// A method that applies the kind itself takes its apply configuration, so it must have one.
+fn check_applied(group: &ApiGroup, found: &mut Diagnostics) {
+    for kind in group.kinds().filter(|kind| kind.apply.is_none()) {
+        for method in kind.methods.iter().filter(|method| method.verb == Verb::Apply && !method.has_input) {
+            let item = format!("{}::{}", group.module, kind.kind);
+            let message = format!(
+                "its method `{}` applies it: derive `ApplyConfiguration` on it, or say what is applied with `input = ..`",
+                method.name
+            );
+            found.push(item, message);
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use logger_core::meta::ApiGroup;
 
-use crate::file::Plan;
-use crate::{Layout, generate, report};
+use crate::file::{File, Plan};
+use crate::{Layout, generate, generate_kubernetes, report};
 
 /// Writes the client crate and the CRD files, or tells how the tree differs from them.
 #[derive(Clone, Debug, clap::Args)]
@@ -43,13 +43,22 @@ pub fn cli(groups: &[ApiGroup]) -> ExitCode {
 
 /// Runs `codegen` and prints what came of it. Exit codes: 0 clean or written, 1 drift, 2 error.
 pub fn run(groups: &[ApiGroup], args: &Args) -> ExitCode {
-    match codegen(groups, args) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
-    }
+    ended(codegen(groups, args))
+}
+
+/// Writes or checks the crate of apply configurations of Kubernetes' own types, below the root. Exit codes as those of
+/// [`run`].
+pub fn run_kubernetes(root: &Path, args: &Args) -> ExitCode {
+    let layout = Layout::for_types_crate("k8s_openapi");
+    let layout = Layout { client_crate: "logger_apply".into(), client_dir: "logger-apply/src".into(), ..layout };
+    ended(generate_kubernetes(&layout).map_err(Into::into).and_then(|files| put(root, &files, &layout, args)))
+}
+
+fn ended(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
 }
 
 fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
@@ -63,7 +72,12 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     };
     check_package(&root, &layout)?;
     let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
-    let plan = Plan::new(&root, &files, &layout)?;
+    put(&root, &files, &layout, args)
+}
+
+/// Writes the files, or compares them with the tree.
+fn put(root: &Path, files: &[File], layout: &Layout, args: &Args) -> Result<ExitCode> {
+    let plan = Plan::new(root, files, layout)?;
     if args.check {
         let drift = plan.drift()?;
         say(&report::drift(&drift, files.len()));

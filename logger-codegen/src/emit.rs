@@ -1,5 +1,6 @@
 //! The sources of the client crate, one emitter per layer.
 
+mod applyconfigurations;
 mod clientset;
 mod docs;
 mod informers;
@@ -23,20 +24,32 @@ type Source = (String, String, Vec<TokenStream>);
 
 /// All files of the client crate.
 pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    let mut found = Diagnostics::default();
     let sources = [
         root::sources(api, layout),
+        applyconfigurations::sources(api, &mut found),
         clientset::sources(api),
         typed::sources(api),
         listers::sources(api),
         informers::sources(api),
         scheme::sources(api),
     ];
+    let files = files(sources.into_iter().flatten(), layout)?;
+    found.or(files)
+}
+
+/// All files of the crate of Kubernetes' own apply configurations.
+pub(crate) fn kubernetes(layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    files(applyconfigurations::kubernetes(), layout)
+}
+
+fn files(sources: impl IntoIterator<Item = Source>, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let file = |(path, docs, items): Source| {
         let path = format!("{}/{path}", layout.client_dir);
         File::rust(path.clone(), layout, &docs, items)
             .map_err(|error| Diagnostic { item: path, message: format!("a name is no Rust identifier: {error}") })
     };
-    sources.into_iter().flatten().map(file).collect::<Result<_, _>>().map_err(Diagnostics::from)
+    sources.into_iter().map(file).collect::<Result<_, _>>().map_err(Diagnostics::from)
 }
 
 /// The module of a group's kinds, under the name that generated code has for it.

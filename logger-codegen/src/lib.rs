@@ -10,6 +10,7 @@
 //! ```
 
 mod api;
+mod apply;
 mod cli;
 mod crd;
 mod diagnostic;
@@ -20,7 +21,7 @@ mod report;
 
 use logger_core::meta::ApiGroup;
 
-pub use cli::{Args, cli, run};
+pub use cli::{Args, cli, run, run_kubernetes};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
 
@@ -60,4 +61,12 @@ pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagn
     files.extend(crds);
     files.sort();
     Ok(files)
+}
+
+/// Makes the files of the crate of apply configurations of Kubernetes' own types, which generated clients stand on.
+///
+/// # Errors
+/// None that a caller could mend.
+pub fn generate_kubernetes(layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    emit::kubernetes(layout)
 }

@@ -36,19 +36,30 @@ fn capitalized(word: &str) -> String {
     head.to_uppercase() + tail
 }
 
-/// `network_policy` of `NetworkPolicy`; a run of capitals is one word, `http_route` of `HTTPRoute`.
-pub(crate) fn snake(pascal: &str) -> String {
-    let chars: Vec<char> = pascal.chars().collect();
-    let mut name = String::new();
+/// `network_policy` of `NetworkPolicy`; a run of capitals is one word, `http_route` of `HTTPRoute`, and so is one in the
+/// plural, `cluster_ips` of `clusterIPs`.
+pub(crate) fn snake(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let is_upper = |i: usize| chars.get(i).is_some_and(|c| c.is_uppercase());
+    let is_lower = |i: usize| chars.get(i).is_some_and(|c| c.is_lowercase());
+    let ends_plural = |i: usize| chars.get(i) == Some(&'s') && !is_lower(i + 1);
+    let mut words = String::new();
     for (i, &c) in chars.iter().enumerate() {
-        let after_lower = i > 0 && !chars[i - 1].is_uppercase();
-        let before_lower = i > 0 && chars.get(i + 1).is_some_and(|next| next.is_lowercase());
-        if c.is_uppercase() && (after_lower || before_lower) {
-            name.push('_');
+        let after_other = i > 0 && !is_upper(i - 1);
+        let begins_word = i > 0 && is_lower(i + 1) && !ends_plural(i + 1);
+        if is_upper(i) && (after_other || begins_word) {
+            words.push('_');
         }
-        name.extend(c.to_lowercase());
+        words.extend(c.to_lowercase());
     }
-    name
+    words
+}
+
+/// `networkPolicy` of `network_policy`, as serde's `rename_all = "camelCase"` makes it.
+pub(crate) fn camel_case(snake: &str) -> String {
+    let mut words = snake.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &capitalized(word))
 }
 
 /// The plural of a kind in words: `network_policies` of `NetworkPolicy` and its resource `networkpolicies`.
@@ -77,8 +88,14 @@ mod tests {
 
     #[test]
     fn kinds_become_words() {
-        for (kind, expected) in [("Logger", "logger"), ("NetworkPolicy", "network_policy"), ("HTTPRoute", "http_route")]
-        {
+        for (kind, expected) in [
+            ("Logger", "logger"),
+            ("NetworkPolicy", "network_policy"),
+            ("HTTPRoute", "http_route"),
+            ("clusterIPs", "cluster_ips"),
+            ("nonResourceURLs", "non_resource_urls"),
+            ("hostIPC", "host_ipc"),
+        ] {
             assert_eq!(snake(kind), expected);
         }
     }

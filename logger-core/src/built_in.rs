@@ -64,6 +64,9 @@ macro_rules! built_in {
                 impl BuiltIn for types::$kind {
                     const API_KIND: ApiKind = api_kind::<types::$kind>(built_in!(@has $($status)?));
                 }
+                impl Listed for types::$kind {
+                    type List = List<Self>;
+                }
                 $(built_in!(@$status types::$kind);)?
             )*
         };
@@ -136,10 +139,6 @@ built_in! { kube_aggregator::pkg::apis::apiregistration::v1 {
     APIService(status)
 } }
 
-impl<T: BuiltIn> Listed for T {
-    type List = List<T>;
-}
-
 impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
     fn deep_copy(&self) -> Self {
         List { items: self.items.deep_copy(), metadata: self.metadata.deep_copy() }
@@ -151,14 +150,25 @@ impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Create for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Update for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Delete for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::DeleteCollection for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Get for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::List for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Watch for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Patch for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltIn> verbs::Apply for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltInWithStatus> verbs::UpdateStatus for T {}
+#[diagnostic::do_not_recommend]
 impl<T: BuiltInWithStatus> verbs::ApplyStatus for T {}

@@ -2,6 +2,8 @@
 
 use schemars::{Schema, SchemaGenerator};
 
+use crate::apply::Shape;
+
 /// One version of an API group, as its `group_version!` declares it.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiGroup {
@@ -78,6 +80,8 @@ pub struct ApiKind {
     pub docs: &'static str,
     /// The schema of the whole object, as schemars sees it; `None` if its definition is made elsewhere.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
+    /// What it looks like, if it derives `ApplyConfiguration`.
+    pub apply: Option<fn() -> Shape>,
 }
 
 impl ApiKind {
@@ -97,6 +101,7 @@ impl ApiKind {
         columns: &[],
         docs: "",
         schema: None,
+        apply: None,
     };
 
     /// Whether its client may do this.
@@ -189,8 +194,10 @@ pub enum Verb {
 pub struct Method {
     /// Its name, such as `get_scale`.
     pub name: &'static str,
-    /// What it does: get, list, create, update or patch.
+    /// What it does: get, list, create, update, patch or apply.
     pub verb: Verb,
+    /// Whether it is said what is sent; otherwise it is the kind itself.
+    pub has_input: bool,
     /// What part of the object it is about, if not all of it.
     pub subresource: Option<&'static str>,
 }

@@ -91,6 +91,7 @@ pub(crate) struct SerdeField {
 
 /// What is written for a keyword.
 const FORMS: &[(&str, &str)] = &[
+    ("atomic", "atomic"),
     ("built_in", "built_in = [k8s_openapi::api::core::v1::Pod]"),
     ("categories", "categories = [\"all\"]"),
     ("crate", "crate = path"),

@@ -3,6 +3,7 @@
 //! Use them through `logger-core`, which re-exports them and everything they name.
 
 mod adopt;
+mod apply;
 mod attr;
 mod check;
 mod columns;
@@ -36,6 +37,25 @@ use syn::{DeriveInput, parse_macro_input};
 #[proc_macro_derive(DeepCopy, attributes(deep_copy))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
     deep_copy::derive(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives what the generator needs to make an apply configuration of a type: on a kind, and on each type in it.
+///
+/// A struct with named fields gets a configuration of its own, whose fields are all optional; an enum or a tuple struct
+/// stands in the configurations of others as it is. Types of k8s-openapi's have theirs in `logger-apply`.
+///
+/// # Attributes
+/// ## `#[apply(atomic)]` on a field
+/// Applies the field as a whole, whatever its type: for types that cannot derive this.
+///
+/// ## `#[apply(crate = path)]`
+/// Where `logger_core` is, if it has another name in this crate.
+///
+/// ## `#[serde(..)]`
+/// `rename_all` on the struct, `rename`, `flatten`, `skip` and `skip_serializing` on its fields, as serde reads them.
+#[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
+pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
+    apply::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Derives everything that makes a struct a Kubernetes kind, from its fields `metadata`, `spec`, `status` and others.

@@ -23,12 +23,13 @@ pub(crate) struct Method {
 }
 
 /// What a method can do, and whether it sends an object of its own.
-const METHOD_VERBS: [(&str, &str, bool); 5] = [
+const METHOD_VERBS: [(&str, &str, bool); 6] = [
     ("get", "Get", false),
     ("list", "List", false),
     ("create", "Create", true),
     ("update", "Update", true),
     ("patch", "Patch", false),
+    ("apply", "Apply", true),
 ];
 
 /// Names, verbs and types fit together, and no name is taken.
@@ -100,5 +101,13 @@ fn meta(method: &Method, krate: &TokenStream) -> TokenStream {
         Some(subresource) => quote!(::core::option::Option::Some(#subresource)),
         None => quote!(::core::option::Option::None),
     };
-    quote!(#krate::meta::Method { name: #name, verb: #krate::meta::Verb::#verb, subresource: #subresource })
+    let has_input = method.input.is_some();
+    quote! {
+        #krate::meta::Method {
+            name: #name,
+            verb: #krate::meta::Verb::#verb,
+            has_input: #has_input,
+            subresource: #subresource,
+        }
+    }
 }

@@ -31,6 +31,8 @@ pub struct Error {
 enum Cause {
     Kube(Box<kube::Error>),
     Unnamed,
+    /// What was to be sent is for this namespace.
+    Elsewhere(String),
 }
 
 impl Error {
@@ -54,11 +56,17 @@ impl Error {
         Error { verb, resource, subresource: None, namespace: None, name: String::new(), source: Cause::Unnamed }
     }
 
-    /// What kube's client said; `None` if the request was not sent because the object has no name.
+    pub(crate) fn elsewhere(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
+        let source = Cause::Elsewhere(namespace.to_owned());
+        Error { verb, resource, subresource: None, namespace: None, name: name.to_owned(), source }
+    }
+
+    /// What kube's client said; `None` if the request was not sent because the object has no name, or is for another
+    /// namespace.
     pub fn kube_error(&self) -> Option<&kube::Error> {
         match &self.source {
             Cause::Kube(error) => Some(error),
-            Cause::Unnamed => None,
+            Cause::Unnamed | Cause::Elsewhere(_) => None,
         }
     }
 
@@ -137,6 +145,9 @@ impl Error {
                 Some(format!("have it granted: `kubectl auth can-i {}` tells whether it is", self.in_kubectl()))
             }
             _ if self.is_without_namespace(status) => Some("create the namespace, or name another".into()),
+            _ if self.is_conflict() && self.verb == "apply" => {
+                Some("apply the value that is there, leave the field out, or take it over with `.force()`".into())
+            }
             _ if self.is_conflict() => Some("read it again and repeat the change on what is there".into()),
             Status { code: 401, .. } => Some("log in again, or name another kubeconfig".into()),
             _ => None,
@@ -145,7 +156,11 @@ impl Error {
 
     /// The request as `kubectl auth can-i` takes it.
     fn in_kubectl(&self) -> String {
-        let verb = if self.verb == "delete" && self.name.is_empty() { "deletecollection" } else { self.verb };
+        let verb = match self.verb {
+            "delete" if self.name.is_empty() => "deletecollection",
+            "apply" => "patch",
+            verb => verb,
+        };
         let subresource = self.subresource.as_ref().map_or_else(String::new, |name| format!(" --subresource={name}"));
         let request = format!("{verb} {}{subresource}", self.resource);
         match &self.namespace {
@@ -173,6 +188,10 @@ impl fmt::Display for Error {
         }
         match (&self.source, self.status()) {
             (Cause::Unnamed, _) => write!(f, ": metadata.name is not set")?,
+            (Cause::Elsewhere(of), _) => {
+                let in_ = self.namespace.as_deref().unwrap_or_default();
+                write!(f, ": it is for namespace `{of}`, and the client for `{in_}`")?;
+            }
             (_, Some(status)) => write!(f, ": {}", said(status))?,
             (Cause::Kube(error), None) => write!(f, ": {}", one_line(&innermost(error.as_ref()).to_string()))?,
         }

@@ -8,6 +8,7 @@ use kube::core::Request;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::apply::{self, FieldManager};
 use crate::client::TypedClient;
 use crate::error::Error;
 use crate::object::ApiObject;
@@ -111,6 +112,30 @@ impl<K: ApiObject> TypedClient<K> {
             None => self.request().patch(name, params, patch),
         };
         self.extended("patch", subresource, name, built)
+    }
+
+    /// Says what an object, or a subresource of it, must have, as this manager, and reads the answer as `T`.
+    ///
+    /// # Errors
+    /// Another manager owns a field with another value (a conflict), the result is refused, the answer is no `T`, or the
+    /// request failed.
+    pub fn extended_apply<C, T>(
+        &self,
+        subresource: Option<&str>,
+        name: &str,
+        configuration: &C,
+        manager: &FieldManager,
+    ) -> Answer<T>
+    where
+        C: Serialize,
+        T: DeserializeOwned + Send + 'static,
+    {
+        let patch = apply::patch(configuration).map_err(kube::core::request::Error::SerializeBody);
+        let built = patch.and_then(|patch| match subresource {
+            Some(subresource) => self.request().patch_subresource(subresource, name, &manager.params(), &patch),
+            None => self.request().patch(name, &manager.params(), &patch),
+        });
+        self.extended("apply", subresource, name, built)
     }
 
     fn request(&self) -> Request {

@@ -2,6 +2,7 @@
 //!
 //! Generated code names these with a kind; nothing here knows one. kube's client does HTTP, TLS, retry and decoding.
 
+mod apply;
 pub mod client;
 pub mod error;
 mod extension;
@@ -13,6 +14,7 @@ pub mod object;
 pub mod store;
 pub mod workqueue;
 
+pub use apply::FieldManager;
 pub use client::{AllNamespaces, EventStream, TypedClient};
 pub use error::Error;
 pub use extension::Answer;

@@ -39,13 +39,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// The reference API, and where no other tree is named also the fixture API that proves the generator general.
+/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, and the
+/// fixture API that proves the generator general.
 fn codegen(args: &Args) -> ExitCode {
     let reference = logger_codegen::run(logger_types::groups(), args);
     if args.root.is_some() || reference == ExitCode::from(2) {
         return reference;
     }
-    let root = cargo::workspace_root().join("tests/fixture");
+    let root = cargo::workspace_root();
+    let kubernetes = logger_codegen::run_kubernetes(&root, args);
+    let root = root.join("tests/fixture");
     let fixture = logger_codegen::run(fixture_types::groups(), &Args { root: Some(root), ..args.clone() });
-    if fixture == ExitCode::SUCCESS { reference } else { fixture }
+    [fixture, kubernetes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
 }

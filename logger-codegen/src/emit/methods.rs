@@ -4,12 +4,12 @@ use logger_core::meta::{Method, Verb};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{doc, transplanted};
-use crate::api::ClientKind;
+use super::{applyconfigurations, doc, transplanted};
+use crate::api::{ClientKind, Group};
 use crate::names;
 
-pub(super) fn client(kind: &ClientKind) -> Vec<TokenStream> {
-    vec![definition(kind), methods(kind), deref(kind)]
+pub(super) fn client(group: &Group, kind: &ClientKind) -> Vec<TokenStream> {
+    vec![definition(kind), methods(group, kind), deref(kind)]
 }
 
 fn definition(kind: &ClientKind) -> TokenStream {
@@ -24,9 +24,9 @@ fn definition(kind: &ClientKind) -> TokenStream {
     }
 }
 
-fn methods(kind: &ClientKind) -> TokenStream {
+fn methods(group: &Group, kind: &ClientKind) -> TokenStream {
     let client = kind.type_named("Client");
-    let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(kind, i, of));
+    let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(group, kind, i, of));
     let constructor = match kind.is_namespaced() {
         true => quote! {
             /// The client of a namespace.
@@ -50,7 +50,7 @@ fn methods(kind: &ClientKind) -> TokenStream {
 }
 
 /// One method: its name and types are the kind's, its body is the runtime's.
-fn method(kind: &ClientKind, index: usize, method: &Method) -> TokenStream {
+fn method(group: &Group, kind: &ClientKind, index: usize, method: &Method) -> TokenStream {
     let (ty, name, index) = (&kind.ty, names::ident(method.name), Literal::usize_unsuffixed(index));
     let of_kind = quote!(<#ty as ExtensionMethod<#index>>);
     let subresource = match method.subresource {
@@ -79,6 +79,19 @@ fn method(kind: &ClientKind, index: usize, method: &Method) -> TokenStream {
             quote!(name: &str, patch: &Patch<P>, params: &PatchParams),
             quote!(extended_patch(#subresource, name, patch, params)),
         ),
+        Verb::Apply if method.has_input => (
+            quote!(),
+            quote!(name: &str, configuration: &#of_kind::Input, manager: &FieldManager),
+            quote!(extended_apply(#subresource, name, configuration, manager)),
+        ),
+        Verb::Apply => {
+            let configuration = applyconfigurations::path_of(group, kind);
+            (
+                quote!(),
+                quote!(configuration: &#configuration, manager: &FieldManager),
+                quote!(extended_apply(#subresource, configuration.metadata.name(), configuration, manager)),
+            )
+        }
         _ => (quote!(), quote!(name: &str), quote!(extended_get(#subresource, name))),
     };
     let docs = doc(&described(method));
@@ -99,6 +112,7 @@ fn described(method: &Method) -> String {
         Verb::Create => "Creates",
         Verb::Update => "Updates",
         Verb::Patch => "Patches",
+        Verb::Apply => "Applies",
         _ => "Gets",
     };
     match method.subresource {
@@ -137,10 +151,13 @@ pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
     };
     match verbs().next() {
         None => quote!(),
-        Some(_) => quote! {
-            use logger_core::ExtensionMethod;
-            use logger_runtime::Answer;
-            #params
-        },
+        Some(_) => {
+            let manager = has(&[Verb::Apply]).then(|| quote!(, FieldManager));
+            quote! {
+                use logger_core::ExtensionMethod;
+                use logger_runtime::{Answer #manager};
+                #params
+            }
+        }
     }
 }

@@ -7,8 +7,16 @@ use crate::Layout;
 use crate::api::Api;
 
 pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
+    let has_applied = api.applied_groups().next().is_some();
+    let applyconfigurations = has_applied.then(|| {
+        quote! {
+            #[rustfmt::skip]
+            pub mod applyconfigurations;
+        }
+    });
     let items = vec![
         quote! {
+            #applyconfigurations
             #[rustfmt::skip]
             pub mod clientset;
             #[rustfmt::skip]

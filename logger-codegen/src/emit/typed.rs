@@ -15,7 +15,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
 
 fn group(group: &Group) -> Source {
     let mut items = vec![imports(group), client(group), getters(group)];
-    items.extend(group.kinds.iter().flat_map(clients));
+    items.extend(group.kinds.iter().flat_map(|kind| clients(group, kind)));
     (format!("typed/{}.rs", group.module), format!("Typed clients of {}.", group.described()), items)
 }
 
@@ -91,10 +91,10 @@ fn has_all_namespaces(kind: &ClientKind) -> bool {
 }
 
 /// The client of a kind: the generic one, or a type of its own around it where there are further methods.
-fn clients(kind: &ClientKind) -> Vec<TokenStream> {
+fn clients(group: &Group, kind: &ClientKind) -> Vec<TokenStream> {
     match kind.meta.methods {
         [] => vec![alias(kind)],
-        _ => methods::client(kind),
+        _ => methods::client(group, kind),
     }
 }
 

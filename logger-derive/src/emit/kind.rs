@@ -76,6 +76,11 @@ fn api_kind(kind: &Kind) -> TokenStream {
             columns: &[#(#columns),*],
             docs: #docs,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
+            apply: {
+                #[allow(unused_imports)]
+                use #krate::apply::NoShape as _;
+                #krate::apply::DerivedShape::<#ident>::SHAPE
+            },
         };
 
         #[automatically_derived]

@@ -1,12 +1,12 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use logger_core::{DeepCopy, Object, ObjectList};
+use logger_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
 #[genclient]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
@@ -29,7 +29,7 @@ pub struct Logger {
 }
 
 /// What is wanted of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerSpec {
     /// Name of the log: the files are named after it.
@@ -43,7 +43,7 @@ pub struct LoggerSpec {
 }
 
 /// What was last observed of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerStatus {
     /// Whether the log is being written.
@@ -60,7 +60,7 @@ pub struct LoggerStatus {
 }
 
 /// Whether a log is being written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub enum LoggerState {
     /// At least one instance writes.
     Available,

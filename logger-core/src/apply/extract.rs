@@ -1,0 +1,157 @@
+//! Extraction: what a manager owns of an object, by the object's `managedFields`.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use k8s_openapi::{Metadata, Resource};
+use serde_json::{Map, Value};
+
+use super::ApplyConfiguration;
+
+/// Why nothing could be extracted.
+#[derive(Debug, thiserror::Error)]
+pub enum ExtractError {
+    /// The object has no name, so it was never on a server.
+    #[error("cannot extract from an object without metadata.name")]
+    Unnamed,
+    /// What is owned is no configuration of the kind.
+    #[error("what `{manager}` owns of `{name}` is no configuration of its kind")]
+    Malformed {
+        /// The object.
+        name: String,
+        /// The field manager.
+        manager: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+pub(super) fn extract<C: ApplyConfiguration>(
+    object: &C::Kind,
+    manager: &str,
+    subresource: Option<&str>,
+) -> Result<C, ExtractError> {
+    let metadata: &ObjectMeta = object.metadata();
+    let Some(name) = metadata.name.clone() else { return Err(ExtractError::Unnamed) };
+    let malformed = |source| ExtractError::Malformed { name: name.clone(), manager: manager.to_owned(), source };
+    let owned = match entry(metadata, C::Kind::API_VERSION, manager, subresource).and_then(|of| of.fields_v1.as_ref()) {
+        Some(fields) => owned(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
+        None => Value::Null,
+    };
+    let mut owned = match owned {
+        Value::Object(owned) => owned,
+        _ => Map::new(),
+    };
+    owned.insert("apiVersion".to_owned(), C::Kind::API_VERSION.into());
+    owned.insert("kind".to_owned(), C::Kind::KIND.into());
+    let owned_metadata = owned.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+    owned_metadata["name"] = name.clone().into();
+    if let Some(namespace) = &metadata.namespace {
+        owned_metadata["namespace"] = namespace.clone().into();
+    }
+    serde_json::from_value(Value::Object(owned)).map_err(malformed)
+}
+
+/// The entry of what this manager applied, in this version.
+fn entry<'a>(
+    metadata: &'a ObjectMeta,
+    api_version: &str,
+    manager: &str,
+    subresource: Option<&str>,
+) -> Option<&'a ManagedFieldsEntry> {
+    let is_it = |entry: &&ManagedFieldsEntry| {
+        entry.manager.as_deref() == Some(manager)
+            && entry.operation.as_deref() == Some("Apply")
+            && entry.api_version.as_deref() == Some(api_version)
+            && entry.subresource.as_deref().unwrap_or_default() == subresource.unwrap_or_default()
+    };
+    metadata.managed_fields.iter().flatten().find(is_it)
+}
+
+/// The part of a value that a `FieldsV1` names: `f:` a field, `k:` the item with these keys, `v:` an item, `i:` the item
+/// at this place. What nothing is named below is owned as a whole.
+fn owned(value: &Value, fields: &Value) -> Value {
+    let Some(fields) = fields.as_object().filter(|fields| !fields.is_empty()) else {
+        return value.clone();
+    };
+    match value {
+        Value::Object(object) => {
+            let field = |(path, below): (&String, &Value)| {
+                let name = path.strip_prefix("f:")?;
+                Some((name.to_owned(), owned(object.get(name)?, below)))
+            };
+            Value::Object(fields.iter().filter_map(field).collect())
+        }
+        Value::Array(items) => {
+            let item =
+                |(i, item): (usize, &Value)| fields.iter().find_map(|(path, below)| owned_item(i, item, path, below));
+            Value::Array(items.iter().enumerate().filter_map(item).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The part of a list's item that this path names; `None` if it names another.
+fn owned_item(i: usize, item: &Value, path: &str, below: &Value) -> Option<Value> {
+    let (sort, element) = path.split_once(':')?;
+    match sort {
+        "i" => (element.parse() == Ok(i)).then(|| owned(item, below)),
+        "v" => (serde_json::from_str::<Value>(element).ok()? == *item).then(|| item.clone()),
+        "k" => {
+            let keys: Map<String, Value> = serde_json::from_str(element).ok()?;
+            keys.iter().all(|(key, value)| item.get(key) == Some(value)).then(|| with_keys(owned(item, below), keys))
+        }
+        _ => None,
+    }
+}
+
+/// An item is nothing without its keys.
+fn with_keys(mut item: Value, keys: Map<String, Value>) -> Value {
+    if let Value::Object(item) = &mut item {
+        item.extend(keys);
+    }
+    item
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_named_is_owned_and_nothing_else() {
+        let value = json!({
+            "metadata": {"labels": {"mine": "1", "theirs": "2"}, "finalizers": ["a", "b"]},
+            "spec": {
+                "selector": {"matchLabels": {"app": "x"}},
+                "ports": [{"port": 80, "protocol": "TCP", "name": "web"}, {"port": 53, "protocol": "UDP"}],
+                "args": ["x", "y"],
+                "replicas": 3,
+            },
+        });
+        let fields = json!({
+            "f:metadata": {"f:labels": {"f:mine": {}}, "f:finalizers": {"v:\"b\"": {}}},
+            "f:spec": {
+                "f:selector": {},
+                "f:ports": {".": {}, "k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}}},
+                "f:args": {},
+                "f:gone": {},
+            },
+        });
+        let expected = json!({
+            "metadata": {"labels": {"mine": "1"}, "finalizers": ["b"]},
+            "spec": {
+                "selector": {"matchLabels": {"app": "x"}},
+                "ports": [{"port": 80, "protocol": "TCP", "name": "web"}],
+                "args": ["x", "y"],
+            },
+        });
+        assert_eq!(owned(&value, &fields), expected);
+    }
+
+    #[test]
+    fn an_owned_map_without_owned_entries_is_empty() {
+        let fields = json!({"f:labels": {".": {}}});
+        assert_eq!(owned(&json!({"labels": {"theirs": "2"}}), &fields), json!({"labels": {}}));
+    }
+}
