@@ -3,10 +3,12 @@
 pub(crate) mod kubernetes;
 mod shapes;
 
-use logger_core::meta::Verb;
+use logger_core::apply::Shape;
+use logger_core::meta::{Method, Verb};
 use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 
-use crate::api::ClientKind;
+use crate::api::{ClientKind, Group};
 
 pub(crate) use shapes::of_group;
 
@@ -69,6 +71,33 @@ pub(crate) struct Alias {
 /// Whether an apply configuration is generated for this kind.
 pub(crate) fn is_applied(kind: &ClientKind) -> bool {
     let verbs = [Verb::Apply, Verb::ApplyStatus];
-    let by_method = kind.meta.methods.iter().any(|method| method.verb == Verb::Apply && !method.has_input);
+    let by_method = kind.meta.methods.iter().any(applies_kind);
     kind.meta.apply.is_some() && (by_method || verbs.into_iter().any(|verb| kind.meta.grants(verb)))
+}
+
+/// Whether a configuration is generated for this kind or for what one of its methods applies.
+pub(crate) fn has_configuration(kind: &ClientKind) -> bool {
+    let is_struct = |method: &Method| matches!(method.input.map(|shape| shape()), Some(Shape::Struct(_)));
+    is_applied(kind) || kind.meta.methods.iter().any(|method| method.verb == Verb::Apply && is_struct(method))
+}
+
+/// Whether a method applies the kind itself, or a part of it.
+pub(crate) fn applies_kind(method: &Method) -> bool {
+    method.verb == Verb::Apply && !method.has_input
+}
+
+/// What a method takes that applies another type: its apply configuration; `None` if it has none, so that it is taken as
+/// it is.
+pub(crate) fn input(group: &Group, method: &Method) -> Option<TokenStream> {
+    match method.input?() {
+        Shape::Struct(shape) => {
+            let (module, name) = (group.ident(), format_ident!("{}Apply", shape.of.name));
+            Some(quote!(crate::applyconfigurations::#module::#name))
+        }
+        Shape::Kubernetes(schema) => match kubernetes::ty(&schema) {
+            Some(Ty::Configuration(path)) => Some(path),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -159,5 +159,13 @@ pub fn merge<T, K: Into<String>, I: Into<T>>(
     map: &mut Option<BTreeMap<String, T>>,
     entries: impl IntoIterator<Item = (K, I)>,
 ) {
-    map.get_or_insert_default().extend(entries.into_iter().map(|(key, value)| (key.into(), value.into())));
+    extend(map.get_or_insert_default(), entries);
+}
+
+/// Merges entries into a map that is always there.
+pub fn extend<T, K: Into<String>, I: Into<T>>(
+    map: &mut BTreeMap<String, T>,
+    entries: impl IntoIterator<Item = (K, I)>,
+) {
+    map.extend(entries.into_iter().map(|(key, value)| (key.into(), value.into())));
 }

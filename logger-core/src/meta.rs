@@ -190,7 +190,7 @@ pub enum Verb {
 }
 
 /// A further method of a client. Its types are those of the kind's `ExtensionMethod`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Method {
     /// Its name, such as `get_scale`.
     pub name: &'static str,
@@ -198,6 +198,8 @@ pub struct Method {
     pub verb: Verb,
     /// Whether it is said what is sent; otherwise it is the kind itself.
     pub has_input: bool,
+    /// What that looks like, if it can be part of an apply configuration.
+    pub input: Option<fn() -> Shape>,
     /// What part of the object it is about, if not all of it.
     pub subresource: Option<&'static str>,
 }

@@ -2,7 +2,7 @@
 
 use darling::FromMeta;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{LitStr, Path};
 
 use crate::errors::Errors;
@@ -102,12 +102,26 @@ fn meta(method: &Method, krate: &TokenStream) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let has_input = method.input.is_some();
+    let input = match &method.input {
+        Some(input) => shape_of(input, krate),
+        None => quote!(::core::option::Option::None),
+    };
     quote! {
         #krate::meta::Method {
             name: #name,
             verb: #krate::meta::Verb::#verb,
             has_input: #has_input,
+            input: #input,
             subresource: #subresource,
         }
     }
+}
+
+/// The shape of a type, or none if it cannot be part of an apply configuration.
+pub(crate) fn shape_of(ty: impl ToTokens, krate: &TokenStream) -> TokenStream {
+    quote! {{
+        #[allow(unused_imports)]
+        use #krate::apply::NoShape as _;
+        #krate::apply::DerivedShape::<#ty>::SHAPE
+    }}
 }

@@ -16,24 +16,24 @@ use kube::{Api, Client};
 use logger_types::v1::{Logger, LoggerSpec};
 
 /// The generated CRDs: of the reference API and of the fixture API.
-pub const CRDS: [&str; 10] = [
-    include_str!("../../config/crd/bases/example.com_loggers.yaml"),
-    include_str!("../fixture/config/crd/bases/desk.example.org_loans.yaml"),
-    include_str!("../fixture/config/crd/bases/desk.example.org_notices.yaml"),
-    include_str!("../fixture/config/crd/bases/desk.example.org_seals.yaml"),
-    include_str!("../fixture/config/crd/bases/desk.example.org_stamps.yaml"),
-    include_str!("../fixture/config/crd/bases/desk.example.org_tables.yaml"),
-    include_str!("../fixture/config/crd/bases/library.example.net_internals.yaml"),
-    include_str!("../fixture/config/crd/bases/library.example.net_readingpolicies.yaml"),
-    include_str!("../fixture/config/crd/bases/library.example.org_books.yaml"),
-    include_str!("../fixture/config/crd/bases/library.example.org_shelves.yaml"),
-];
+///
+/// # Panics
+/// They cannot be read.
+pub fn crds() -> Vec<String> {
+    let directories = ["/../config/crd/bases", "/fixture/config/crd/bases"];
+    let read = |directory| {
+        let files =
+            std::fs::read_dir(format!("{}{directory}", env!("CARGO_MANIFEST_DIR"))).expect("the directory is there");
+        files.map(|file| std::fs::read_to_string(file.expect("an entry").path()).expect("the file can be read"))
+    };
+    directories.into_iter().flat_map(read).collect()
+}
 
 /// Installs every generated CRD and waits until its kind is served.
 pub async fn install_crds(client: &Client) {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
-    for text in CRDS {
-        let crd: CustomResourceDefinition = serde_saphyr::from_str(text).expect("a CRD");
+    for text in crds() {
+        let crd: CustomResourceDefinition = serde_saphyr::from_str(&text).expect("a CRD");
         let name = crd.metadata.name.clone().expect("a name");
         api.create(&PostParams::default(), &crd).await.unwrap_or_else(|error| panic!("{name} is refused: {error}"));
         await_condition(api.clone(), &name, conditions::is_crd_established()).await.expect("it is established");

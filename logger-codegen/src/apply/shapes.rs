@@ -7,7 +7,7 @@ use logger_core::meta::Verb;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Alias, Configuration, Field, Root, Ty, is_applied, kubernetes};
+use super::{Alias, Configuration, Field, Root, Ty, applies_kind, is_applied, kubernetes};
 use crate::api::{ClientKind, Group};
 use crate::diagnostic::Diagnostics;
 use crate::names;
@@ -19,6 +19,9 @@ pub(crate) fn of_group(group: &Group, found: &mut Diagnostics) -> (Vec<Configura
         if let Some(Shape::Struct(shape)) = kind.meta.apply.map(|shape| shape()) {
             walk.root(kind, &shape);
         }
+    }
+    for kind in &group.kinds {
+        walk.inputs(kind);
     }
     (walk.configurations, walk.aliases)
 }
@@ -33,7 +36,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn root(&mut self, kind: &ClientKind, shape: &Struct) {
-        let methods = kind.meta.methods.iter().filter(|method| method.verb == Verb::Apply && !method.has_input);
+        let methods = kind.meta.methods.iter().filter(|method| applies_kind(method));
         let status = kind.meta.grants(Verb::ApplyStatus).then_some("status");
         let mut subresources: Vec<_> =
             status.into_iter().chain(methods.filter_map(|m| m.subresource)).map(str::to_owned).collect();
@@ -41,6 +44,17 @@ impl Walk<'_> {
         subresources.dedup();
         let root = Root { ty: kind.ty.clone(), is_namespaced: kind.is_namespaced(), subresources };
         self.add(shape, &kind.ty, kind.linked(), Some(root));
+    }
+
+    /// The configurations of what methods apply that is not the kind itself.
+    fn inputs(&mut self, kind: &ClientKind) {
+        for (i, method) in kind.meta.methods.iter().enumerate().filter(|(_, method)| method.verb == Verb::Apply) {
+            if let Some(Shape::Struct(shape)) = method.input.map(|shape| shape()) {
+                let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
+                let input = quote!(<#ty as logger_core::ExtensionMethod<#index>>::Input);
+                self.add(&shape, &input, format!("`{}`", shape.of.name), None);
+            }
+        }
     }
 
     /// Adds the configuration of a struct, if it is not there, and of all that is in it.

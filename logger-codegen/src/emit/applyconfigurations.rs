@@ -113,11 +113,24 @@ fn field(field: &Field, of: &str) -> TokenStream {
         docs => doc(&transplanted(docs)),
     };
     let rename = field.rename.as_ref().map(|rename| quote!(rename = #rename,));
-    let flatten = field.flatten.then(|| quote!(flatten,));
-    quote! {
-        #docs
-        #[serde(#rename #flatten skip_serializing_if = "Option::is_none")]
-        pub #name: Option<#ty>,
+    match field.is_inline() {
+        true => quote! {
+            #docs
+            #[serde(flatten)]
+            pub #name: #ty,
+        },
+        false => quote! {
+            #docs
+            #[serde(#rename skip_serializing_if = "Option::is_none")]
+            pub #name: Option<#ty>,
+        },
+    }
+}
+
+impl Field {
+    /// Whether its own fields or entries stand among those of the struct: then it is always there, and may be empty.
+    fn is_inline(&self) -> bool {
+        self.flatten && matches!(self.ty, Ty::Configuration(_) | Ty::Map(_))
     }
 }
 
@@ -138,7 +151,10 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
     let (name, builders, extracts) = (&of.name, of.fields.iter().map(builder), extracts(root));
     let fields = of.fields.iter().map(|field| {
         let name = &field.name;
-        quote!(#name: None,)
+        match field.is_inline() {
+            true => quote!(#name: Default::default(),),
+            false => quote!(#name: None,),
+        }
     });
     let constructor = match root.is_namespaced {
         true => quote! {
@@ -237,6 +253,7 @@ fn builder(field: &Field) -> TokenStream {
     let word = word.trim_start_matches("r#");
     let builder = format_ident!("with_{word}");
     let (says, argument, body) = match &field.ty {
+        Ty::Configuration(ty) if field.is_inline() => ("Sets", quote!(#ty), quote!(self.#name = #name;)),
         Ty::Text => ("Sets", quote!(impl Into<String>), quote!(self.#name = Some(#name.into());)),
         Ty::Whole(ty) | Ty::Configuration(ty) => ("Sets", quote!(#ty), quote!(self.#name = Some(#name);)),
         Ty::List(of) => {
@@ -246,7 +263,10 @@ fn builder(field: &Field) -> TokenStream {
         Ty::Map(of) => {
             let value = of.argument();
             let entries = quote!(impl IntoIterator<Item = (impl Into<String>, #value)>);
-            ("Merges into", entries, quote!(apply::merge(&mut self.#name, #name);))
+            match field.is_inline() {
+                true => ("Merges into", entries, quote!(apply::extend(&mut self.#name, #name);)),
+                false => ("Merges into", entries, quote!(apply::merge(&mut self.#name, #name);)),
+            }
         }
     };
     let docs = doc(&format!("{says} `{word}`."));
@@ -312,6 +332,6 @@ pub(super) fn path_of(group: &Group, kind: &ClientKind) -> TokenStream {
 impl Api {
     /// The groups with an apply configuration for one of their kinds at least.
     pub(crate) fn applied_groups(&self) -> impl Iterator<Item = &Group> {
-        self.client_groups().filter(|group| group.kinds.iter().any(apply::is_applied))
+        self.client_groups().filter(|group| group.kinds.iter().any(apply::has_configuration))
     }
 }

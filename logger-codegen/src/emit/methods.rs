@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::{applyconfigurations, doc, transplanted};
 use crate::api::{ClientKind, Group};
-use crate::names;
+use crate::{apply, names};
 
 pub(super) fn client(group: &Group, kind: &ClientKind) -> Vec<TokenStream> {
     vec![definition(kind), methods(group, kind), deref(kind)]
@@ -79,11 +79,14 @@ fn method(group: &Group, kind: &ClientKind, index: usize, method: &Method) -> To
             quote!(name: &str, patch: &Patch<P>, params: &PatchParams),
             quote!(extended_patch(#subresource, name, patch, params)),
         ),
-        Verb::Apply if method.has_input => (
-            quote!(),
-            quote!(name: &str, configuration: &#of_kind::Input, manager: &FieldManager),
-            quote!(extended_apply(#subresource, name, configuration, manager)),
-        ),
+        Verb::Apply if method.has_input => {
+            let input = apply::input(group, method).unwrap_or_else(|| quote!(#of_kind::Input));
+            (
+                quote!(),
+                quote!(name: &str, configuration: &#input, manager: &FieldManager),
+                quote!(extended_apply(#subresource, name, configuration, manager)),
+            )
+        }
         Verb::Apply => {
             let configuration = applyconfigurations::path_of(group, kind);
             (

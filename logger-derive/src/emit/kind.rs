@@ -56,6 +56,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
     let (methods, method_types) = methods::emit(kind);
+    let shape = methods::shape_of(ident, krate);
     let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
@@ -76,11 +77,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             columns: &[#(#columns),*],
             docs: #docs,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
-            apply: {
-                #[allow(unused_imports)]
-                use #krate::apply::NoShape as _;
-                #krate::apply::DerivedShape::<#ident>::SHAPE
-            },
+            apply: #shape,
         };
 
         #[automatically_derived]
