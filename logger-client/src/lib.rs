@@ -12,18 +12,26 @@
 //! # }
 //! ```
 
+#[cfg(feature = "applyconfigurations")]
 #[rustfmt::skip]
 pub mod applyconfigurations;
+#[cfg(feature = "clientset")]
 #[rustfmt::skip]
 pub mod clientset;
+#[cfg(feature = "informers")]
 #[rustfmt::skip]
 pub mod informers;
+#[cfg(feature = "informers")]
 #[rustfmt::skip]
 pub mod listers;
+#[cfg(feature = "scheme")]
 #[rustfmt::skip]
 pub mod scheme;
+#[cfg(feature = "clientset")]
 #[rustfmt::skip]
 pub mod typed;
 
+#[cfg(feature = "clientset")]
 pub use clientset::Clientset;
+#[cfg(feature = "informers")]
 pub use informers::SharedInformerFactory;

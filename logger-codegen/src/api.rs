@@ -50,7 +50,9 @@ impl Api {
         }
         for pair in groups.windows(2).filter(|pair| pair[0].module == pair[1].module) {
             let message = format!("its generated module `{}` is that of `{}` too", pair[1].module, pair[0].meta.group);
-            found.push(pair[1].meta.module, format!("{message}; rename one of the groups"));
+            let word = format!("group_ident = \"{}\"", names::snake_of_dotted(pair[1].meta.group));
+            found
+                .push(pair[1].meta.module, format!("{message}; give it another with `{word}` in its `group_version!`"));
         }
         found.or(Api { groups })
     }
@@ -93,9 +95,14 @@ impl Group {
         format!("group `{}`, version `{}`", self.meta.group, self.meta.version)
     }
 
-    /// The kinds an informer and a lister can be made for.
+    /// The kinds an informer can be made for.
     pub(crate) fn informed_kinds(&self) -> impl Iterator<Item = &ClientKind> {
         self.kinds.iter().filter(|kind| kind.meta.grants(Verb::List) && kind.meta.grants(Verb::Watch))
+    }
+
+    /// The kinds a lister can be made for: its store is an informer's.
+    pub(crate) fn listed_kinds(&self) -> impl Iterator<Item = &ClientKind> {
+        self.informed_kinds().filter(|kind| kind.meta.grants(Verb::Get))
     }
 }
 
@@ -108,6 +115,12 @@ impl ClientKind {
     /// Name of a type of this kind, such as `LoggerLister`.
     pub(crate) fn type_named(&self, suffix: &str) -> Ident {
         format_ident!("{}{suffix}", self.meta.kind)
+    }
+
+    /// Names of the constants that stand for its indexes, such as `LOGGER_BY_STATE`, in order.
+    pub(crate) fn indexes(&self) -> Vec<Ident> {
+        let kind = names::snake(self.meta.kind);
+        self.meta.indexes.iter().map(|index| names::ident(&format!("{kind}_{index}").to_uppercase())).collect()
     }
 
     pub(crate) fn is_namespaced(&self) -> bool {
@@ -197,16 +210,19 @@ fn names_of(group: &ApiGroup, kind: &ApiKind) -> BTreeSet<(&'static str, String)
     resources.map(|name| ("resource name", name.to_owned())).chain(kinds).collect()
 }
 
-/// A module name for each group: its first part, or the whole of it where two groups start alike.
+/// A module name for each group: the word that was given, else its first part, or the whole of it where two groups start
+/// alike.
 fn modules(groups: &[ApiGroup]) -> Vec<String> {
-    let full: BTreeMap<_, BTreeSet<_>> = groups.iter().fold(BTreeMap::new(), |mut by_short, group| {
-        by_short.entry(names::short_group(group.group)).or_default().insert(group.group);
-        by_short
-    });
+    let full: BTreeMap<_, BTreeSet<_>> =
+        groups.iter().filter(|group| group.group_ident.is_none()).fold(BTreeMap::new(), |mut by_short, group| {
+            by_short.entry(names::short_group(group.group)).or_default().insert(group.group);
+            by_short
+        });
     let is_shared = |short: &str| full.get(short).is_some_and(|groups| groups.len() > 1);
-    let name = |group: &ApiGroup| match names::short_group(group.group) {
-        short if is_shared(&short) => names::snake_of_dotted(group.group),
-        short => short,
+    let name = |group: &ApiGroup| match (group.group_ident, names::short_group(group.group)) {
+        (Some(word), _) => word.to_owned(),
+        (None, short) if is_shared(&short) => names::snake_of_dotted(group.group),
+        (None, short) => short,
     };
     groups.iter().map(|group| format!("{}_{}", name(group), group.version)).collect()
 }

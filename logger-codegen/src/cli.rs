@@ -1,5 +1,6 @@
 //! The command line that any project's xtask calls.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -65,12 +66,12 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     let Some(types_crate) = types_crate(groups) else {
         bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
     };
-    let layout = args.layout(types_crate)?;
+    let mut layout = args.layout(types_crate)?;
     let root = match &args.root {
         Some(root) => root.clone(),
         None => workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
     };
-    check_package(&root, &layout)?;
+    layout.features = features(&manifest(&root, &layout)?)?;
     let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
     put(&root, &files, &layout, args)
 }
@@ -106,16 +107,26 @@ impl Args {
     }
 }
 
-/// The client's package must be there: files in no package would be built by nobody.
-fn check_package(root: &Path, layout: &Layout) -> Result<()> {
+/// The manifest of the client's package, which must be there: files in no package would be built by nobody.
+fn manifest(root: &Path, layout: &Layout) -> Result<PathBuf> {
     let package = root.join(layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir));
-    if !package.join("Cargo.toml").is_file() {
+    let manifest = package.join("Cargo.toml");
+    if !manifest.is_file() {
         let package = package.display();
         bail!(
             "there is no package in {package}: make it (an empty library crate), or name its sources with --client-dir"
         );
     }
-    Ok(())
+    Ok(manifest)
+}
+
+/// The cargo features that a package declares.
+fn features(manifest: &Path) -> Result<BTreeSet<String>> {
+    let named = || format!("cannot read {}", manifest.display());
+    let text = std::fs::read_to_string(manifest).with_context(named)?;
+    let package: toml::Table = text.parse().with_context(named)?;
+    let features = package.get("features").and_then(toml::Value::as_table);
+    Ok(features.into_iter().flat_map(toml::Table::keys).cloned().collect())
 }
 
 /// Prints. Where nobody listens any more (a closed pipe), the exit code still tells.

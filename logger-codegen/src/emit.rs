@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Layout;
-use crate::api::{Api, Group};
+use crate::api::{Api, ClientKind, Group};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::File;
 
@@ -29,7 +29,7 @@ pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostic
         root::sources(api, layout),
         applyconfigurations::sources(api, &mut found),
         clientset::sources(api),
-        typed::sources(api),
+        typed::sources(api, layout),
         listers::sources(api),
         informers::sources(api),
         scheme::sources(api),
@@ -56,6 +56,12 @@ fn files(sources: impl IntoIterator<Item = Source>, layout: &Layout) -> Result<V
 fn types(group: &Group) -> TokenStream {
     let path = group.path();
     quote!(use #path as types;)
+}
+
+/// A resource as a pattern: its group, version and plural.
+fn resource_pattern(group: &Group, kind: &ClientKind) -> TokenStream {
+    let (name, version, plural) = (group.meta.group, group.meta.version, kind.meta.plural);
+    quote!((#name, #version, #plural))
 }
 
 /// Doc attributes, a line each.

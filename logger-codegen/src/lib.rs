@@ -19,6 +19,8 @@ mod file;
 mod names;
 mod report;
 
+use std::collections::BTreeSet;
+
 use logger_core::meta::ApiGroup;
 
 pub use cli::{Args, cli, run, run_kubernetes};
@@ -39,6 +41,9 @@ pub struct Layout {
     pub client_dir: String,
     /// Directory of the CRD files, such as `config/crd/bases`.
     pub crd_dir: String,
+    /// The cargo features that the client's package declares. A layer whose name is among them (`applyconfigurations`,
+    /// `clientset`, `informers`, `scheme`) is there only with its feature; the others are always there.
+    pub features: BTreeSet<String>,
 }
 
 impl Layout {
@@ -46,7 +51,13 @@ impl Layout {
     pub fn for_types_crate(types_crate: &str) -> Self {
         let client_crate = format!("{}_client", types_crate.strip_suffix("_types").unwrap_or(types_crate));
         let client_dir = format!("{}/src", client_crate.replace('_', "-"));
-        Layout { types_crate: types_crate.to_owned(), client_crate, client_dir, crd_dir: "config/crd/bases".to_owned() }
+        Layout {
+            types_crate: types_crate.to_owned(),
+            client_crate,
+            client_dir,
+            crd_dir: "config/crd/bases".to_owned(),
+            features: BTreeSet::new(),
+        }
     }
 }
 

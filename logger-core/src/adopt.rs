@@ -30,7 +30,13 @@ pub fn api_groups(module: &'static str, kinds: impl IntoIterator<Item = Adopted>
     for Adopted { group, version, kind } in kinds {
         groups.entry((group, version)).or_default().push(TypeMeta::Kind(kind));
     }
-    let group = |((group, version), types): (_, Vec<_>)| ApiGroup { group, version, module, types: types.leak() };
+    let group = |((group, version), types): (_, Vec<_>)| ApiGroup {
+        group,
+        version,
+        group_ident: None,
+        module,
+        types: types.leak(),
+    };
     groups.into_iter().map(group).collect()
 }
 

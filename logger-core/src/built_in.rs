@@ -139,6 +139,11 @@ built_in! { kube_aggregator::pkg::apis::apiregistration::v1 {
     APIService(status)
 } }
 
+#[diagnostic::do_not_recommend]
+impl<T: BuiltIn> verbs::Granted for T {
+    const VERBS: &'static [Verb] = T::API_KIND.verbs;
+}
+
 impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
     fn deep_copy(&self) -> Self {
         List { items: self.items.deep_copy(), metadata: self.metadata.deep_copy() }

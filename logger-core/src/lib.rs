@@ -55,7 +55,7 @@ pub use built_in::BuiltIn;
 pub use deep_copy::DeepCopy;
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, group_version};
-pub use object::{ApiType, ExtensionMethod, Kind, KindList, Listed, Object, Registered};
+pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
 
 pub use k8s_openapi;

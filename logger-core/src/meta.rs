@@ -11,6 +11,8 @@ pub struct ApiGroup {
     pub group: &'static str,
     /// The version, such as `v1`.
     pub version: &'static str,
+    /// The word for the group in generated names, if the group's own would not do.
+    pub group_ident: Option<&'static str>,
     /// Path of the module where `group_version!` stands; its kinds are public there.
     pub module: &'static str,
     /// The kinds and lists, in the order they are declared.
@@ -70,6 +72,9 @@ pub struct ApiKind {
     pub verbs: &'static [Verb],
     /// Further methods of its client, in the order they are declared.
     pub methods: &'static [Method],
+    /// Names of the indexes of its informer, in the order they are declared. Their functions are those of the kind's
+    /// `IndexedBy`.
+    pub indexes: &'static [&'static str],
     /// Whether the status is a subresource.
     pub status: bool,
     /// The scale subresource, if it has one.
@@ -96,6 +101,7 @@ impl ApiKind {
         genclient: false,
         verbs: &[],
         methods: &[],
+        indexes: &[],
         status: false,
         scale: None,
         columns: &[],

@@ -134,6 +134,12 @@ pub trait ExtensionMethod<const N: usize> {
     type Result;
 }
 
+/// An index of a kind; `N` counts the indexes in the order they are declared.
+pub trait IndexedBy<const N: usize> {
+    /// Under which values an object is found.
+    fn values(&self) -> Vec<String>;
+}
+
 /// A kind that has a list type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no list type",

@@ -2,6 +2,14 @@
 //!
 //! The derive implements them; the generic client asks for them, so that a misuse is a compile error in our words.
 
+use crate::meta::Verb;
+
+/// The verbs that a kind's client has, as data.
+pub trait Granted {
+    /// The verbs.
+    const VERBS: &'static [Verb];
+}
+
 /// The client of the kind has `create`: make a new object.
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `create`",

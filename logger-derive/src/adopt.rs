@@ -135,6 +135,9 @@ impl Kind {
         for method in &genclient.method {
             errors.push(&method.name, "methods are not for adopted kinds; write a trait with yours");
         }
+        for index in &genclient.index {
+            errors.push(&index.name, "indexes are not for adopted kinds; add yours with `add_index` to the informer");
+        }
     }
 
     fn verbs(&self) -> Vec<Ident> {
@@ -148,6 +151,11 @@ impl Kind {
             #(#[automatically_derived] impl #krate::verbs::#verbs for #path {})*
 
             #[automatically_derived]
+            impl #krate::verbs::Granted for #path {
+                const VERBS: &'static [#krate::meta::Verb] = &[#(#krate::meta::Verb::#verbs),*];
+            }
+
+            #[automatically_derived]
             impl #krate::Listed for #path {
                 type List = ::kube::core::ObjectList<#path>;
             }
@@ -156,7 +164,7 @@ impl Kind {
 
     /// What kube's derive knows of it, asked when the generator runs.
     fn adopted(&self, krate: &TokenStream) -> TokenStream {
-        let (path, verbs, status) = (&self.path, self.verbs(), self.said.status.is_present());
+        let (path, status) = (&self.path, self.said.status.is_present());
         let resource = quote_spanned!(path.span()=> <#path as ::kube::Resource>);
         quote! {
             #krate::adopt::Adopted {
@@ -167,7 +175,7 @@ impl Kind {
                     plural: #krate::adopt::literal(#resource::plural(&())),
                     scope: <#resource::Scope as #krate::meta::HasScope>::SCOPE,
                     genclient: true,
-                    verbs: &[#(#krate::meta::Verb::#verbs),*],
+                    verbs: <#path as #krate::verbs::Granted>::VERBS,
                     status: #status,
                     ..#krate::meta::ApiKind::UNKNOWN
                 },

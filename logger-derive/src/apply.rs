@@ -7,7 +7,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, LitStr, Meta, Path, PathArguments, Token, Type,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token, Type,
 };
 
 use crate::attr;
@@ -94,7 +94,7 @@ impl AppliedField {
         let (rename, flatten, docs) = (optional(serde.rename.as_ref()), serde.flatten, attr::docs(&field.attrs));
         let shape = match self.atomic {
             true => quote!(|| #krate::apply::Shape::Whole(::core::option::Option::None)),
-            false => self.of_type(krate, quote!(shape)),
+            false => self.of_type(krate, "shape"),
         };
         quote! {
             #krate::apply::Field {
@@ -116,13 +116,14 @@ impl AppliedField {
                 let inner = option_item(ty).unwrap_or(ty);
                 quote!(#inner)
             }
-            false => self.of_type(krate, quote!(Leaf)),
+            false => self.of_type(krate, "Leaf"),
         }
     }
 
     /// On the span of the field's type: that is where a missing impl is reported.
-    fn of_type(&self, krate: &TokenStream, item: TokenStream) -> TokenStream {
+    fn of_type(&self, krate: &TokenStream, item: &str) -> TokenStream {
         let ty = &self.field.ty;
+        let item = Ident::new(item, ty.span());
         quote_spanned!(ty.span()=> <#ty as #krate::apply::Applied>::#item)
     }
 }

@@ -10,6 +10,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
 
 use crate::columns::PrintColumns;
 use crate::errors::Errors;
+use crate::indexes::Index;
 use crate::methods::Method;
 use crate::verbs::VerbList;
 
@@ -32,6 +33,8 @@ pub(crate) struct Genclient {
     /// `+genclient:method=GetScale,verb=get,subresource=scale,result=..`
     #[darling(multiple)]
     pub(crate) method: Vec<Method>,
+    #[darling(multiple)]
+    pub(crate) index: Vec<Index>,
 }
 
 /// `#[k8s(..)]` on a kind: Go's `+kubebuilder:resource`, `subresource` and `printcolumn`.
@@ -92,6 +95,7 @@ pub(crate) struct SerdeField {
 /// What is written for a keyword.
 const FORMS: &[(&str, &str)] = &[
     ("atomic", "atomic"),
+    ("by", "by = path::function"),
     ("built_in", "built_in = [k8s_openapi::api::core::v1::Pod]"),
     ("categories", "categories = [\"all\"]"),
     ("crate", "crate = path"),
@@ -100,10 +104,12 @@ const FORMS: &[(&str, &str)] = &[
     ("default", "default"),
     ("dyn", "dyn(path::Trait)"),
     ("group", "group = \"example.com\""),
+    ("group_ident", "group_ident = \"second_example\""),
+    ("index", "index(name = by_state, by = path::function)"),
     ("input", "input = path::Type"),
     ("kinds", "kinds = [Widget, WidgetList]"),
     ("method", "method(name = get_scale, verb = get, subresource = \"scale\", result = path::Type)"),
-    ("name", "name = get_scale"),
+    ("name", "name = a_name"),
     ("no_status", "no_status"),
     ("no_verbs", "no_verbs"),
     ("non_namespaced", "non_namespaced"),

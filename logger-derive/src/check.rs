@@ -4,7 +4,7 @@ use syn::LitStr;
 
 use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
-use crate::{methods, names, verbs};
+use crate::{indexes, methods, names, verbs};
 
 /// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
@@ -19,6 +19,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     columns_are_accepted_by_the_server(kind, errors);
     verbs::check(kind, errors);
     methods::check(kind, errors);
+    indexes::check(kind, errors);
 }
 
 /// Checks a list, likewise.

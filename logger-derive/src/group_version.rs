@@ -31,6 +31,7 @@ struct Keywords {
     krate: Option<Path>,
     group: Option<LitStr>,
     version: Option<LitStr>,
+    group_ident: Option<LitStr>,
     kinds: Option<Kinds>,
 }
 
@@ -85,6 +86,7 @@ struct Declaration {
     krate: TokenStream,
     group: String,
     version: String,
+    group_ident: Option<LitStr>,
     kinds: Vec<Ident>,
 }
 
@@ -94,13 +96,17 @@ impl Declaration {
         if errors.is_empty() {
             nothing_is_missing(&keywords, errors);
         }
-        let Keywords { krate, group, version, kinds } = keywords;
+        let Keywords { krate, group, version, group_ident, kinds } = keywords;
         let Kinds(kinds) = kinds.unwrap_or_default();
         each_is_listed_once(&kinds, errors);
+        if let Some(word) = group_ident.as_ref().filter(|word| !names::is_snake_case(&word.value())) {
+            errors.push(word, "expected a word in snake case, such as `second_example`");
+        }
         Declaration {
             krate: crate_path(krate.as_ref()),
             group: group.map_or_else(String::new, |group| group_name(&group, errors)),
             version: version.map_or_else(String::new, |version| version_name(&version, errors)),
+            group_ident,
             kinds,
         }
     }
@@ -161,6 +167,10 @@ impl Declaration {
     /// The public items, with the body of `add_to_scheme` and the types of `API_GROUP`.
     fn items(&self, adds: TokenStream, metas: TokenStream) -> TokenStream {
         let Declaration { krate, group, version, .. } = self;
+        let group_ident = match &self.group_ident {
+            Some(word) => quote!(::core::option::Option::Some(#word)),
+            None => quote!(::core::option::Option::None),
+        };
         let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
         quote! {
             /// The API group and version of the kinds in this module.
@@ -187,6 +197,7 @@ impl Declaration {
             pub const API_GROUP: #krate::meta::ApiGroup = #krate::meta::ApiGroup {
                 group: #group,
                 version: #version,
+                group_ident: #group_ident,
                 module: ::core::module_path!(),
                 types: &[#metas],
             };

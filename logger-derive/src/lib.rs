@@ -11,6 +11,7 @@ mod deep_copy;
 mod emit;
 mod errors;
 mod group_version;
+mod indexes;
 mod methods;
 mod model;
 mod names;
@@ -75,8 +76,12 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 ///   informer and no lister. The verbs are `create`, `update`, `update_status`, `delete`, `delete_collection`, `get`,
 ///   `list`, `watch`, `patch`, `apply` and `apply_status`.
 /// - `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)`: one more method of the client,
-///   once per method (`+genclient:method`). The verb is `get`, `list`, `create`, `update` or `patch`; `input` (of `create`
-///   and `update`) and `result` are types, the kind itself if left out, its list for `list`.
+///   once per method (`+genclient:method`). The verb is `get`, `list`, `create`, `update`, `patch` or `apply`; `input` (of
+///   `create`, `update` and `apply`) and `result` are types, the kind itself if left out, its list for `list`. What `apply`
+///   takes is the apply configuration of its input; an input that has none is sent as it is.
+/// - `index(name = by_state, by = path::function)`: an index of the informer's store, once per index. The function takes
+///   `&Self` and returns under which values an object is found, as anything that yields strings (`Option<&str>`,
+///   `Vec<String>`).
 ///
 /// ## `#[k8s(..)]`
 /// - `plural = "widgets"`, `singular = "widget"`: names in URLs and for people; otherwise made from the type's name.
@@ -134,6 +139,9 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// ```ignore
 /// logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 /// ```
+///
+/// `group_ident = "second_example"` is the word for the group in generated names, if the group's own would not do. Kinds of
+/// Kubernetes' own groups (`group = ""` is the core group) may be declared too; a CRD is not written for them.
 ///
 /// It makes `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the constant that the
 /// generator reads. The kinds are public where the macro stands: `pub use` those that are defined elsewhere.

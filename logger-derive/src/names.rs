@@ -41,6 +41,12 @@ pub(crate) fn snake(pascal: &str) -> String {
     name
 }
 
+/// Whether this is a name in snake case.
+pub(crate) fn is_snake_case(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
 /// Whether a type's name can be that of a kind: letters and digits, in CamelCase.
 pub(crate) fn is_kind(name: &str) -> bool {
     name.len() <= 63

@@ -33,6 +33,8 @@ enum Cause {
     Unnamed,
     /// What was to be sent is for this namespace.
     Elsewhere(String),
+    /// The kind does not grant the verb.
+    NotGranted,
 }
 
 impl Error {
@@ -56,17 +58,21 @@ impl Error {
         Error { verb, resource, subresource: None, namespace: None, name: String::new(), source: Cause::Unnamed }
     }
 
+    pub(crate) fn not_granted(verb: &'static str, resource: String, name: &str) -> Self {
+        Error { verb, resource, subresource: None, namespace: None, name: name.to_owned(), source: Cause::NotGranted }
+    }
+
     pub(crate) fn elsewhere(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
         let source = Cause::Elsewhere(namespace.to_owned());
         Error { verb, resource, subresource: None, namespace: None, name: name.to_owned(), source }
     }
 
-    /// What kube's client said; `None` if the request was not sent because the object has no name, or is for another
-    /// namespace.
+    /// What kube's client said; `None` if the request was not sent, because the object has no name or is for another
+    /// namespace, or because the kind does not grant the verb.
     pub fn kube_error(&self) -> Option<&kube::Error> {
         match &self.source {
             Cause::Kube(error) => Some(error),
-            Cause::Unnamed | Cause::Elsewhere(_) => None,
+            Cause::Unnamed | Cause::Elsewhere(_) | Cause::NotGranted => None,
         }
     }
 
@@ -187,6 +193,7 @@ impl fmt::Display for Error {
             write!(f, " `{}`", self.name)?;
         }
         match (&self.source, self.status()) {
+            (Cause::NotGranted, _) => write!(f, ": the kind's `#[genclient]` does not grant it")?,
             (Cause::Unnamed, _) => write!(f, ": metadata.name is not set")?,
             (Cause::Elsewhere(of), _) => {
                 let in_ = self.namespace.as_deref().unwrap_or_default();

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::client::Addressed;
+use crate::index::Index;
 use crate::informer::SharedInformer;
 use crate::object::ApiObject;
 
@@ -105,13 +106,23 @@ impl InformerFactory {
     where
         K: Addressed + verbs::List + verbs::Watch,
     {
+        self.indexed_informer(&[])
+    }
+
+    /// The same, with a store that has these indexes.
+    pub fn indexed_informer<K>(&self, indexes: &[Index<K>]) -> SharedInformer<K>
+    where
+        K: Addressed + verbs::List + verbs::Watch,
+    {
         let mut informers = self.informers();
         let entry = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
             let api = K::api(self.0.client.clone(), self.0.namespace.as_deref());
             Entry { informer: Box::new(SharedInformer::new(api)), running: false }
         });
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
-        informer.expect("the entry of a kind holds its informer").clone()
+        let informer = informer.expect("the entry of a kind holds its informer").clone();
+        indexes.iter().for_each(|index| informer.add_index(*index));
+        informer
     }
 
     /// Runs every informer that was asked for and does not run yet, each on a task of its own.

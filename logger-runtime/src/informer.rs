@@ -7,17 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::{Stream, StreamExt, stream};
 use kube::Api;
 use kube::runtime::{WatchStreamExt, watcher};
+use logger_core::verbs;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
+use crate::index::Index;
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
 use crate::store::{Change, Store};
 
 /// What happened to an object.
 #[derive(Debug)]
-pub enum Event<K> {
+pub enum Event<K: ?Sized> {
     /// It is there now.
     Added {
         /// The object.
@@ -39,7 +41,7 @@ pub enum Event<K> {
     },
 }
 
-impl<K> Event<K> {
+impl<K: ?Sized> Event<K> {
     /// The object, as it now is or last was.
     pub fn object(&self) -> &Arc<K> {
         match self {
@@ -112,8 +114,16 @@ where
     }
 
     /// Reads the objects as last seen.
-    pub fn lister(&self) -> Lister<K> {
+    pub fn lister(&self) -> Lister<K>
+    where
+        K: verbs::List + verbs::Get,
+    {
         Lister::new(self.store())
+    }
+
+    /// Has the store kept by this index too. One of the same name stays as it is.
+    pub fn add_index(&self, index: Index<K>) {
+        self.0.store.add_index(index);
     }
 
     /// Has this called with every change from now on, after an `Added` for everything that is in the store.

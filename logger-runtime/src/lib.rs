@@ -6,11 +6,19 @@ mod apply;
 pub mod client;
 pub mod error;
 mod extension;
+#[cfg(feature = "informers")]
 pub mod factory;
+pub mod generic;
+#[cfg(feature = "informers")]
+pub mod index;
+#[cfg(feature = "informers")]
 pub mod informer;
 pub mod key;
+#[cfg(feature = "informers")]
 pub mod lister;
 pub mod object;
+mod preconditions;
+#[cfg(feature = "informers")]
 pub mod store;
 pub mod workqueue;
 
@@ -18,11 +26,21 @@ pub use apply::FieldManager;
 pub use client::{AllNamespaces, EventStream, TypedClient};
 pub use error::Error;
 pub use extension::Answer;
+#[cfg(feature = "informers")]
 pub use factory::{InformerFactory, SyncError};
+pub use generic::GenericClient;
+#[cfg(feature = "informers")]
+pub use generic::{AnyObject, GenericInformer, GenericLister};
+#[cfg(feature = "informers")]
+pub use index::Index;
+#[cfg(feature = "informers")]
 pub use informer::{Event, Registration, SharedInformer};
 pub use key::ObjectKey;
 pub use kube;
+#[cfg(feature = "informers")]
 pub use lister::{Lister, NamespaceLister, NotFound};
 pub use object::ApiObject;
+pub use preconditions::Preconditions;
+#[cfg(feature = "informers")]
 pub use store::Store;
 pub use workqueue::WorkQueue;

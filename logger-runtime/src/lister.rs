@@ -6,6 +6,7 @@ use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::Resource;
 use kube::core::{Selector, SelectorExt};
 
+use crate::index::Index;
 use crate::object::{ApiObject, resource};
 use crate::store::Store;
 
@@ -53,6 +54,11 @@ impl<K: ApiObject> Lister<K> {
     /// All objects whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
         matching(self.store.list(), selector)
+    }
+
+    /// The objects that are found under this value, by namespace and name.
+    pub fn by_index(&self, index: &Index<K>, value: &str) -> Vec<Arc<K>> {
+        self.store.by_index(index, value)
     }
 }
 

@@ -1,10 +1,11 @@
-//! The store: a copy of the server's objects, indexed by namespace.
+//! The store: a copy of the server's objects, by namespace and by the indexes it was given.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use kube::Resource;
 
+use crate::index::{Index, Indexed};
 use crate::key::ObjectKey;
 
 /// The objects of a kind as an informer last saw them. Cloning gives another handle on the same store.
@@ -12,11 +13,22 @@ use crate::key::ObjectKey;
 /// It promises:
 /// - objects are shared and nobody can change them: what is read stays as it was read;
 /// - every query sees one state; a replacement of all objects is one step;
-/// - finding by key or namespace does not look at other namespaces' objects.
+/// - finding by key, namespace or index does not look at other objects.
 #[derive(Debug)]
-pub struct Store<K>(Arc<RwLock<ByNamespace<K>>>);
+pub struct Store<K>(Arc<RwLock<Objects<K>>>);
 
-type ByNamespace<K> = BTreeMap<String, BTreeMap<String, Arc<K>>>;
+/// The objects by namespace and name, and the indexes on them.
+#[derive(Debug)]
+struct Objects<K> {
+    by_namespace: BTreeMap<String, BTreeMap<String, Arc<K>>>,
+    indexes: Vec<Indexed<K>>,
+}
+
+impl<K> Default for Objects<K> {
+    fn default() -> Self {
+        Objects { by_namespace: BTreeMap::new(), indexes: Vec::new() }
+    }
+}
 
 impl<K> Clone for Store<K> {
     fn clone(&self) -> Self {
@@ -41,7 +53,7 @@ pub(crate) enum Change<K> {
 impl<K: Resource> Store<K> {
     /// The object of this name; the namespace is empty for objects of the cluster.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        self.read().get(namespace)?.get(name).cloned()
+        self.read().get(namespace, name).cloned()
     }
 
     /// The object of this key.
@@ -51,17 +63,42 @@ impl<K: Resource> Store<K> {
 
     /// All objects, by namespace and name.
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.read().values().flat_map(BTreeMap::values).cloned().collect()
+        self.read().all().cloned().collect()
     }
 
     /// The objects of a namespace, by name.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        self.read().get(namespace).map_or_else(Vec::new, |objects| objects.values().cloned().collect())
+        let objects = self.read();
+        objects.by_namespace.get(namespace).map_or_else(Vec::new, |objects| objects.values().cloned().collect())
+    }
+
+    /// The objects that are found under this value, by namespace and name. Where the store does not have this index, every
+    /// object is looked at.
+    pub fn by_index(&self, index: &Index<K>, value: &str) -> Vec<Arc<K>> {
+        let objects = self.read();
+        match objects.indexes.iter().find(|known| known.name() == index.name()) {
+            Some(known) => {
+                known.keys(value).filter_map(|key| objects.get(&key.namespace, &key.name).cloned()).collect()
+            }
+            None => {
+                let is_found = |object: &&Arc<K>| index.values(object).iter().any(|found| found == value);
+                objects.all().filter(is_found).cloned().collect()
+            }
+        }
+    }
+
+    /// Has an index kept from now on; one of the same name stays as it is.
+    pub(crate) fn add_index(&self, index: Index<K>) {
+        let mut objects = self.write();
+        if objects.indexes.iter().all(|known| known.name() != index.name()) {
+            let indexed = Indexed::new(index, objects.all());
+            objects.indexes.push(indexed);
+        }
     }
 
     /// How many objects there are.
     pub fn len(&self) -> usize {
-        self.read().values().map(BTreeMap::len).sum()
+        self.read().by_namespace.values().map(BTreeMap::len).sum()
     }
 
     /// Whether there are none.
@@ -71,13 +108,13 @@ impl<K: Resource> Store<K> {
 
     /// Puts an object in; `None` if the same version is there already.
     pub(crate) fn apply(&self, object: K) -> Option<Change<K>> {
-        put(&mut self.write(), Arc::new(object))
+        self.write().put(Arc::new(object))
     }
 
     /// Takes an object out; the change carries its final state.
     pub(crate) fn remove(&self, object: K) -> Option<Change<K>> {
         let key = ObjectKey::of(&object);
-        take(&mut self.write(), &key).map(|_| Change::Removed(Arc::new(object)))
+        self.write().take(&key).map(|_| Change::Removed(Arc::new(object)))
     }
 
     /// Puts these objects in place of all others, in one step: removals first, then the rest. An object that was made
@@ -86,45 +123,61 @@ impl<K: Resource> Store<K> {
         let mut all = self.write();
         let keep: BTreeMap<_, _> = objects.iter().map(|new| (ObjectKey::of(new), &new.meta().uid)).collect();
         let stays = |old: &K| keep.get(&ObjectKey::of(old)) == Some(&&old.meta().uid);
-        let objects_now = all.values().flat_map(BTreeMap::values);
-        let gone: Vec<_> = objects_now.filter(|old| !stays(old)).map(|old| ObjectKey::of(old.as_ref())).collect();
-        let removed = gone.iter().filter_map(|key| take(&mut all, key).map(Change::Removed)).collect::<Vec<_>>();
-        let put = objects.into_iter().filter_map(|object| put(&mut all, Arc::new(object))).collect::<Vec<_>>();
+        let gone: Vec<_> = all.all().filter(|old| !stays(old)).map(|old| ObjectKey::of(old.as_ref())).collect();
+        let removed = gone.iter().filter_map(|key| all.take(key).map(Change::Removed)).collect::<Vec<_>>();
+        let put = objects.into_iter().filter_map(|object| all.put(Arc::new(object))).collect::<Vec<_>>();
         removed.into_iter().chain(put).collect()
     }
 
-    /// A lock that was held when its thread panicked still guards whole maps: each change is a single insert or remove.
-    fn read(&self) -> RwLockReadGuard<'_, ByNamespace<K>> {
+    /// A lock that was held when its thread panicked still guards whole maps: only an index function can panic, and then
+    /// no more than its index lacks the object.
+    fn read(&self) -> RwLockReadGuard<'_, Objects<K>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, ByNamespace<K>> {
+    fn write(&self) -> RwLockWriteGuard<'_, Objects<K>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn put<K: Resource>(all: &mut ByNamespace<K>, new: Arc<K>) -> Option<Change<K>> {
-    let key = ObjectKey::of(new.as_ref());
-    match all.entry(key.namespace).or_default().insert(key.name, Arc::clone(&new)) {
-        Some(old) if is_same_version(&old, &new) => None,
-        Some(old) => Some(Change::Updated { old, new }),
-        None => Some(Change::Added(new)),
+impl<K: Resource> Objects<K> {
+    fn get(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
+        self.by_namespace.get(namespace)?.get(name)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<K>> {
+        self.by_namespace.values().flat_map(BTreeMap::values)
+    }
+
+    fn put(&mut self, new: Arc<K>) -> Option<Change<K>> {
+        let key = ObjectKey::of(new.as_ref());
+        let old = self.by_namespace.entry(key.namespace).or_default().insert(key.name, Arc::clone(&new));
+        for index in &mut self.indexes {
+            old.iter().for_each(|old| index.remove(old));
+            index.insert(&new);
+        }
+        match old {
+            Some(old) if is_same_version(&old, &new) => None,
+            Some(old) => Some(Change::Updated { old, new }),
+            None => Some(Change::Added(new)),
+        }
+    }
+
+    /// A namespace whose last object is taken leaves nothing behind.
+    fn take(&mut self, key: &ObjectKey) -> Option<Arc<K>> {
+        let objects = self.by_namespace.get_mut(&key.namespace)?;
+        let taken = objects.remove(&key.name)?;
+        if objects.is_empty() {
+            self.by_namespace.remove(&key.namespace);
+        }
+        self.indexes.iter_mut().for_each(|index| index.remove(&taken));
+        Some(taken)
     }
 }
 
 fn is_same_version<K: Resource>(old: &Arc<K>, new: &Arc<K>) -> bool {
     let version = |object: &Arc<K>| object.meta().resource_version.clone();
     version(old).is_some() && version(old) == version(new) && old.meta().uid == new.meta().uid
-}
-
-/// A namespace whose last object is taken leaves nothing behind.
-fn take<K>(all: &mut ByNamespace<K>, key: &ObjectKey) -> Option<Arc<K>> {
-    let objects = all.get_mut(&key.namespace)?;
-    let taken = objects.remove(&key.name);
-    if objects.is_empty() {
-        all.remove(&key.namespace);
-    }
-    taken
 }
 
 #[cfg(test)]
@@ -169,7 +222,7 @@ mod tests {
         let store = Store::default();
         store.apply(object("a", "1", "1"));
         assert_eq!(told(store.remove(object("a", "1", "2"))), ["remove a/1@2"]);
-        assert!(store.read().is_empty());
+        assert!(store.read().by_namespace.is_empty());
     }
 
     #[test]
@@ -198,5 +251,36 @@ mod tests {
         store.apply(with_uid("1", "old"));
         assert_eq!(told(store.replace(vec![with_uid("2", "new")])), ["remove a/1@1", "add a/1@2"]);
         assert_eq!(store.list()[0].metadata.uid.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn an_index_follows_every_change_and_leaves_nothing_behind() {
+        const BY_VERSION: Index<ConfigMap> =
+            Index::new("by_version", |object| object.metadata.resource_version.iter().cloned().collect());
+        let names = |store: &Store<ConfigMap>, value: &str| {
+            let found = store.by_index(&BY_VERSION, value);
+            found.iter().map(|object| ObjectKey::of(&**object).to_string()).collect::<Vec<_>>()
+        };
+        let store = Store::default();
+        store.apply(object("b", "1", "1"));
+        store.add_index(BY_VERSION);
+        store.add_index(BY_VERSION);
+        store.apply(object("a", "1", "1"));
+        assert_eq!(names(&store, "1"), ["a/1", "b/1"]);
+        store.apply(object("a", "1", "2"));
+        assert_eq!((names(&store, "1"), names(&store, "2")), (vec!["b/1".to_owned()], vec!["a/1".to_owned()]));
+        store.replace(vec![object("a", "1", "3")]);
+        store.remove(object("a", "1", "4"));
+        assert!(["1", "2", "3"].into_iter().all(|value| names(&store, value).is_empty()));
+        assert_eq!(store.read().indexes[0].keys("3").count(), 0);
+    }
+
+    #[test]
+    fn an_unknown_index_looks_at_every_object() {
+        let store = Store::default();
+        store.apply(object("a", "1", "7"));
+        let by_version: Index<ConfigMap> =
+            Index::new("other", |object| object.metadata.resource_version.iter().cloned().collect());
+        assert_eq!((store.by_index(&by_version, "7").len(), store.by_index(&by_version, "8").len()), (1, 0));
     }
 }

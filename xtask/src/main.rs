@@ -49,6 +49,6 @@ fn codegen(args: &Args) -> ExitCode {
     let root = cargo::workspace_root();
     let kubernetes = logger_codegen::run_kubernetes(&root, args);
     let root = root.join("tests/fixture");
-    let fixture = logger_codegen::run(fixture_types::groups(), &Args { root: Some(root), ..args.clone() });
+    let fixture = logger_codegen::run(&fixture_types::groups(), &Args { root: Some(root), ..args.clone() });
     [fixture, kubernetes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
 }

@@ -28,4 +28,12 @@ impl ExampleV1Client {
 /// Client of [`Logger`](types::Logger) objects.
 ///
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
+///
+/// ```no_run
+/// # async fn example(clientset: logger_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = clientset.example_v1().loggers("default");
+/// let object = client.get("name").await?;
+/// # Ok(())
+/// # }
+/// ```
 pub type LoggerClient = logger_runtime::TypedClient<types::Logger>;

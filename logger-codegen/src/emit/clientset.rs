@@ -1,6 +1,6 @@
 //! `clientset.rs`: the way to every group's typed clients.
 
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::{Source, doc};
 use crate::api::Api;
@@ -18,8 +18,18 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     });
     let (modules, clients): (Vec<_>, Vec<_>) =
         api.client_groups().map(|group| (group.ident(), group.type_named("Client"))).unzip();
+    let arms = api.client_groups().flat_map(|group| {
+        group.kinds.iter().map(|kind| {
+            let (resource, path, name) =
+                (super::resource_pattern(group, kind), group.path(), format_ident!("{}", kind.meta.kind));
+            quote!(#resource => GenericClient::new::<#path::#name>(client),)
+        })
+    });
+    let arms: Vec<_> = arms.collect();
     let items = vec![
         quote! {
+            use logger_core::GroupVersionResource;
+            use logger_runtime::GenericClient;
             use logger_runtime::kube::{Client, Error};
 
             #(use crate::typed::#modules::#clients;)*
@@ -49,6 +59,14 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
                     &self.client
                 }
                 #(#getters)*
+                /// The client of a resource that is known by name only; `None` if it is none of this clientset's.
+                pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericClient> {
+                    let client = self.client.clone();
+                    Some(match (&*resource.group, &*resource.version, &*resource.resource) {
+                        #(#arms)*
+                        _ => return None,
+                    })
+                }
             }
         },
     ];

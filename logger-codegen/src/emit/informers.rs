@@ -25,12 +25,14 @@ fn factory(groups: &[&Group]) -> Source {
             }
         }
     });
+    let for_resource = for_resource(groups);
     let items = vec![
         quote!(#(pub mod #modules;)*),
         quote! {
             use std::time::Duration;
 
-            use logger_runtime::{InformerFactory, SyncError};
+            use logger_core::GroupVersionResource;
+            use logger_runtime::{GenericInformer, InformerFactory, SyncError};
 
             use crate::clientset::Clientset;
         },
@@ -54,6 +56,7 @@ fn factory(groups: &[&Group]) -> Source {
                     SharedInformerFactory { factory: InformerFactory::namespaced(clientset.client().clone(), namespace) }
                 }
                 #(#getters)*
+                #for_resource
                 /// Runs every informer that was asked for and does not run yet.
                 pub fn start(&self) {
                     self.factory.start();
@@ -73,6 +76,24 @@ fn factory(groups: &[&Group]) -> Source {
         },
     ];
     ("informers.rs".to_owned(), "The shared informer factory.".to_owned(), items)
+}
+
+/// The informer of a resource that is known by name only.
+fn for_resource(groups: &[&Group]) -> TokenStream {
+    let arms = groups.iter().flat_map(|group| group.informed_kinds().map(move |kind| (group, kind)));
+    let arms = arms.map(|(group, kind)| {
+        let (resource, module, getter) = (super::resource_pattern(group, kind), group.ident(), &kind.getter);
+        quote!(#resource => GenericInformer::new(self.#module().#getter()),)
+    });
+    quote! {
+        /// The informer of a resource; `None` if there is none in this crate.
+        pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericInformer> {
+            Some(match (&*resource.group, &*resource.version, &*resource.resource) {
+                #(#arms)*
+                _ => return None,
+            })
+        }
+    }
 }
 
 fn group(group: &Group) -> Source {
@@ -106,10 +127,15 @@ fn getters(group: &Group) -> TokenStream {
     let getters = group.informed_kinds().map(|kind| {
         let (getter, informer) = (&kind.getter, kind.type_named("Informer"));
         let docs = doc(&format!("The informer of {}.", kind.meta.plural));
+        let (module, indexes) = (group.ident(), kind.indexes());
+        let made = match indexes.is_empty() {
+            true => quote!(self.factory.informer()),
+            false => quote!(self.factory.indexed_informer(&[#(crate::listers::#module::#indexes),*])),
+        };
         quote! {
             #docs
             pub fn #getter(&self) -> #informer {
-                self.factory.informer()
+                #made
             }
         }
     });

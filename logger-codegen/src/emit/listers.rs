@@ -1,13 +1,13 @@
 //! `listers/<group>.rs`: reading an informer's store.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::{Source, doc, modules, transplanted};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
-    let groups: Vec<_> = api.client_groups().filter(|group| group.informed_kinds().next().is_some()).collect();
+    let groups: Vec<_> = api.client_groups().filter(|group| group.listed_kinds().next().is_some()).collect();
     let mut sources = vec![modules("listers.rs", "Listers, one module for each group and version.", &groups)];
     sources.extend(groups.into_iter().map(group));
     sources
@@ -15,7 +15,8 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
 
 fn group(group: &Group) -> Source {
     let mut items = vec![super::types(group)];
-    items.extend(group.informed_kinds().flat_map(aliases));
+    items.extend(group.listed_kinds().flat_map(aliases));
+    items.extend(group.listed_kinds().flat_map(indexes));
     (format!("listers/{}.rs", group.module), format!("Listers of {}.", group.described()), items)
 }
 
@@ -38,4 +39,19 @@ fn aliases(kind: &ClientKind) -> Vec<TokenStream> {
         pub type #lister = logger_runtime::Lister<#ty>;
     };
     [Some(lister), namespaced].into_iter().flatten().collect()
+}
+
+fn indexes(kind: &ClientKind) -> Vec<TokenStream> {
+    let ty = &kind.ty;
+    let names = kind.indexes().into_iter().zip(kind.meta.indexes).enumerate();
+    let index = |(i, (constant, name)): (usize, (_, &&str))| {
+        let index = Literal::usize_unsuffixed(i);
+        let docs = doc(&format!("Index `{name}` of {} objects, which their informer keeps.", kind.linked()));
+        quote! {
+            #docs
+            pub const #constant: logger_runtime::Index<#ty> =
+                logger_runtime::Index::new(#name, <#ty as logger_core::IndexedBy<#index>>::values);
+        }
+    };
+    names.map(index).collect()
 }

@@ -4,17 +4,18 @@ use logger_core::meta::{Method, Verb};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{applyconfigurations, doc, transplanted};
+use super::{applyconfigurations, doc, root, typed};
+use crate::Layout;
 use crate::api::{ClientKind, Group};
 use crate::{apply, names};
 
-pub(super) fn client(group: &Group, kind: &ClientKind) -> Vec<TokenStream> {
-    vec![definition(kind), methods(group, kind), deref(kind)]
+pub(super) fn client(group: &Group, kind: &ClientKind, layout: &Layout) -> Vec<TokenStream> {
+    vec![definition(group, kind, layout), methods(group, kind, layout), deref(kind)]
 }
 
-fn definition(kind: &ClientKind) -> TokenStream {
+fn definition(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let (ty, client) = (&kind.ty, kind.type_named("Client"));
-    let docs = doc(&format!("Client of {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
+    let docs = typed::docs(group, kind, layout);
     quote! {
         #docs
         #[derive(Clone, Debug)]
@@ -24,9 +25,9 @@ fn definition(kind: &ClientKind) -> TokenStream {
     }
 }
 
-fn methods(group: &Group, kind: &ClientKind) -> TokenStream {
+fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let client = kind.type_named("Client");
-    let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(group, kind, i, of));
+    let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(group, kind, layout, i, of));
     let constructor = match kind.is_namespaced() {
         true => quote! {
             /// The client of a namespace.
@@ -50,7 +51,7 @@ fn methods(group: &Group, kind: &ClientKind) -> TokenStream {
 }
 
 /// One method: its name and types are the kind's, its body is the runtime's.
-fn method(group: &Group, kind: &ClientKind, index: usize, method: &Method) -> TokenStream {
+fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, method: &Method) -> TokenStream {
     let (ty, name, index) = (&kind.ty, names::ident(method.name), Literal::usize_unsuffixed(index));
     let of_kind = quote!(<#ty as ExtensionMethod<#index>>);
     let subresource = match method.subresource {
@@ -83,7 +84,7 @@ fn method(group: &Group, kind: &ClientKind, index: usize, method: &Method) -> To
             let input = apply::input(group, method).unwrap_or_else(|| quote!(#of_kind::Input));
             (
                 quote!(),
-                quote!(name: &str, configuration: &#input, manager: &FieldManager),
+                quote!(name: &str, configuration: &#input, manager: &logger_runtime::FieldManager),
                 quote!(extended_apply(#subresource, name, configuration, manager)),
             )
         }
@@ -91,18 +92,22 @@ fn method(group: &Group, kind: &ClientKind, index: usize, method: &Method) -> To
             let configuration = applyconfigurations::path_of(group, kind);
             (
                 quote!(),
-                quote!(configuration: &#configuration, manager: &FieldManager),
+                quote!(configuration: &#configuration, manager: &logger_runtime::FieldManager),
                 quote!(extended_apply(#subresource, configuration.metadata.name(), configuration, manager)),
             )
         }
         _ => (quote!(), quote!(name: &str), quote!(extended_get(#subresource, name))),
     };
     let docs = doc(&described(method));
+    let takes_configuration =
+        method.verb == Verb::Apply && (!method.has_input || apply::input(group, method).is_some());
+    let gate = takes_configuration.then(|| root::gate("applyconfigurations", layout));
     quote! {
         #docs
         ///
         /// # Errors
         /// The request failed, or was refused.
+        #gate
         pub fn #name #generics(&self, #arguments) -> Answer<#of_kind::Result> {
             self.client.#call
         }
@@ -154,13 +159,10 @@ pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
     };
     match verbs().next() {
         None => quote!(),
-        Some(_) => {
-            let manager = has(&[Verb::Apply]).then(|| quote!(, FieldManager));
-            quote! {
-                use logger_core::ExtensionMethod;
-                use logger_runtime::{Answer #manager};
-                #params
-            }
-        }
+        Some(_) => quote! {
+            use logger_core::ExtensionMethod;
+            use logger_runtime::Answer;
+            #params
+        },
     }
 }

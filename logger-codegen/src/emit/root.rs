@@ -1,35 +1,45 @@
 //! `lib.rs`: the layers of the client crate.
 
-use quote::quote;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
 
 use super::Source;
 use crate::Layout;
 use crate::api::Api;
 
+/// The modules, each with the layer it belongs to.
+const LAYERS: [(&str, &str); 6] = [
+    ("applyconfigurations", "applyconfigurations"),
+    ("clientset", "clientset"),
+    ("informers", "informers"),
+    ("listers", "informers"),
+    ("scheme", "scheme"),
+    ("typed", "clientset"),
+];
+
+/// What puts an item behind the feature of its layer, if the package declares one.
+pub(super) fn gate(layer: &str, layout: &Layout) -> Option<TokenStream> {
+    layout.features.contains(layer).then(|| quote!(#[cfg(feature = #layer)]))
+}
+
 pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     let has_applied = api.applied_groups().next().is_some();
-    let applyconfigurations = has_applied.then(|| {
-        quote! {
-            #[rustfmt::skip]
-            pub mod applyconfigurations;
-        }
-    });
+    let modules =
+        LAYERS.iter().filter(|(module, _)| has_applied || *module != "applyconfigurations").map(|(module, layer)| {
+            let (gate, module) = (gate(layer, layout), format_ident!("{module}"));
+            quote! {
+                #gate
+                #[rustfmt::skip]
+                pub mod #module;
+            }
+        });
+    let (clientset, informers) = (gate("clientset", layout), gate("informers", layout));
     let items = vec![
+        quote!(#(#modules)*),
         quote! {
-            #applyconfigurations
-            #[rustfmt::skip]
-            pub mod clientset;
-            #[rustfmt::skip]
-            pub mod informers;
-            #[rustfmt::skip]
-            pub mod listers;
-            #[rustfmt::skip]
-            pub mod scheme;
-            #[rustfmt::skip]
-            pub mod typed;
-        },
-        quote! {
+            #clientset
             pub use clientset::Clientset;
+            #informers
             pub use informers::SharedInformerFactory;
         },
     ];

@@ -168,12 +168,22 @@ macro_rules! named {
 
 named! { bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 String }
 
-impl Applied for serde_json::Value {
-    type Leaf = Self;
+macro_rules! named_by_path {
+    ($($ty:ty: $path:literal)*) => {$(
+        impl Applied for $ty {
+            type Leaf = $ty;
 
-    fn shape() -> Shape {
-        Shape::Named("logger_core::k8s_openapi::serde_json::Value")
-    }
+            fn shape() -> Shape {
+                Shape::Named($path)
+            }
+        }
+    )*};
+}
+
+named_by_path! {
+    serde_json::Value: "logger_core::k8s_openapi::serde_json::Value"
+    k8s_openapi::ByteString: "logger_core::k8s_openapi::ByteString"
+    k8s_openapi::jiff::Timestamp: "logger_core::k8s_openapi::jiff::Timestamp"
 }
 
 macro_rules! tuples {

@@ -8,7 +8,7 @@ use super::wire;
 use crate::attr::Scale;
 use crate::columns::PrintColumn;
 use crate::model::Kind;
-use crate::{methods, names};
+use crate::{indexes, methods, names};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -56,6 +56,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
     let genclient = kind.genclient.is_some();
     let (methods, method_types) = methods::emit(kind);
+    let (indexes, index_impls) = indexes::emit(kind);
     let shape = methods::shape_of(ident, krate);
     let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
@@ -71,6 +72,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             scope: #krate::meta::Scope::#scope,
             genclient: #genclient,
             methods: #methods,
+            indexes: #indexes,
             verbs: &[#(#krate::meta::Verb::#verbs),*],
             status: #status,
             scale: #scale,
@@ -84,7 +86,13 @@ fn api_kind(kind: &Kind) -> TokenStream {
         impl #krate::Kind for #ident {
             const API_KIND: #krate::meta::ApiKind = API_KIND;
         }
+
+        #[automatically_derived]
+        impl #krate::verbs::Granted for #ident {
+            const VERBS: &'static [#krate::meta::Verb] = API_KIND.verbs;
+        }
         #method_types
+        #index_impls
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     quote! {
         #(#parts)*
         #(impl #impl_generics #krate::verbs::#verbs for #ident #ty_generics #where_clause {})*
+        impl #impl_generics #krate::verbs::Granted for #ident #ty_generics #where_clause {
+            const VERBS: &'static [#krate::meta::Verb] = &[];
+        }
         impl #impl_generics #krate::Kind for #ident #ty_generics #where_clause {
             const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind::UNKNOWN;
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use fixture_client::Clientset as FixtureClientset;
-use fixture_client::applyconfigurations::museum_v1::{
+use fixture_client::applyconfigurations::gallery_v1::{
     ExhibitApply, ExhibitSpecApply, ExhibitStatusApply, LenderApply, Mood, OriginApply, RoomApply, WingApply,
 };
-use fixture_client::typed::museum_v1::ExhibitClient;
+use fixture_client::typed::gallery_v1::ExhibitClient;
 use fixture_types::museum_v1::Frame;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
@@ -36,7 +36,7 @@ fn theirs() -> FieldManager {
 
 async fn exhibits(client: &Client, test: &str) -> ExhibitClient {
     let namespace = namespace(client, test).await;
-    FixtureClientset::new(client.clone()).museum_v1().exhibits(&namespace)
+    FixtureClientset::new(client.clone()).gallery_v1().exhibits(&namespace)
 }
 
 fn exhibit(test: &str, spec: ExhibitSpecApply) -> ExhibitApply {
@@ -182,7 +182,7 @@ pub(super) async fn a_configuration_for_another_namespace_is_not_sent(client: Cl
 
 pub(super) async fn cluster_kinds_and_built_in_kinds_are_applied(client: Client) {
     let namespace = namespace(&client, "apply-kinds").await;
-    let wings = FixtureClientset::new(client.clone()).museum_v1().wings();
+    let wings = FixtureClientset::new(client.clone()).gallery_v1().wings();
     let wing = WingApply::new("apply-west").with_labels(["a field of the kind"]);
     let applied = wings.apply(&wing, &mine()).await.unwrap();
     assert_eq!(WingApply::extract(&applied, "mine").unwrap(), wing);
