@@ -67,6 +67,18 @@ macro_rules! built_in {
                 impl Listed for types::$kind {
                     type List = List<Self>;
                 }
+                impl verbs::Granted for types::$kind {
+                    const VERBS: &'static [Verb] = <Self as BuiltIn>::API_KIND.verbs;
+                }
+                impl verbs::Create for types::$kind {}
+                impl verbs::Update for types::$kind {}
+                impl verbs::Delete for types::$kind {}
+                impl verbs::DeleteCollection for types::$kind {}
+                impl verbs::Get for types::$kind {}
+                impl verbs::List for types::$kind {}
+                impl verbs::Watch for types::$kind {}
+                impl verbs::Patch for types::$kind {}
+                impl verbs::Apply for types::$kind {}
                 $(built_in!(@$status types::$kind);)?
             )*
         };
@@ -75,6 +87,8 @@ macro_rules! built_in {
     (@has status) => { true };
     (@status $kind:ty) => {
         impl BuiltInWithStatus for $kind {}
+        impl verbs::UpdateStatus for $kind {}
+        impl verbs::ApplyStatus for $kind {}
     };
 }
 
@@ -139,11 +153,6 @@ built_in! { kube_aggregator::pkg::apis::apiregistration::v1 {
     APIService(status)
 } }
 
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Granted for T {
-    const VERBS: &'static [Verb] = T::API_KIND.verbs;
-}
-
 impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
     fn deep_copy(&self) -> Self {
         List { items: self.items.deep_copy(), metadata: self.metadata.deep_copy() }
@@ -154,26 +163,3 @@ impl<T: ListableResource + DeepCopy> DeepCopy for List<T> {
         self.metadata.deep_copy_into(&mut target.metadata);
     }
 }
-
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Create for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Update for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Delete for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::DeleteCollection for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Get for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::List for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Watch for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Patch for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltIn> verbs::Apply for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltInWithStatus> verbs::UpdateStatus for T {}
-#[diagnostic::do_not_recommend]
-impl<T: BuiltInWithStatus> verbs::ApplyStatus for T {}

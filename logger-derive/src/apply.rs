@@ -2,7 +2,7 @@
 
 use darling::FromMeta;
 use darling::util::Flag;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -87,15 +87,11 @@ impl AppliedField {
         (!serde.skipped).then(|| AppliedField { place, field: field.clone(), atomic: atomic.is_present(), serde })
     }
 
-    /// The field as data.
-    fn meta(&self, krate: &TokenStream) -> TokenStream {
+    /// The field as data of this struct.
+    fn meta(&self, of: &Ident, krate: &TokenStream) -> TokenStream {
         let AppliedField { place, field, serde, .. } = self;
         let name = field.ident.as_ref().map(|ident| ident.unraw().to_string());
         let (rename, flatten, docs) = (optional(serde.rename.as_ref()), serde.flatten, attr::docs(&field.attrs));
-        let shape = match self.atomic {
-            true => quote!(|| #krate::apply::Shape::Whole(::core::option::Option::None)),
-            false => self.of_type(krate, "shape"),
-        };
         quote! {
             #krate::apply::Field {
                 name: #name,
@@ -103,28 +99,28 @@ impl AppliedField {
                 rename: #rename,
                 flatten: #flatten,
                 docs: #docs,
-                shape: #shape,
+                shape: <#of as #krate::apply::AppliedField<#place>>::shape,
             }
         }
     }
 
-    /// What its values are, as an associated type: rustc resolves its path where it is written.
-    fn leaf(&self, krate: &TokenStream) -> TokenStream {
-        let ty = &self.field.ty;
-        match self.atomic {
+    /// Its type, as an associated type: rustc resolves its path where it is written.
+    fn impls(&self, of: &Ident, krate: &TokenStream) -> TokenStream {
+        let (place, ty) = (self.place, &self.field.ty);
+        let ty = match self.atomic {
             true => {
                 let inner = option_item(ty).unwrap_or(ty);
-                quote!(#inner)
+                let atomic = placed(quote!(#krate::apply::Atomic), inner.span());
+                quote_spanned!(inner.span()=> #atomic<#inner>)
             }
-            false => self.of_type(krate, "Leaf"),
+            false => quote!(#ty),
+        };
+        quote! {
+            #[automatically_derived]
+            impl #krate::apply::AppliedField<#place> for #of {
+                type Type = #ty;
+            }
         }
-    }
-
-    /// On the span of the field's type: that is where a missing impl is reported.
-    fn of_type(&self, krate: &TokenStream, item: &str) -> TokenStream {
-        let ty = &self.field.ty;
-        let item = Ident::new(item, ty.span());
-        quote_spanned!(ty.span()=> <#ty as #krate::apply::Applied>::#item)
     }
 }
 
@@ -156,18 +152,8 @@ fn of_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) 
         _ => None,
     });
     let rename_all = optional(rename_all.as_ref());
-    let metas = fields.iter().map(|field| field.meta(krate));
-    let leaves = fields.iter().map(|field| {
-        let (place, leaf) = (field.place, field.leaf(krate));
-        let checked = field.atomic.then(|| is_whole(&leaf, krate));
-        quote! {
-            #[automatically_derived]
-            impl #krate::apply::AppliedField<#place> for #ident {
-                type Leaf = #leaf;
-            }
-            #checked
-        }
-    });
+    let metas = fields.iter().map(|field| field.meta(ident, krate));
+    let impls = fields.iter().map(|field| field.impls(ident, krate));
     let shape = quote! {
         Struct(#krate::apply::Struct {
             of: #of,
@@ -177,7 +163,7 @@ fn of_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) 
         })
     };
     let applied = applied(input, krate, &shape);
-    quote!(#applied #(#leaves)*)
+    quote!(#applied #(#impls)*)
 }
 
 /// The impl of a type that is applied as a whole: an enum, a tuple or a unit struct.
@@ -246,6 +232,15 @@ fn optional(value: Option<&LitStr>) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
+}
+
+/// The same tokens as if they stood there: that is where rustc reports what is wrong with them.
+fn placed(tokens: TokenStream, at: Span) -> TokenStream {
+    let place = |mut token: TokenTree| {
+        token.set_span(token.span().located_at(at));
+        token
+    };
+    tokens.into_iter().map(place).collect()
 }
 
 /// The `T` of `Option<T>`.

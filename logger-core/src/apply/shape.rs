@@ -24,12 +24,28 @@ pub trait Applied {
 
 /// A field of a type that derives `ApplyConfiguration`, by its place.
 pub trait AppliedField<const N: usize> {
-    /// What its values are below `Option`, lists and maps.
-    type Leaf;
+    /// Its type, in [`Atomic`] if it is applied as a whole.
+    type Type: Applied;
+
+    /// What its type looks like.
+    fn shape() -> Shape {
+        Self::Type::shape()
+    }
 }
 
 /// What the values of a field are below `Option`, lists and maps: a name for a type that needs no path.
-pub type FieldOf<T, const N: usize> = <T as AppliedField<N>>::Leaf;
+pub type FieldOf<T, const N: usize> = <<T as AppliedField<N>>::Type as Applied>::Leaf;
+
+/// Stands for a field that is applied as a whole.
+pub struct Atomic<T>(PhantomData<T>);
+
+impl<T: Whole> Applied for Atomic<T> {
+    type Leaf = T;
+
+    fn shape() -> Shape {
+        Shape::Whole(None)
+    }
+}
 
 /// What is applied as a whole.
 #[diagnostic::on_unimplemented(

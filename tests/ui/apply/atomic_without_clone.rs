@@ -1,0 +1,17 @@
+//! What is applied as a whole stands in a configuration, so it must be cloned, compared, read and written.
+
+use logger_core::ApplyConfiguration;
+use serde::{Deserialize, Serialize};
+
+#[derive(ApplyConfiguration, Deserialize, Serialize)]
+pub struct Spec {
+    #[apply(atomic)]
+    pub size: Option<Size>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
+pub struct Size {
+    pub width: i32,
+}
+
+fn main() {}

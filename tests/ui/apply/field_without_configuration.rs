@@ -1,0 +1,16 @@
+//! A type in a kind that can be applied neither by field nor as a whole.
+
+use logger_core::ApplyConfiguration;
+use serde::{Deserialize, Serialize};
+
+#[derive(ApplyConfiguration, Deserialize, Serialize)]
+pub struct Spec {
+    pub size: Option<Size>,
+}
+
+#[derive(Deserialize, Serialize)]
+pub struct Size {
+    pub width: i32,
+}
+
+fn main() {}

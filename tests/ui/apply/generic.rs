@@ -1,0 +1,10 @@
+//! A configuration has one name.
+
+use logger_core::ApplyConfiguration;
+
+#[derive(ApplyConfiguration)]
+pub struct Page<T> {
+    pub items: Option<Vec<T>>,
+}
+
+fn main() {}

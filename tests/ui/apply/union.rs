@@ -1,0 +1,11 @@
+//! A union.
+
+use logger_core::ApplyConfiguration;
+
+#[derive(ApplyConfiguration)]
+pub union Either {
+    pub left: i32,
+    pub right: u32,
+}
+
+fn main() {}

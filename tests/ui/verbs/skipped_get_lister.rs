@@ -1,0 +1,26 @@
+//! Without get nothing lists: the lister reads by name too.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(skip_verbs = [get])]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub size: Option<i32>,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+pub fn read(informer: &logger_runtime::SharedInformer<Widget>) {
+    informer.lister();
+}
+
+fn main() {}
