@@ -44,6 +44,7 @@ pub mod adopt;
 pub mod apply;
 pub mod built_in;
 pub mod deep_copy;
+pub mod defaults;
 pub mod group_version;
 pub mod meta;
 pub mod object;
@@ -54,7 +55,7 @@ pub mod wire;
 pub use built_in::BuiltIn;
 pub use deep_copy::DeepCopy;
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
-pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, group_version};
+pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, defaults, group_version};
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
 

@@ -6,7 +6,7 @@ use darling::util::Flag;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token};
 
 use crate::columns::PrintColumns;
 use crate::errors::Errors;
@@ -89,7 +89,29 @@ pub(crate) struct SerdeContainer {
 #[darling(default)]
 pub(crate) struct SerdeField {
     pub(crate) rename: Option<LitStr>,
-    pub(crate) default: Flag,
+    pub(crate) default: Option<SerdeDefault>,
+}
+
+/// `#[serde(default)]`
+pub(crate) enum SerdeDefault {
+    /// `default`: what the type's `Default` gives.
+    OfType,
+    /// `default = "path::function"`: what this function gives.
+    With(ExprPath),
+}
+
+impl FromMeta for SerdeDefault {
+    fn from_word() -> darling::Result<Self> {
+        Ok(SerdeDefault::OfType)
+    }
+
+    fn from_value(value: &Lit) -> darling::Result<Self> {
+        let path = match value {
+            Lit::Str(text) => text.parse().ok(),
+            _ => None,
+        };
+        path.map(SerdeDefault::With).ok_or_else(|| darling::Error::unexpected_lit_type(value))
+    }
 }
 
 /// What is written for a keyword.
@@ -101,7 +123,7 @@ const FORMS: &[(&str, &str)] = &[
     ("crate", "crate = path"),
     ("clone", "clone"),
     ("custom_resources", "custom_resources = [Widget(status)]"),
-    ("default", "default"),
+    ("default", "default = \"path::function\""),
     ("dyn", "dyn(path::Trait)"),
     ("group", "group = \"example.com\""),
     ("group_ident", "group_ident = \"second_example\""),
@@ -132,6 +154,7 @@ const FORMS: &[(&str, &str)] = &[
     ("subresource", "subresource(status)"),
     ("verb", "verb = get"),
     ("version", "version = \"v1\""),
+    ("with", "with = path::function"),
 ];
 
 /// That this keyword is missing, and how it is written.

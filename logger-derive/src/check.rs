@@ -2,6 +2,7 @@
 
 use syn::LitStr;
 
+use crate::attr::SerdeDefault;
 use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
 use crate::{indexes, methods, names, verbs};
@@ -9,6 +10,7 @@ use crate::{indexes, methods, names, verbs};
 /// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     metadata_is_there(&kind.root, "ObjectMeta", errors);
+    metadata_has_no_default(&kind.root, errors);
     type_meta_is_not_a_field(&kind.root, errors);
     each_json_name_is_one_field(&kind.root, errors);
     name_is_accepted_by_the_server(&kind.root, errors);
@@ -63,6 +65,13 @@ fn items_are_a_vec(list: &List, errors: &mut Errors) {
 fn nothing_else_is_there(list: &List, errors: &mut Errors) {
     if let Some(other) = list.root.fields().iter().filter(|f| f.json_name != "metadata").nth(1) {
         errors.push(&other.ident, "a list has `metadata` and its items, nothing else; remove this field");
+    }
+}
+
+/// The server fills in no default that a schema has for the metadata.
+fn metadata_has_no_default(root: &Root, errors: &mut Errors) {
+    if let Some(SerdeDefault::With(path)) = root.field("metadata").and_then(|field| field.default.as_ref()) {
+        errors.push(path, "the API server fills in no metadata from a schema; remove this default");
     }
 }
 

@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type};
 
 use crate::attr;
+use crate::defaults;
 use crate::errors::Errors;
 use crate::model::crate_path;
 use crate::names;
@@ -34,6 +35,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let container: Container = attr::read("deep_copy", &input.attrs, &mut errors);
     let krate = crate_path(container.krate.as_ref());
+    defaults::are_read(&input, &mut errors);
     let (copy, copy_into) = match &input.data {
         Data::Struct(data) => of_struct(&parts(&data.fields, &krate, &mut errors)),
         Data::Enum(data) => of_enum(data, &krate, &mut errors),

@@ -8,6 +8,7 @@ mod attr;
 mod check;
 mod columns;
 mod deep_copy;
+mod defaults;
 mod emit;
 mod errors;
 mod group_version;
@@ -35,7 +36,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// ## `#[deep_copy(crate = path)]`
 /// Where `logger_core` is, if it has another name in this crate.
-#[proc_macro_derive(DeepCopy, attributes(deep_copy))]
+#[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
     deep_copy::derive(parse_macro_input!(input as DeriveInput)).into()
 }
@@ -95,7 +96,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// - `crate = path`: where `logger_core` is, if it has another name in this crate.
 ///
 /// ## `#[serde(..)]`
-/// `rename_all = "camelCase"` on the struct, `rename = ".."` and `default` on its fields.
+/// `rename_all = "camelCase"` on the struct, `rename = ".."`, `default` and `default = "path"` on its fields.
 ///
 /// # Schema
 /// The CRD's schema is what schemars makes of the types, so serde's and schemars' attributes on nested types are its markers:
@@ -104,7 +105,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// |---|---|
 /// | JSON names | `#[serde(rename_all = "camelCase")]` on each struct |
 /// | `Optional` | `Option<T>`; it is not nullable, and left out when it is `None` |
-/// | `default` | `#[serde(default)]` or `#[serde(default = "path")]` |
+/// | `default` | `#[default(..)]` with [`#[logger_core::defaults]`](macro@defaults), or serde's `default` |
 /// | `Minimum`, `Maximum` | `#[schemars(range(min = 1, max = 9))]` |
 /// | `MinLength`, `MaxItems` and so on | `#[schemars(length(min = 1, max = 9))]` |
 /// | `Pattern` | `#[schemars(regex(pattern = "^[a-z]+$"))]` |
@@ -132,6 +133,45 @@ pub fn derive_object(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
 pub fn derive_object_list(input: TokenStream) -> TokenStream {
     emit::derive_list(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Gives fields their defaults, from one place: decoding, the schema and `Default` all have them. It stands above the
+/// derives of a struct, or of an enum whose variants have named fields.
+///
+/// ```ignore
+/// #[logger_core::defaults]
+/// #[derive(Clone, Debug, Default, DeepCopy, Deserialize, JsonSchema, Serialize)]
+/// #[serde(rename_all = "camelCase")]
+/// pub struct WidgetSpec {
+///     #[default(30)]
+///     pub time_interval: i32,
+///     #[default(DEFAULT_REPLICAS)]
+///     pub replicas: Option<i32>,
+///     #[default("info")]
+///     pub level: String,
+///     #[default(with = default_format)]
+///     pub format: Format,
+///     pub name: String,
+/// }
+/// ```
+///
+/// - Decoding fills them in where the field is absent (it writes `#[serde(default = "..")]` for serde).
+/// - schemars writes them into the schema, so they are in the CRD and the API server fills them in too.
+/// - If `Default` is derived below, it is implemented with them; other fields have `Default::default()`.
+///
+/// Nothing is filled in below a field that is itself absent and has no default, as on the server. An object that was
+/// built in Rust gets its defaults from `logger_core::defaults::defaulted`.
+///
+/// # Attributes
+/// ## `#[default(..)]` on a field
+/// A number, `true` or `false`; a text or the path of a constant, of any type that the field's type is `From`; or
+/// `with = path::function`, a function without parameters that makes it. For an `Option<T>` it is the `T`.
+///
+/// ## `#[logger_core::defaults(crate = path)]`
+/// Where `logger_core` is, if it has another name in this crate.
+#[proc_macro_attribute]
+pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    defaults::expand(arguments.into(), item.into()).into()
 }
 
 /// Declares a version of an API group, once in its module: what `doc.go` and `register.go` are in Go.

@@ -1,6 +1,5 @@
 //! A root type with its spans, ready to check and to generate code from.
 
-use darling::util::Flag;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
@@ -8,7 +7,7 @@ use syn::{
     Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type,
 };
 
-use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeField};
+use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeDefault, SerdeField};
 use crate::errors::Errors;
 
 /// A struct that derives `Object`.
@@ -43,7 +42,7 @@ pub(crate) struct RootField {
     pub(crate) ty: Type,
     pub(crate) json_name: String,
     /// `#[serde(default)]`
-    pub(crate) default: Flag,
+    pub(crate) default: Option<SerdeDefault>,
 }
 
 impl Kind {

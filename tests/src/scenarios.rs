@@ -1,6 +1,7 @@
 //! What a server and the generated clients do together. Each scenario runs on the embedded API server and on the real
 //! one, in a namespace of its own; where they differ, the embedded one is wrong.
 
+mod defaults;
 mod fixture;
 mod informer;
 mod refusals;
@@ -48,4 +49,7 @@ scenarios! {
     fixture::clients_do_what_their_verbs_say,
     fixture::further_methods_read_and_write_what_they_say,
     fixture::further_methods_reach_subresources,
+    defaults::defaults_are_those_of_decoding,
+    defaults::defaults_are_those_of_rust,
+    defaults::defaults_come_with_every_write,
 }

@@ -4,6 +4,8 @@
 //! The rules are those of apiextensions.k8s.io/v1: every node has a type, nothing is nullable by itself, no `$ref`, no
 //! alternatives with types of their own. Optional is not nullable: an absent field is absent.
 
+mod default;
+
 use serde_json::{Map, Value, json};
 
 use crate::diagnostic::Diagnostics;
@@ -126,6 +128,7 @@ impl Pass<'_> {
         set_of_scalars(&mut node);
         self.has_type(&mut node, path);
         self.keywords_are_known(&node, path);
+        self.default_obeys_the_schema(&node, path);
         node
     }
 
@@ -255,6 +258,14 @@ impl Pass<'_> {
                 path,
                 "its JSON type is not known; derive `JsonSchema` or give it `#[schemars(with = \"..\")]`",
             );
+        }
+    }
+
+    /// The server refuses a definition with a default that it would refuse as a value.
+    fn default_obeys_the_schema(&mut self, node: &Node, path: &str) {
+        let broken = node.get("default").and_then(|value| default::broken(value, node));
+        if let Some(broken) = broken {
+            self.refuse(path, &format!("{broken}; change the default or the rule"));
         }
     }
 

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Index, Type};
 
+use crate::attr::SerdeDefault;
 use crate::model::{Root, RootField};
 
 /// `plain` names the fields that leave out what is unset by themselves.
@@ -56,9 +57,11 @@ fn deserialize(root: &Root) -> TokenStream {
     let builds = fields.iter().enumerate().map(|(i, field)| {
         let (slot, ident, name) = (slot(i, field), &field.ident, &field.json_name);
         let value = quote_spanned!(slot.span=> fields.#slot);
-        match field.default.is_present() || field.json_name == "metadata" {
-            true => quote!(#ident: #value.unwrap_or_default()),
-            false => quote!(#ident: #krate::wire::required(#value, #name)?),
+        match &field.default {
+            Some(SerdeDefault::With(function)) => quote!(#ident: #value.unwrap_or_else(#function)),
+            Some(SerdeDefault::OfType) => quote!(#ident: #value.unwrap_or_default()),
+            None if field.json_name == "metadata" => quote!(#ident: #value.unwrap_or_default()),
+            None => quote!(#ident: #krate::wire::required(#value, #name)?),
         }
     });
     quote! {

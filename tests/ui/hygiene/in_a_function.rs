@@ -5,12 +5,14 @@ use logger_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
 macro_rules! kind {
-    ($kind:ident, $list:ident, $plural:literal, $spec:ty) => {
-        #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+    ($kind:ident, $list:ident, $plural:literal, $spec:ty, $default:expr) => {
+        #[logger_core::defaults]
+        #[derive(Clone, Debug, Default, DeepCopy, JsonSchema, Object)]
         #[genclient]
         #[k8s(plural = $plural)]
         pub struct $kind {
             pub metadata: ObjectMeta,
+            #[default($default)]
             pub spec: $spec,
             #[serde(default)]
             pub extra: Vec<$spec>,
@@ -25,8 +27,10 @@ macro_rules! kind {
 }
 
 fn main() {
-    kind!(Widget, WidgetList, "widgetry", Option<String>);
+    const ROUND: &str = "round";
+    kind!(Widget, WidgetList, "widgetry", Option<String>, ROUND);
     logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
     assert_eq!(API_GROUP.kinds().next().unwrap().plural, "widgetry");
+    assert_eq!(Widget::default().spec.as_deref(), Some(ROUND));
     assert_eq!(resource("widgetry").to_string(), "example.com/v1, Resource=widgetry");
 }

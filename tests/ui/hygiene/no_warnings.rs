@@ -36,19 +36,41 @@ pub mod v1 {
     }
 
     /// What is wanted of a Widget.
+    #[logger_core::defaults]
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub struct WidgetSpec {
         /// How wide.
+        #[default(with = Bag::empty)]
         pub size: Bag<i32>,
+        /// What it is called.
+        #[default("widget")]
+        pub name: Option<String>,
+        /// How many.
+        #[default(Self::LEAST)]
+        pub count: i32,
+        /// How fast.
+        #[default(-1.5)]
+        pub speed: Option<f64>,
         /// How made.
         pub shape: Option<Shape>,
+    }
+
+    impl WidgetSpec {
+        const LEAST: i32 = 1;
     }
 
     /// A bag.
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub struct Bag<T>(pub Vec<T>);
 
+    impl<T> Bag<T> {
+        const fn empty() -> Self {
+            Self(Vec::new())
+        }
+    }
+
     /// A shape.
+    #[logger_core::defaults]
     #[derive(Clone, Debug, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub enum Shape {
         /// A circle.
@@ -56,6 +78,7 @@ pub mod v1 {
         /// Another.
         Other {
             /// Its name.
+            #[default("other")]
             name: String,
         },
         /// Two of them.
@@ -80,6 +103,7 @@ pub mod v1 {
     }
 
     /// A Gadget, without a client or a list.
+    #[logger_core::defaults]
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
     #[k8s(scope = "Cluster")]
     #[serde(rename_all = "camelCase")]
@@ -89,6 +113,9 @@ pub mod v1 {
         /// How wide.
         #[serde(default)]
         pub full_width: i32,
+        /// How high.
+        #[default(4)]
+        pub full_height: i32,
     }
 }
 

@@ -29,11 +29,16 @@ pub mod v1 {
         pub items: Vec<Widget>,
     }
 
+    #[renamed::defaults(crate = renamed)]
     #[derive(Clone, Debug, DeepCopy, JsonSchema, serde::Deserialize, serde::Serialize)]
     #[deep_copy(crate = renamed)]
-    pub enum Shape<T> {
+    pub enum Shape<T: Default> {
         Round,
         Other(T),
+        Named {
+            #[default(with = T::default)]
+            name: T,
+        },
     }
 }
 

@@ -90,7 +90,8 @@ pub mod shadowed {
     ::logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 
     /// A Widget.
-    #[derive(DeepCopy, Object)]
+    #[::logger_core::defaults]
+    #[derive(DeepCopy, Default, Object)]
     #[genclient]
     #[k8s(plural = "widgets", short_names = ["wg"], categories = ["all"])]
     #[k8s(subresource(status, scale(spec_path = ".spec.replicas", status_path = ".status.replicas")))]
@@ -98,10 +99,15 @@ pub mod shadowed {
     pub struct Widget {
         pub metadata: ObjectMeta,
         pub spec: Maybe<Text>,
+        #[default("round")]
         pub r#type: Text,
-        #[serde(default)]
+        #[default(with = tags)]
         pub tags: Vec<Text>,
         pub status: Maybe<Text>,
+    }
+
+    fn tags() -> Vec<Text> {
+        ::std::vec!["new".into()]
     }
 
     /// A list of Widgets.
@@ -128,7 +134,9 @@ pub mod shadowed {
 fn main() {
     let mut scheme = logger_core::Scheme::new();
     shadowed::add_to_scheme(&mut scheme).unwrap();
-    let json = r#"{"apiVersion": "example.com/v1", "kind": "Widget", "type": "round"}"#;
+    let json = r#"{"apiVersion": "example.com/v1", "kind": "Widget"}"#;
     let object = scheme.decode(json.as_bytes()).unwrap();
     assert_eq!(object.group_version_kind().kind, "Widget");
+    let widget = object.as_any().downcast_ref::<shadowed::Widget>().unwrap();
+    assert_eq!((widget.r#type.as_str(), &widget.tags[..]), ("round", &["new".to_owned()][..]));
 }

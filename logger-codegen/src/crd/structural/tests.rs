@@ -144,3 +144,48 @@ fn what_cannot_be_said_is_refused_on_its_field() {
         is_refused(schema, &format!("`v1::Widget.it`: {expected}"));
     }
 }
+
+#[test]
+fn a_default_that_obeys_its_schema_stays() {
+    for schema in [
+        json!({"type": "integer", "format": "int32", "minimum": 1, "maximum": 3, "default": 3}),
+        json!({"type": "number", "minimum": 0, "default": 1}),
+        json!({"type": "string", "enum": ["A", "B"], "default": "B"}),
+        json!({"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 1, "default": ["a"]}),
+        json!({"type": "object", "additionalProperties": {"type": "integer"}, "default": {"a": 1}}),
+        json!({"x-kubernetes-int-or-string": true, "default": "http"}),
+        json!({"x-kubernetes-preserve-unknown-fields": true, "default": {"a": [1]}}),
+    ] {
+        becomes(schema.clone(), schema);
+    }
+}
+
+#[test]
+fn a_default_that_breaks_its_schema_is_refused_on_its_field() {
+    let size = json!({"type": "integer", "format": "int32", "minimum": 1, "exclusiveMaximum": 9});
+    let object = |default: Value| json!({"type": "object", "properties": {"size": size}, "required": ["size"], "default": default});
+    for (schema, expected) in [
+        (json!({"type": "integer", "minimum": 1, "default": 0}), "its default 0 is less than 1"),
+        (json!({"type": "number", "exclusiveMaximum": 9, "default": 9}), "its default 9 is not less than 9"),
+        (json!({"type": "integer", "default": "1"}), "its default \"1\" is of type string"),
+        (
+            json!({"type": "integer", "format": "int32", "default": 1_u64 << 40}),
+            "its default 1099511627776 is more than 32 bits",
+        ),
+        (json!({"type": "string", "enum": ["A"], "default": "B"}), "its default \"B\" is none of [\"A\"]"),
+        (json!({"type": "string", "minLength": 2, "default": "a"}), "its default \"a\" is shorter than 2"),
+        (
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": 0, "default": ["a"]}),
+            "its default [\"a\"] is longer than 0",
+        ),
+        (
+            json!({"type": "array", "items": {"type": "string", "maxLength": 1}, "default": ["a", "bc"]}),
+            "its default has \"bc\" at `[1]`, which is longer than 1",
+        ),
+        (object(json!({"size": 0})), "its default has 0 at `.size`, which is less than 1"),
+        (object(json!({})), "its default leaves out `.size`, which is required"),
+        (object(json!({"size": 1, "other": 1})), "its default has a field `.other` that its schema does not know"),
+    ] {
+        is_refused(schema, &format!("`v1::Widget.it`: {expected}; change the default or the rule"));
+    }
+}

@@ -1,0 +1,17 @@
+//! A default that is no function.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use logger_core::{DeepCopy, Object};
+use schemars::JsonSchema;
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[k8s(scope = "Cluster")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    #[serde(default = 3)]
+    pub size: i32,
+}
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget] }
+
+fn main() {}

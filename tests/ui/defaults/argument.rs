@@ -1,0 +1,14 @@
+//! The macro itself takes no defaults.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults(with = ten)]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(1)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The derives have read the fields before it sees them.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[logger_core::defaults]
+pub struct Spec {
+    #[default(30)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! What reads the fields stands above it.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, Serialize)]
+#[logger_core::defaults]
+#[derive(Clone, Debug, DeepCopy, JsonSchema)]
+pub struct Spec {
+    #[default(30)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! What is conditional cannot be seen.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[cfg_attr(all(), default(30))]
+    pub size: i32,
+    #[default(30)]
+    pub width: i32,
+}
+
+fn main() {}

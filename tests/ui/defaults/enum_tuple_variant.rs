@@ -1,0 +1,17 @@
+//! Fields of variants need names too.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub enum Shape {
+    Round(#[default(1)] i32),
+    #[default(2)]
+    Square {
+        size: i32,
+    },
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! More than a value.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(vec![1, 2])]
+    pub sizes: Vec<i32>,
+    #[default(1 + 2)]
+    pub size: i32,
+    #[default(pub)]
+    pub width: i32,
+}
+
+fn main() {}

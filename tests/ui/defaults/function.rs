@@ -1,0 +1,6 @@
+//! Neither a struct nor an enum.
+
+#[logger_core::defaults]
+pub fn spec() {}
+
+fn main() {}

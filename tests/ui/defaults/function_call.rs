@@ -1,0 +1,18 @@
+//! A call where the function is meant.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub fn ten() -> i32 {
+    10
+}
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(with = ten())]
+    pub size: i32,
+}
+
+fn main() {}

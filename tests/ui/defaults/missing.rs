@@ -1,0 +1,13 @@
+//! `#[logger_core::defaults]` is missing.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(30)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! The same, where std's `Default` is derived.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(30)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! What `None` is for.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(None)]
+    pub size: Option<i32>,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! A default of the type is none of a field.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[default(1)]
+pub struct Spec {
+    #[default(2)]
+    pub size: i32,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Two defaults for a field.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(1)]
+    #[default(2)]
+    pub size: i32,
+}
+
+fn main() {}

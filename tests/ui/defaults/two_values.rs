@@ -1,0 +1,14 @@
+//! Two values in one.
+
+use logger_core::DeepCopy;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[logger_core::defaults]
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    #[default(1, 2)]
+    pub size: Vec<i32>,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A union.
+
+use serde::Deserialize;
+
+#[logger_core::defaults]
+#[derive(Deserialize)]
+pub union Spec {
+    #[default(1)]
+    pub size: i32,
+}
+
+fn main() {}
