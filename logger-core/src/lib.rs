@@ -47,6 +47,7 @@ pub mod deep_copy;
 pub mod defaults;
 pub mod group_version;
 pub mod meta;
+pub mod nullable;
 pub mod object;
 pub mod scheme;
 pub mod verbs;
@@ -56,6 +57,7 @@ pub use built_in::BuiltIn;
 pub use deep_copy::DeepCopy;
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, defaults, group_version};
+pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
 

@@ -105,6 +105,7 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// |---|---|
 /// | JSON names | `#[serde(rename_all = "camelCase")]` on each struct |
 /// | `Optional` | `Option<T>`; it is not nullable, and left out when it is `None` |
+/// | `Nullable` | `logger_core::Nullable<T>` with `#[serde(default)]`: absent, null or a value |
 /// | `default` | `#[default(..)]` with [`#[logger_core::defaults]`](macro@defaults), or serde's `default` |
 /// | `Minimum`, `Maximum` | `#[schemars(range(min = 1, max = 9))]` |
 /// | `MinLength`, `MaxItems` and so on | `#[schemars(length(min = 1, max = 9))]` |

@@ -4,6 +4,7 @@
 mod defaults;
 mod fixture;
 mod informer;
+mod nullable;
 mod refusals;
 mod verbs;
 
@@ -52,4 +53,7 @@ scenarios! {
     defaults::defaults_are_those_of_decoding,
     defaults::defaults_are_those_of_rust,
     defaults::defaults_come_with_every_write,
+    nullable::nulls_come_back_as_nulls_and_absent_fields_as_absent,
+    nullable::a_null_in_a_merge_patch_still_removes,
+    nullable::nullable_fields_keep_their_rules,
 }

@@ -1,10 +1,11 @@
 //! What the derives make of the types themselves: JSON, deep copies, scheme, and the traits of the ecosystem.
 
 use fixture_types::library_v1beta1::{Book, Label, Shelf, ShelfList};
+use fixture_types::nullable_v1::MemoSpec;
 use k8s_openapi::{ListableResource, Resource};
 use logger_core::meta::{Scope, Verb};
 use logger_core::scheme::DecodeError;
-use logger_core::{DeepCopy, GroupVersionKind, Kind, Object, Scheme};
+use logger_core::{DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme};
 use logger_types::v1::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
 use serde_json::{Value, from_value, json, to_value};
 use tests::logger;
@@ -79,6 +80,16 @@ fn serde_names_and_defaults_of_a_root_are_honoured() {
     assert_eq!((book.author.as_deref(), book.page_count), (Some("Thoreau"), 352));
     let book: Book = from_value(json!({"title": "Walden"})).unwrap();
     assert_eq!((book.author, book.page_count), (None, 0));
+}
+
+#[test]
+fn yaml_tells_null_from_absent_too() {
+    let note = |yaml: &str| serde_saphyr::from_str::<MemoSpec>(yaml).unwrap().note;
+    assert_eq!(
+        (note("data: 1"), note("note: null"), note("note: ~")),
+        (Nullable::Absent, Nullable::Null, Nullable::Null)
+    );
+    assert_eq!(note("note: hi"), Nullable::Value("hi".to_owned()));
 }
 
 #[test]

@@ -17,10 +17,8 @@ pub(crate) fn validate(body: &Map<String, Value>, schema: &JSONSchemaProps) -> V
 }
 
 fn check(value: &Value, schema: &JSONSchemaProps, path: &str, errors: &mut Vec<FieldError>) {
-    if value.is_null() && schema.nullable == Some(true) {
-        return;
-    }
-    let typed = check_type(value, schema, path, errors);
+    let null_is_fine = value.is_null() && schema.nullable == Some(true);
+    let typed = null_is_fine || check_type(value, schema, path, errors);
     check_enum(value, schema, path, errors);
     if !typed {
         return;
@@ -70,7 +68,8 @@ fn broken_integer_format(number: &Number, format: Option<&str>) -> Option<String
 
 fn check_enum(value: &Value, schema: &JSONSchemaProps, path: &str, errors: &mut Vec<FieldError>) {
     let Some(allowed) = &schema.enum_ else { return };
-    if allowed.iter().any(|allowed| allowed.0 == *value) {
+    // No null is a word to the real server, not even one that is listed.
+    if !value.is_null() && allowed.iter().any(|allowed| allowed.0 == *value) {
         return;
     }
     let allowed: Vec<String> = allowed.iter().map(|allowed| bare(&allowed.0)).collect();

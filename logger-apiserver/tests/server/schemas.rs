@@ -51,6 +51,10 @@ async fn each_broken_rule_has_the_real_servers_text() {
             json!({ "name": "x", "mode": "Foo" }),
             "spec.mode: Unsupported value: \"Foo\": supported values: \"Fast\", \"Slow\"",
         ),
+        (
+            json!({ "name": "x", "tone": null }),
+            "spec.tone: Unsupported value: null: supported values: \"Soft\", \"null\"",
+        ),
         (json!({}), "spec.name: Required value"),
         (json!({ "name": null }), "spec.name: Required value"),
         (json!({ "name": "" }), "spec.name: Invalid value: \"\": spec.name in body should be at least 1 chars long"),

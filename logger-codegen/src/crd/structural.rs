@@ -128,6 +128,7 @@ impl Pass<'_> {
         set_of_scalars(&mut node);
         self.has_type(&mut node, path);
         self.keywords_are_known(&node, path);
+        self.null_is_no_word(&node, path);
         self.default_obeys_the_schema(&node, path);
         node
     }
@@ -219,6 +220,7 @@ impl Pass<'_> {
         let mut item = self.node(schema, path);
         if nullable {
             item.insert("nullable".to_owned(), json!(true));
+            self.null_is_no_word(&item, path);
         }
         item
     }
@@ -251,13 +253,20 @@ impl Pass<'_> {
         if ["type", "x-kubernetes-int-or-string", PRESERVE].iter().any(|key| node.contains_key(*key)) {
             return;
         }
-        if node.keys().all(|key| ["description", "default", "example"].contains(&key.as_str())) {
+        if node.keys().all(|key| ["description", "default", "example", "nullable"].contains(&key.as_str())) {
             node.insert(PRESERVE.to_owned(), json!(true));
         } else {
             self.refuse(
                 path,
                 "its JSON type is not known; derive `JsonSchema` or give it `#[schemars(with = \"..\")]`",
             );
+        }
+    }
+
+    /// No null fits an `enum` for the server, not even if it is among its words.
+    fn null_is_no_word(&mut self, node: &Node, path: &str) {
+        if node.contains_key("enum") && node.get("nullable") == Some(&json!(true)) {
+            self.refuse(path, "the API server takes no null where there is an `enum`; add a word that stands for it");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Kubernetes takes an absent field for "unset" and a null for an error or a wish to remove, and Go's `omitempty`
 //! never writes nulls. So neither do we, whatever types are nested: a null that is meant is written by a type that
-//! serialises a unit (such as `serde_json::Value::Null`), never by `Option`.
+//! serialises a unit (such as [`Nullable`](crate::Nullable) or `serde_json::Value::Null`), never by `Option`.
 
 use serde::ser::{
     Error, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,

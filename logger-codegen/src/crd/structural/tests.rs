@@ -1,5 +1,6 @@
 //! What becomes of the shapes that schemars makes, one row each.
 
+use logger_core::Nullable;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
@@ -42,6 +43,26 @@ fn an_option_is_an_absent_field_and_not_a_null() {
     becomes(json!({"type": ["string", "null"], "default": null}), json!({"type": "string"}));
     let item = json!({"type": "integer", "format": "int32", "nullable": true});
     becomes(of::<Vec<Option<i32>>>(), json!({"type": "array", "items": item}));
+}
+
+#[test]
+fn a_nullable_is_its_value_or_a_null() {
+    becomes(of::<Nullable<i32>>(), json!({"type": "integer", "format": "int32", "nullable": true}));
+    becomes(of::<Nullable<Value>>(), json!({"nullable": true, "x-kubernetes-preserve-unknown-fields": true}));
+    becomes(
+        json!({"type": ["string", "null"], "nullable": true, "default": null}),
+        json!({"type": "string", "nullable": true}),
+    );
+}
+
+#[test]
+fn a_null_is_no_word_of_an_enum() {
+    let words = json!({"type": ["string", "null"], "enum": ["A", null]});
+    let mut nullable = words.clone();
+    nullable["nullable"] = json!(true);
+    let expected = "the API server takes no null where there is an `enum`; add a word that stands for it";
+    is_refused(nullable, &format!("`v1::Widget.it`: {expected}"));
+    is_refused(json!({"type": "array", "items": words}), &format!("`v1::Widget.it[]`: {expected}"));
 }
 
 #[test]
