@@ -160,8 +160,9 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// - schemars writes them into the schema, so they are in the CRD and the API server fills them in too.
 /// - If `Default` is derived below, it is implemented with them; other fields have `Default::default()`.
 ///
-/// Nothing is filled in below a field that is itself absent and has no default, as on the server. An object that was
-/// built in Rust gets its defaults from `logger_core::defaults::defaulted`.
+/// Nothing is filled in below a field that is itself absent and has no default, as on the server. A null is no absent
+/// field here, while the server takes it for one: it decodes as the `None` of an `Option` and is refused elsewhere. An
+/// object that was built in Rust gets its defaults from `logger_core::defaults::defaulted`.
 ///
 /// # Attributes
 /// ## `#[default(..)]` on a field
