@@ -13,6 +13,9 @@ use crate::{
     store::Store,
 };
 
+/// The longest name of a manager, in bytes.
+const LONGEST_MANAGER: usize = 128;
+
 /// Everything the server knows.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -48,6 +51,8 @@ pub(crate) struct Call {
     pub(crate) name: Option<String>,
     pub(crate) endpoint: Endpoint,
     pub(crate) query: Query,
+    /// Who writes: what the request says, or else its user agent.
+    pub(crate) manager: String,
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
@@ -64,18 +69,90 @@ impl Call {
         self.query.get("fieldValidation") == Some("Strict")
     }
 
-    /// Whether the write is to be answered as if done, and not done. `options` names the query in refusals.
-    pub(crate) fn dry_run(&self, options: &str) -> Result<bool> {
-        let asked = self.query.get("dryRun").map(str::to_owned);
-        is_dry_run(asked.as_slice(), options)
+    /// Whether the body is to be applied.
+    pub(crate) fn is_apply(&self) -> bool {
+        self.content_type == "application/apply-patch+yaml"
+    }
+
+    /// Checks what the query asks of a create or an update; `options` names it in refusals.
+    pub(crate) fn write_options(&self, options: &str) -> Result<Options> {
+        self.options(options, Vec::new())
+    }
+
+    /// As [`write_options`](Self::write_options), of a patch.
+    pub(crate) fn patch_options(&self) -> Result<Options> {
+        let mut errors = Vec::new();
+        if self.is_apply() && self.query.get("fieldManager").is_none() {
+            errors.push(FieldError::required("fieldManager", "is required for apply patch"));
+        } else if !self.is_apply() && self.query.has("force") {
+            errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
+        }
+        self.options("PatchOptions", errors)
+    }
+
+    fn options(&self, options: &str, mut errors: Vec<FieldError>) -> Result<Options> {
+        let dry_run = self.query.get("dryRun").map(str::to_owned);
+        errors.extend(check_manager(self.query.get("fieldManager").unwrap_or_default()));
+        errors.extend(check_dry_run(dry_run.as_slice()));
+        errors.extend(check_validation(self.query.get("fieldValidation").unwrap_or_default()));
+        if errors.is_empty() {
+            return Ok(Options { dry_run: dry_run.is_some(), force: self.query.flag("force") });
+        }
+        Err(Refusal::invalid_of(options, "meta.k8s.io", "", &errors))
     }
 }
 
-/// Reads a `dryRun` list: `All` is the only value there is.
-pub(crate) fn is_dry_run(asked: &[String], options: &str) -> Result<bool> {
-    if let Some(unknown) = asked.iter().find(|value| *value != "All") {
-        let error = FieldError::unsupported("dryRun", format!("[{unknown:?}]"), &["All".to_owned()]);
-        return Err(Refusal::invalid_of(options, "meta.k8s.io", "", &[error]));
+/// What the query of a write asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// The write is to be answered as if done, and not done.
+    pub(crate) dry_run: bool,
+    /// An apply takes what others own.
+    pub(crate) force: bool,
+}
+
+/// Who writes, by the `fieldManager` of a query or else by the user agent, up to its version.
+pub(crate) fn manager(query: &Query, user_agent: &str) -> String {
+    if let Some(manager) = query.get("fieldManager") {
+        return manager.to_owned();
     }
-    Ok(!asked.is_empty())
+    let name = user_agent.split('/').next().unwrap_or_default();
+    let mut manager: String = name.chars().filter(|c| is_print(*c)).collect();
+    manager.truncate(manager.floor_char_boundary(LONGEST_MANAGER));
+    if manager.is_empty() { "unknown".to_owned() } else { manager }
+}
+
+fn check_manager(manager: &str) -> Vec<FieldError> {
+    const FIELD: &str = "fieldManager";
+    let too_long = (manager.len() > LONGEST_MANAGER).then(|| FieldError::too_long(FIELD, LONGEST_MANAGER));
+    let unprintable = manager.char_indices().filter(|(_, c)| !is_print(*c)).map(|(position, c)| {
+        let why = format!("invalid character U+{:04X} (at position {position})", u32::from(c));
+        FieldError::invalid(FIELD, format!("{manager:?}"), why)
+    });
+    too_long.into_iter().chain(unprintable).collect()
+}
+
+/// As Go's `unicode.IsPrint`: of all spaces only the plain one is.
+fn is_print(c: char) -> bool {
+    c == ' ' || !c.is_control() && !c.is_whitespace()
+}
+
+fn check_validation(validation: &str) -> Option<FieldError> {
+    const KNOWN: [&str; 4] = ["", "Ignore", "Strict", "Warn"];
+    let error = || FieldError::unsupported("fieldValidation", format!("{validation:?}"), &KNOWN.map(str::to_owned));
+    (!KNOWN.contains(&validation)).then(error)
+}
+
+/// Reads a `dryRun` list.
+pub(crate) fn is_dry_run(asked: &[String], options: &str) -> Result<bool> {
+    match check_dry_run(asked) {
+        None => Ok(!asked.is_empty()),
+        Some(error) => Err(Refusal::invalid_of(options, "meta.k8s.io", "", &[error])),
+    }
+}
+
+/// `All` is the only value there is.
+fn check_dry_run(asked: &[String]) -> Option<FieldError> {
+    let unknown = asked.iter().find(|value| *value != "All")?;
+    Some(FieldError::unsupported("dryRun", format!("[{unknown:?}]"), &["All".to_owned()]))
 }

@@ -4,7 +4,9 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::{
     call::Call,
-    kinds::Kind,
+    definition,
+    kinds::{Family, Kind},
+    namespace,
     object::Object,
     patch::type_name,
     schema,
@@ -64,6 +66,15 @@ pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object>
     })
 }
 
+/// Makes an object of what an apply came to. Nulls are left to the rules for objects: who applies one means it.
+pub(crate) fn merged(kind: &Kind, outcome: Value) -> Result<Object> {
+    let Value::Object(fields) = outcome else {
+        return complete(kind, Object::default());
+    };
+    let object = Object::from_json(fields).map_err(|error| Refusal::internal(error.to_string()))?;
+    complete(kind, object)
+}
+
 fn from_fields(
     kind: &Kind,
     fields: Map<String, Value>,
@@ -76,16 +87,33 @@ fn from_fields(
     };
     let mut object = Object::from_json(fields).map_err(|error| refuse(unhandled(error.to_string())))?;
     object.body.values_mut().for_each(whole_numbers);
+    // Only built-in kinds can tell an empty list of managers, which forgets them, from none.
+    if kind.is_custom() && object.metadata.managed_fields.as_ref().is_some_and(Vec::is_empty) {
+        object.metadata.managed_fields = None;
+    }
     if let Some(schema) = kind.schema() {
         let unknown = schema::prune(&mut object.body, schema);
         if strict && !unknown.is_empty() {
             let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
             return Err(refuse(unhandled(format!("strict decoding error: {}", unknown.join(", ")))));
         }
+        schema::drop_nulls(&mut object.body, schema);
+    }
+    complete(kind, object)
+}
+
+/// Fills in what may be left out.
+fn complete(kind: &Kind, mut object: Object) -> Result<Object> {
+    if let Some(schema) = kind.schema() {
         schema::default(&mut object.body, schema);
     }
     if !kind.namespaced {
         object.metadata.namespace = None;
+    }
+    match kind.family {
+        Family::Namespace => namespace::default(&mut object),
+        Family::Definition => definition::default(&mut object)?,
+        Family::Custom { .. } => {}
     }
     Ok(object)
 }
@@ -140,7 +168,7 @@ fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
 }
 
 /// `5.0` is the integer 5, as it is once Go has read and written it.
-fn whole_numbers(value: &mut Value) {
+pub(crate) fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {
             if let Some(whole) = whole(number) {

@@ -7,9 +7,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use serde_json::{Value, json};
 
 use crate::{
-    call::State,
+    call::{Endpoint, State},
     delete,
     kinds::Kind,
+    managed_fields::{self, Author},
     metadata,
     object::{Object, Stored, now},
     scale,
@@ -20,7 +21,7 @@ const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived.
-pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
+pub(crate) fn default(definition: &mut Object) -> Result<()> {
     definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
     let mut spec = spec_of(definition)?;
     let kind = spec.names.kind.clone();
@@ -30,6 +31,12 @@ pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<(
     }
     spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
     definition.body.insert("spec".to_owned(), json!(spec));
+    Ok(())
+}
+
+/// Notes in the status of a definition which versions it stores.
+pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
+    let spec = spec_of(definition)?;
     match old {
         None => set_status(definition, new_status(&spec)),
         Some(_) => {
@@ -71,6 +78,9 @@ pub(crate) fn establish(state: &mut State, definition: &Stored) {
     set_condition(&mut status, "Established", "InitialNamesAccepted", "the initial names have been accepted");
     let mut established = Object::clone(definition);
     set_status(&mut established, json!(status));
+    let kind = Kind::definition();
+    managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut established);
+    managed_fields::keep_times(&mut established, definition);
     if established != **definition {
         state.store.put(RESOURCE, &established);
     }

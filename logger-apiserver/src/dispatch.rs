@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Method, StatusCode, header::CONTENT_TYPE, request::Parts};
+use http::{
+    HeaderName, Method, StatusCode,
+    header::{CONTENT_TYPE, USER_AGENT},
+    request::Parts,
+};
 
 use crate::{
     answer::Answer,
-    call::{Call, Endpoint, State},
+    apply,
+    call::{self, Call, Endpoint, State},
     delete, discovery,
     kinds::Kind,
     read,
@@ -44,14 +49,16 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
     let kind = served(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
-    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let header = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
     let call = Call {
         kind,
         namespace: target.namespace,
         name: target.name,
         endpoint,
-        query: Query::parse(parts.uri.query().unwrap_or_default()),
-        content_type: content_type.split(';').next().unwrap_or_default().trim().to_owned(),
+        manager: call::manager(&query, header(USER_AGENT)),
+        query,
+        content_type: header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
         body,
     };
     perform(state, &parts.method, &call)
@@ -98,6 +105,10 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
             Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
         }
         Method::PUT if named => Ok(Answer::object(StatusCode::OK, kind, &write::update(state, call)?)),
+        Method::PATCH if named && call.is_apply() => {
+            let (code, object) = apply::apply(state, call)?;
+            Ok(Answer::object(code, kind, &object))
+        }
         Method::PATCH if named => Ok(Answer::object(StatusCode::OK, kind, &write::patch(state, call)?)),
         Method::PUT | Method::PATCH if kind.is_custom() => Err(Refusal::bad_request("name must be provided")),
         Method::DELETE if named => Ok(Answer::deleted(kind, &delete::delete(state, call)?)),
@@ -113,6 +124,7 @@ fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &scale:
     let scale = match *method {
         Method::GET | Method::HEAD => scale::get(state, call, paths),
         Method::PUT => scale::update(state, call, paths),
+        Method::PATCH if call.is_apply() => scale::apply(state, call, paths),
         Method::PATCH => scale::patch(state, call, paths),
         Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
         _ => Err(Refusal::method_not_allowed()),

@@ -6,7 +6,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, JSONSchemaProps,
 };
 
-use crate::{scale, status::qualified};
+use crate::{
+    managed_fields::{built_in, path::PathElement, scale::ReplicaPaths, types::Type},
+    scale,
+    status::qualified,
+};
 
 /// One served kind in one version.
 #[derive(Debug, Clone)]
@@ -36,7 +40,34 @@ pub(crate) enum Family {
         /// The uid of the definition: a kind that is deleted and made again is another kind.
         definition: String,
         schema: Option<Arc<JSONSchemaProps>>,
+        versions: Arc<Versions>,
     },
+}
+
+/// What every version of a custom kind, served or not, has to say of who owns its fields.
+#[derive(Debug)]
+pub(crate) struct Versions {
+    types: BTreeMap<String, Type>,
+    replica_paths: ReplicaPaths,
+}
+
+impl Versions {
+    fn of(spec: &CustomResourceDefinitionSpec) -> Self {
+        let api_version = |version: &CustomResourceDefinitionVersion| group_version(&spec.group, &version.name);
+        let type_ = |version: &CustomResourceDefinitionVersion| {
+            let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
+            (api_version(version), Type::of_kind(schema))
+        };
+        let replica_path = |version: &CustomResourceDefinitionVersion| {
+            let scale = version.subresources.as_ref().and_then(|subresources| subresources.scale.as_ref());
+            let path = scale.map(|paths| scale::names(&paths.spec_replicas_path));
+            (api_version(version), path.map(|names| names.into_iter().map(PathElement::field).collect()))
+        };
+        Self {
+            types: spec.versions.iter().map(type_).collect(),
+            replica_paths: spec.versions.iter().map(replica_path).collect(),
+        }
+    }
 }
 
 impl Kind {
@@ -76,7 +107,12 @@ impl Kind {
         }
     }
 
-    fn custom(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion, uid: &str) -> Self {
+    fn custom(
+        spec: &CustomResourceDefinitionSpec,
+        version: &CustomResourceDefinitionVersion,
+        versions: &Arc<Versions>,
+        uid: &str,
+    ) -> Self {
         let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.clone());
         Self {
             group: spec.group.clone(),
@@ -90,7 +126,11 @@ impl Kind {
             namespaced: spec.scope == "Namespaced",
             has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
-            family: Family::Custom { definition: uid.to_owned(), schema: schema.map(Arc::new) },
+            family: Family::Custom {
+                definition: uid.to_owned(),
+                schema: schema.map(Arc::new),
+                versions: versions.clone(),
+            },
         }
     }
 
@@ -125,6 +165,24 @@ impl Kind {
         match &self.family {
             Family::Custom { schema, .. } => schema.as_deref(),
             Family::Namespace | Family::Definition => None,
+        }
+    }
+
+    /// How its fields are merged and owned, by version.
+    pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
+        match &self.family {
+            Family::Custom { versions, .. } => &versions.types,
+            Family::Namespace => &built_in::NAMESPACE,
+            Family::Definition => &built_in::DEFINITION,
+        }
+    }
+
+    /// Where it keeps its replicas, by version.
+    pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
+        static NONE: ReplicaPaths = ReplicaPaths::new();
+        match &self.family {
+            Family::Custom { versions, .. } => &versions.replica_paths,
+            Family::Namespace | Family::Definition => &NONE,
         }
     }
 
@@ -183,8 +241,9 @@ impl Kinds {
     /// Serves the versions a definition says are served, and no others of it.
     pub(crate) fn install(&mut self, spec: &CustomResourceDefinitionSpec, uid: &str) {
         self.remove(&spec.group, &spec.names.plural);
+        let versions = Arc::new(Versions::of(spec));
         for version in spec.versions.iter().filter(|version| version.served) {
-            self.insert(Kind::custom(spec, version, uid));
+            self.insert(Kind::custom(spec, version, &versions, uid));
         }
     }
 

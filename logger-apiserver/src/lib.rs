@@ -18,17 +18,24 @@
 //! ```
 //!
 //! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind, with
-//! `/status` and `/scale` if it says so. Not there yet: server-side apply, pages (`limit`), YAML and protobuf bodies, garbage collection, ratcheting validation, and the schema
-//! rules named in `schema/validate.rs`.
+//! `/status` and `/scale` if it says so. Every write says in `metadata.managedFields` who owns which field, and server-side
+//! apply goes by that and by the schema's list and map types, conflicts and all.
+//!
+//! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, garbage collection, ratcheting validation, reading
+//! an object in another version than it was written in, the schema rules named in `schema/validate.rs`, and of applies what
+//! `kubectl` asks for: taking over from client-side apply by the last-applied annotation.
 
 mod answer;
+mod apply;
 mod call;
 mod decode;
 mod definition;
 mod delete;
 mod discovery;
 mod dispatch;
+mod go_value;
 mod kinds;
+mod managed_fields;
 mod metadata;
 mod namespace;
 mod object;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
@@ -42,10 +43,18 @@ pub(crate) fn generate_name(prefix: &str) -> String {
 
 /// Sets what the server alone decides about a new object.
 pub(crate) fn initialise(object: &mut Object) {
+    wipe(object);
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
     metadata.generation = Some(1);
+}
+
+/// Drops what nobody else decides about a new object.
+pub(crate) fn wipe(object: &mut Object) {
+    let metadata = &mut object.metadata;
+    metadata.uid = None;
+    metadata.creation_timestamp = None;
     metadata.deletion_timestamp = None;
     metadata.deletion_grace_period_seconds = None;
 }
@@ -54,8 +63,10 @@ pub(crate) fn initialise(object: &mut Object) {
 pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     let (to, from) = (&mut new.metadata, &old.metadata);
     to.creation_timestamp.clone_from(&from.creation_timestamp);
-    to.deletion_timestamp.clone_from(&from.deletion_timestamp);
-    to.deletion_grace_period_seconds = from.deletion_grace_period_seconds;
+    if from.deletion_timestamp.is_some() {
+        to.deletion_timestamp.clone_from(&from.deletion_timestamp);
+        to.deletion_grace_period_seconds = from.deletion_grace_period_seconds;
+    }
     to.generation = from.generation;
     to.resource_version.clone_from(&from.resource_version);
     if to.uid.is_none() {
@@ -81,9 +92,16 @@ pub(crate) fn check(kind: &Kind, object: &Object) -> Vec<FieldError> {
 
 /// The metadata rules an update breaks.
 pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
+    const IMMUTABLE: &str = "field is immutable";
     let mut errors = Vec::new();
     if new.uid() != old.uid() {
-        errors.push(FieldError::invalid("metadata.uid", format!("{:?}", new.uid()), "field is immutable"));
+        errors.push(FieldError::invalid("metadata.uid", format!("{:?}", new.uid()), IMMUTABLE));
+    }
+    if let Some(time) = new.metadata.deletion_timestamp.as_ref().filter(|_| !old.is_terminating()) {
+        errors.push(FieldError::invalid("metadata.deletionTimestamp", json!(time), IMMUTABLE));
+    }
+    if let Some(seconds) = new.metadata.deletion_grace_period_seconds.filter(|_| !old.is_terminating()) {
+        errors.push(FieldError::invalid("metadata.deletionGracePeriodSeconds", seconds, IMMUTABLE));
     }
     let added: Vec<String> =
         new.finalizers().iter().filter(|finalizer| !old.finalizers().contains(finalizer)).cloned().collect();

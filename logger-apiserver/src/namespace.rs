@@ -4,8 +4,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, json};
 
 use crate::{
-    call::State,
+    call::{Endpoint, State},
     kinds::Kind,
+    managed_fields::{self, Author},
     metadata,
     object::{Object, Stored, now},
     status::{Refusal, Result},
@@ -22,9 +23,18 @@ pub(crate) fn create_initial(state: &mut State) {
     for name in INITIAL {
         let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
         let mut namespace = Object { metadata, body: Map::new() };
+        default(&mut namespace);
+        managed_fields::track(Author::server(&Kind::namespace(), &Endpoint::Main), None, &mut namespace);
         metadata::initialise(&mut namespace);
         prepare_create(&mut namespace);
         state.store.put("namespaces", &namespace);
+    }
+}
+
+/// Labels a namespace with its name, once it has one.
+pub(crate) fn default(namespace: &mut Object) {
+    if !namespace.name().is_empty() {
+        add_name_label(namespace);
     }
 }
 
@@ -41,7 +51,6 @@ pub(crate) fn prepare_create(namespace: &mut Object) {
 pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
     new.body.retain(|name, _| name == "status");
     new.copy_field(old, "spec");
-    add_name_label(new);
 }
 
 /// Refuses to make an object where it has no place to be.

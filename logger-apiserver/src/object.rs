@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// An object of any kind. `apiVersion` and `kind` belong to the endpoint, not to the object: they are added when it is sent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) metadata: ObjectMeta,
     /// Every root field but `apiVersion`, `kind` and `metadata`.
@@ -117,7 +117,6 @@ pub(crate) fn now() -> Time {
 
 /// What is empty is absent, as in Go; what this server does not keep is dropped.
 fn tidy(metadata: &mut ObjectMeta) {
-    metadata.managed_fields = None;
     metadata.self_link = None;
     drop_empty(&mut metadata.labels, |labels| labels.is_empty());
     drop_empty(&mut metadata.annotations, |annotations| annotations.is_empty());

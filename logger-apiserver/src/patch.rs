@@ -12,7 +12,6 @@ pub(crate) fn apply(content_type: &str, patch: &[u8], object: &mut Value) -> Res
     match content_type {
         "application/json-patch+json" => json_patch(patch, object),
         "application/merge-patch+json" => merge_patch(patch, object),
-        "application/apply-patch+yaml" => Err(Refusal::no_server_side_apply()),
         _ => Err(Refusal::unsupported_media_type(ACCEPTED)),
     }
 }

@@ -96,6 +96,11 @@ impl Query {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Whether a value is there, be it empty.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// A flag as Kubernetes reads it: anything but `false` and `0` is true.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))

@@ -3,13 +3,15 @@
 use k8s_openapi::{
     api::autoscaling::v1::{Scale, ScaleSpec, ScaleStatus},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale,
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
+    apply,
     call::{Call, State},
-    decode,
+    decode, go_value,
+    managed_fields::{self, Author},
     object::{Object, Stored},
     patch, schema,
     status::{FieldError, Refusal, Result},
@@ -48,31 +50,53 @@ pub(crate) fn get(state: &State, call: &Call, paths: &Paths) -> Result<Scale> {
 
 /// Sets the replicas to what the Scale in the body says.
 pub(crate) fn update(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
-    let dry_run = call.dry_run("UpdateOptions")?;
+    let options = call.write_options("UpdateOptions")?;
     let mut wanted = from_body(call)?;
     write::place(&mut wanted.object, call)?;
     write::check_name(&wanted.object, call)?;
     let old = state.existing(call)?;
     write::check_uid(call, &wanted.object, &old)?;
     // What cannot be shown as a Scale cannot be written as one.
-    of_object(&old, paths).map_err(Refusal::internal)?;
-    store(state, call, paths, &wanted, &old, dry_run)
+    let before = replicas(&of_object(&old, paths).map_err(Refusal::internal)?).unwrap_or(UNSET);
+    let entries = managed_fields::track_scale(Author::of(call), &old, before, wanted.replicas);
+    store(state, call, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
 }
 
 /// Sets the replicas to what a patch makes of the present Scale.
 pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
-    let dry_run = call.dry_run("PatchOptions")?;
+    let options = call.patch_options()?;
     let old = state.existing(call)?;
-    let mut scale = of_object(&old, paths).map_err(Refusal::internal)?;
-    if replicas(&scale).is_none() {
-        scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
-    }
+    let scale = settable(&old, paths)?;
+    let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
     patch::apply(&call.content_type, &call.body, &mut outcome)?;
     let mut wanted = patched(call, outcome)?;
     write::place(&mut wanted.object, call)?;
     write::check_name(&wanted.object, call)?;
-    store(state, call, paths, &wanted, &old, dry_run)
+    let entries = managed_fields::track_scale(Author::of(call), &old, before, wanted.replicas);
+    store(state, call, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
+}
+
+/// Applies to the present Scale, as far as that can be done.
+pub(crate) fn apply(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
+    let options = call.patch_options()?;
+    let old = state.existing(call)?;
+    let scale = settable(&old, paths)?;
+    let applied = apply::body(call)?;
+    let replicas = replicas(&scale).unwrap_or_default();
+    let scale = sent(scale);
+    let entries = managed_fields::apply_to_scale(Author::of(call), &old, &scale, &applied, options.force)?;
+    apply::check_strictly(call)?;
+    store(state, call, paths, Wanted { object: Object::default(), replicas, entries }, &old, options.dry_run)
+}
+
+/// The Scale of an object as patches find it: with replicas, be they unset.
+fn settable(object: &Object, paths: &Paths) -> Result<Scale> {
+    let mut scale = of_object(object, paths).map_err(Refusal::internal)?;
+    if replicas(&scale).is_none() {
+        scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
+    }
+    Ok(scale)
 }
 
 /// The rules for replicas and selectors an object breaks; a write of the status answers for the status alone.
@@ -106,14 +130,17 @@ pub(crate) fn check_paths(paths: &Paths, at: &str) -> Vec<FieldError> {
 struct Wanted {
     object: Object,
     replicas: i32,
+    /// Who owns what once it is done.
+    entries: Option<Vec<ManagedFieldsEntry>>,
 }
 
-fn store(state: &mut State, call: &Call, paths: &Paths, wanted: &Wanted, old: &Stored, dry_run: bool) -> Result<Scale> {
+fn store(state: &mut State, call: &Call, paths: &Paths, wanted: Wanted, old: &Stored, dry_run: bool) -> Result<Scale> {
     let path = &paths.spec_replicas_path;
     if wanted.replicas == UNSET {
         return Err(Refusal::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
     let mut new = Object::clone(old);
+    new.metadata.managed_fields = wanted.entries;
     set(&mut new.body, path, wanted.replicas).map_err(Refusal::internal)?;
     if let Some(schema) = call.kind.schema() {
         schema::prune(&mut new.body, schema);
@@ -154,7 +181,7 @@ fn read(scale: Value, strict: bool) -> Result<Wanted, String> {
         return Err(format!("{} in place of an object", patch::type_name(&scale)));
     };
     let object = Object::from_json(fields).map_err(|error| error.to_string())?;
-    Ok(Wanted { object, replicas })
+    Ok(Wanted { object, replicas, entries: None })
 }
 
 /// A body may leave out that it is a Scale, but not say that it is something else.
@@ -310,7 +337,7 @@ fn set(body: &mut Map<String, Value>, path: &str, replicas: i32) -> Result<(), S
 }
 
 /// The names a path is made of; there is at least one.
-fn names(path: &str) -> Vec<&str> {
+pub(crate) fn names(path: &str) -> Vec<&str> {
     path.strip_prefix('.').unwrap_or(path).split('.').collect()
 }
 
@@ -319,32 +346,6 @@ fn json_path(names: &[&str]) -> String {
 }
 
 fn accessor_error(names: &[&str], value: &Value, expected: &str) -> String {
-    let (path, found, type_) = (json_path(names), go_text(value), go_type(value));
+    let (path, found, type_) = (json_path(names), go_value::text(value), go_value::type_name(value));
     format!("{path} accessor error: {found} is of the type {type_}, expected {expected}")
-}
-
-/// A value as Go prints it.
-fn go_text(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::Array(items) => format!("[{}]", items.iter().map(go_text).collect::<Vec<_>>().join(" ")),
-        Value::Object(fields) => {
-            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}:{}", go_text(value))).collect();
-            format!("map[{}]", fields.join(" "))
-        }
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
 }

@@ -1,5 +1,6 @@
 //! What a definition's schema does to an object: unknown fields pruned, defaults filled in, the rest checked
 
+mod list_type;
 mod validate;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -7,6 +8,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::{Map, Value};
 
+pub(crate) use list_type::duplicates;
 pub(crate) use validate::validate;
 
 /// Drops every field the schema does not know and returns their paths.
@@ -47,15 +49,39 @@ fn prune_value(value: &mut Value, schema: &JSONSchemaProps, path: &str, unknown:
     }
 }
 
-/// Fills in defaults, at any depth of what is there; a null where none is allowed counts as absent.
-pub(crate) fn default(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
+/// Drops nulls where none are allowed, at any depth.
+pub(crate) fn drop_nulls(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
     fields.retain(|name, value| match property(schema, name) {
-        Known::Schema(property) => !value.is_null() || property.nullable == Some(true),
+        Known::Schema(property) => !is_wrong_null(value, property),
         Known::Anything | Known::No => true,
     });
+    for (name, value) in fields {
+        if let Known::Schema(property) = property(schema, name) {
+            drop_nulls_in(value, property);
+        }
+    }
+}
+
+fn drop_nulls_in(value: &mut Value, schema: &JSONSchemaProps) {
+    match value {
+        Value::Object(fields) => drop_nulls(fields, schema),
+        Value::Array(items) => {
+            let Some(schema) = item_schema(schema) else { return };
+            items.iter_mut().for_each(|item| drop_nulls_in(item, schema));
+        }
+        _ => {}
+    }
+}
+
+fn is_wrong_null(value: &Value, schema: &JSONSchemaProps) -> bool {
+    value.is_null() && schema.nullable != Some(true)
+}
+
+/// Fills in defaults, at any depth of what is there; they take the place of nulls where none are allowed, too.
+pub(crate) fn default(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
     for (name, property) in schema.properties.iter().flatten() {
         if let Some(default) = &property.default
-            && !fields.contains_key(name)
+            && fields.get(name).is_none_or(|value| is_wrong_null(value, property))
         {
             fields.insert(name.clone(), default.0.clone());
         }
@@ -96,7 +122,7 @@ fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Known<'a> {
     }
 }
 
-fn item_schema(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
+pub(crate) fn item_schema(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
     match schema.items.as_ref()? {
         JSONSchemaPropsOrArray::Schema(item) => Some(item),
         JSONSchemaPropsOrArray::Schemas(_) => None,

@@ -96,6 +96,12 @@ impl Refusal {
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(resource_details(kind, name)))
     }
 
+    /// An apply that would change what others own.
+    pub(crate) fn apply_conflict(message: String, causes: Vec<StatusCause>) -> Self {
+        let details = StatusDetails { causes: Some(causes), ..StatusDetails::default() };
+        Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
+    }
+
     /// A failed delete precondition: here the real server names the kind, not the resource.
     pub(crate) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified_kind());
@@ -144,11 +150,6 @@ impl Refusal {
     pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
         let message =
             format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
-    }
-
-    pub(crate) fn no_server_side_apply() -> Self {
-        let message = "this server does not do server-side apply yet: send a JSON patch or a merge patch";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
     }
 
@@ -208,7 +209,7 @@ impl FieldError {
         Self::of("FieldValueNotSupported", field, message)
     }
 
-    pub(crate) fn too_long(field: impl Into<String>, most: i64) -> Self {
+    pub(crate) fn too_long(field: impl Into<String>, most: usize) -> Self {
         let unit = if most == 1 { "byte" } else { "bytes" };
         Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
     }
@@ -216,6 +217,10 @@ impl FieldError {
     pub(crate) fn too_many(field: impl Into<String>, found: usize, most: i64) -> Self {
         let unit = if most == 1 { "item" } else { "items" };
         Self::of("FieldValueTooMany", field, format!("Too many: {found}: must have at most {most} {unit}"))
+    }
+
+    pub(crate) fn duplicate(field: impl Into<String>, value: impl std::fmt::Display) -> Self {
+        Self::of("FieldValueDuplicate", field, format!("Duplicate value: {value}"))
     }
 
     pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {

@@ -6,6 +6,7 @@ use crate::{
     call::{Call, Endpoint, State},
     decode, definition,
     kinds::{Family, Kind},
+    managed_fields::{self, Author},
     metadata, namespace,
     object::{Object, Stored},
     patch, scale, schema,
@@ -17,11 +18,18 @@ const NAME_TRIES: usize = 8;
 
 /// Makes a new object.
 pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
-    let dry_run = call.dry_run("CreateOptions")?;
-    let kind = &call.kind;
+    let options = call.write_options("CreateOptions")?;
     let mut object = decode::object(call)?;
-    let version = object.metadata.resource_version.take();
+    metadata::wipe(&mut object);
     place(&mut object, call)?;
+    managed_fields::track(Author::of(call), None, &mut object);
+    insert(state, call, object, options.dry_run)
+}
+
+/// Stores a new object if it obeys the rules and its name is free.
+pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run: bool) -> Result<Stored> {
+    let kind = &call.kind;
+    let version = object.metadata.resource_version.take();
     if let Some(namespace) = &call.namespace {
         namespace::check_exists(state, kind, namespace, object.name())?;
     }
@@ -49,19 +57,20 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
 
 /// Puts another state in place of an object's (or, at `/status`, of its status).
 pub(crate) fn update(state: &mut State, call: &Call) -> Result<Stored> {
-    let dry_run = call.dry_run("UpdateOptions")?;
+    let options = call.write_options("UpdateOptions")?;
     let mut object = decode::object(call)?;
     place(&mut object, call)?;
     check_name(&object, call)?;
     let old = state.existing(call)?;
     check_uid(call, &object, &old)?;
     check_version(&call.kind, &object, &old)?;
-    replace(state, call, object, &old, dry_run)
+    managed_fields::track(Author::of(call), Some(&old), &mut object);
+    replace(state, call, object, &old, options.dry_run)
 }
 
 /// Changes an object (or, at `/status`, its status) by a patch of its stored state.
 pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
-    let dry_run = call.dry_run("PatchOptions")?;
+    let options = call.patch_options()?;
     let kind = &call.kind;
     let old = state.existing(call)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
@@ -72,13 +81,15 @@ pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
     if object.metadata.resource_version.is_some() {
         check_version(kind, &object, &old)?;
     }
-    replace(state, call, object, &old, dry_run)
+    managed_fields::track(Author::of(call), Some(&old), &mut object);
+    replace(state, call, object, &old, options.dry_run)
 }
 
 /// Puts `new` in place of `old` if it obeys the rules of the endpoint.
 pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Stored, dry_run: bool) -> Result<Stored> {
     let kind = &call.kind;
     prepare_update(call, &mut new, old)?;
+    managed_fields::keep_times(&mut new, old);
     accept(call, &new, Some(old))?;
     if new == **old {
         return Ok(old.clone());
@@ -206,11 +217,7 @@ fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
 fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &call.kind;
     if call.endpoint == Endpoint::Status {
-        let written = new.clone();
-        let uid = new.metadata.uid.take();
-        *new = old.clone();
-        new.metadata.uid = uid.or_else(|| old.metadata.uid.clone());
-        new.copy_field(&written, "status");
+        prepare_status_update(kind, new, old);
         return Ok(());
     }
     metadata::carry_over(new, old);
@@ -228,6 +235,22 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     Ok(())
 }
 
+/// A custom kind's `/status` leaves the metadata alone, too; the built-in ones' does not.
+fn prepare_status_update(kind: &Kind, new: &mut Object, old: &Object) {
+    metadata::carry_over(new, old);
+    if kind.is_custom() {
+        let written = std::mem::replace(&mut new.metadata, old.metadata.clone());
+        new.metadata.uid = written.uid;
+        new.metadata.managed_fields = written.managed_fields;
+    }
+    let status = new.body.remove("status");
+    new.body.clone_from(&old.body);
+    match status {
+        Some(status) => new.body.insert("status".to_owned(), status),
+        None => new.body.remove("status"),
+    };
+}
+
 /// Refuses an object that breaks rules, all of them at once.
 fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &call.kind;
@@ -235,6 +258,10 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(schema) = kind.schema() {
         errors.extend(schema::validate(&object.body, schema));
+        // What was there twice before may stay so.
+        if old.is_none_or(|old| schema::duplicates(&old.body, schema).is_empty()) {
+            errors.extend(schema::duplicates(&object.body, schema));
+        }
     }
     if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));

@@ -2,6 +2,7 @@
 //! one, in a namespace of its own; where they differ, the embedded one is wrong.
 
 mod defaults;
+mod applies;
 mod fixture;
 mod informer;
 mod nullable;
@@ -43,6 +44,17 @@ scenarios! {
     refusals::errors_name_the_request_the_cause_and_the_way_out,
     informer::informers_follow_from_the_start_and_listers_read,
     informer::late_handlers_hear_of_everything,
+    applies::writes_own_what_they_write,
+    applies::appliers_share_what_is_equal_and_conflict_over_the_rest,
+    applies::what_an_applier_gives_up_is_removed,
+    applies::items_are_merged_by_their_keys,
+    applies::sets_are_merged_and_atomic_values_are_not,
+    applies::a_status_is_owned_apart,
+    applies::appliers_take_over_from_updaters,
+    applies::an_apply_that_changes_nothing_is_no_write,
+    applies::applies_make_what_is_not_there,
+    applies::applies_that_say_too_little_or_too_much_are_refused,
+    applies::who_scales_owns_the_replicas,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_status_work,
     fixture::unset_fields_are_not_sent,

@@ -1,7 +1,7 @@
 //! Checks values against a schema, with the texts of the real server's validator
 //!
 //! Not checked in this form: `pattern`, `format` beyond integer widths, `multipleOf`, `uniqueItems`, `allOf`, `anyOf`, `oneOf`,
-//! `not`, list and map types, and CEL rules.
+//! `not`, and CEL rules.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::{Map, Number, Value};
@@ -118,7 +118,7 @@ fn check_string(text: &str, schema: &JSONSchemaProps, path: &str, errors: &mut V
         errors.push(FieldError::invalid(path, format!("{text:?}"), why));
     }
     if let Some(most) = schema.max_length.filter(|most| length > *most) {
-        errors.push(FieldError::too_long(path, most));
+        errors.push(FieldError::too_long(path, usize::try_from(most).unwrap_or_default()));
     }
 }
 

@@ -1,0 +1,97 @@
+//! Server-side apply: a body that says what its manager wants of an object, put into what others want of it
+
+use http::StatusCode;
+use serde_json::{Map, Value};
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use crate::{
+    call::{Call, Endpoint, State},
+    decode,
+    managed_fields::{self, Author},
+    object::{Object, Stored},
+    patch::type_name,
+    status::{Refusal, Result},
+    write,
+};
+
+/// Applies the body to an object; what is not there is made.
+pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
+    let options = call.patch_options()?;
+    let live = match state.existing(call) {
+        Ok(live) => Some(live),
+        // Only the object itself can be made.
+        Err(_) if call.endpoint == Endpoint::Main => None,
+        Err(refusal) => return Err(refusal),
+    };
+    let applied = body(call)?;
+    let applied = managed_fields::apply(Author::of(call), live.as_deref(), &applied, options.force)?;
+    check_strictly(call)?;
+    let mut object = match (applied.outcome, &live) {
+        (None, Some(live)) => Object::clone(live),
+        (outcome, _) => decode::merged(&call.kind, outcome.unwrap_or_default())?,
+    };
+    object.metadata.managed_fields = applied.entries;
+    match live {
+        Some(live) => {
+            write::place(&mut object, call)?;
+            write::check_name(&object, call)?;
+            write::check_version(&call.kind, &object, &live)?;
+            Ok((StatusCode::OK, write::replace(state, call, object, &live, options.dry_run)?))
+        }
+        None => {
+            check_new(call, &object)?;
+            write::place(&mut object, call)?;
+            write::check_name(&object, call)?;
+            // Whichever version it was to have, it has none yet.
+            object.metadata.resource_version = None;
+            Ok((StatusCode::CREATED, write::insert(state, call, object, options.dry_run)?))
+        }
+    }
+}
+
+/// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
+pub(crate) fn body(call: &Call) -> Result<Value> {
+    match yaml(&call.body, DuplicateKeyPolicy::LastWins) {
+        Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        Ok(Value::Null) => Ok(Value::Object(Map::new())),
+        Ok(other) => {
+            let found = type_name(&other);
+            let into = "Go value of type map[string]interface {}";
+            let why =
+                format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {into}");
+            Err(Refusal::bad_request(format!("error decoding YAML: {why}")))
+        }
+        Err(why) => Err(Refusal::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}"))),
+    }
+}
+
+/// A field that is given twice is a mistake to those who want to know; otherwise the last counts.
+pub(crate) fn check_strictly(call: &Call) -> Result<()> {
+    if !call.is_strict() {
+        return Ok(());
+    }
+    let twice = |why| format!("error strict decoding YAML: error converting YAML to JSON: {why}");
+    yaml(&call.body, DuplicateKeyPolicy::Error).map(drop).map_err(|why| Refusal::bad_request(twice(why)))
+}
+
+/// The first document, as the YAML 1.1 that Go reads.
+fn yaml(body: &[u8], duplicate_keys: DuplicateKeyPolicy) -> Result<Value, String> {
+    let mut body = body;
+    let mut options = serde_saphyr::Options::default();
+    options.duplicate_keys = duplicate_keys;
+    options.legacy_octal_numbers = true;
+    let mut documents = serde_saphyr::read_with_options::<_, Value>(&mut body, options);
+    let mut value = documents.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
+    decode::whole_numbers(&mut value);
+    Ok(value)
+}
+
+/// Who names a uid means an object that is there.
+fn check_new(call: &Call, object: &Object) -> Result<()> {
+    if object.uid().is_empty() {
+        return Ok(());
+    }
+    let why =
+        format!("uid mismatch: the provided object specified uid {}, and no existing object was found", object.uid());
+    Err(Refusal::conflict(&call.kind, call.name(), &why))
+}

@@ -1,0 +1,129 @@
+//! Paths to fields: by name, and into lists by an item's keys, its value or its index
+
+use std::{cmp::Ordering, fmt};
+
+use serde_json::Value;
+
+/// Where a field is, from the root of the object.
+pub(crate) type Path = Vec<PathElement>;
+
+/// One step of a path. They sort in this order, as they are listed in conflicts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PathElement {
+    /// A field of a map.
+    Field(String),
+    /// The item of a list whose key fields have these values, by name.
+    Key(Vec<(String, ItemValue)>),
+    /// The item of a set that is this value.
+    Value(ItemValue),
+    /// An item of a list that has no other name.
+    Index(usize),
+}
+
+impl PathElement {
+    pub(crate) fn field(name: &str) -> Self {
+        Self::Field(name.to_owned())
+    }
+}
+
+impl fmt::Display for PathElement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Key(keys) => {
+                let keys: Vec<String> = keys.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
+                write!(f, "[{}]", keys.join(","))
+            }
+            Self::Value(value) => write!(f, "[={}]", value.0),
+            Self::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// The path of named fields.
+pub(crate) fn fields(names: &[&str]) -> Path {
+    names.iter().map(|name| PathElement::field(name)).collect()
+}
+
+/// `.spec.ports[name="http"].port`
+pub(crate) fn to_text(path: &[PathElement]) -> String {
+    path.iter().map(ToString::to_string).collect()
+}
+
+/// A JSON value with an order, so that it can be (part of) a key. Numbers are in the order of their size, whether they
+/// are whole or not.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemValue(pub(crate) Value);
+
+impl Ord for ItemValue {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for ItemValue {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ItemValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ItemValue {}
+
+fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => left.cmp(&right),
+            _ => left.as_f64().unwrap_or_default().total_cmp(&right.as_f64().unwrap_or_default()),
+        },
+        (Value::String(left), Value::String(right)) => left.cmp(right),
+        (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
+        (Value::Array(left), Value::Array(right)) => {
+            let items = left.iter().zip(right).map(|(left, right)| compare(left, right));
+            items.fold(Ordering::Equal, Ordering::then).then(left.len().cmp(&right.len()))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let fields = left.iter().zip(right).map(|(left, right)| left.0.cmp(right.0).then(compare(left.1, right.1)));
+            fields.fold(Ordering::Equal, Ordering::then).then(left.len().cmp(&right.len()))
+        }
+        _ => rank(left).cmp(&rank(right)),
+    }
+}
+
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Number(_) => 0,
+        Value::String(_) => 1,
+        Value::Bool(_) => 2,
+        Value::Array(_) => 3,
+        Value::Object(_) => 4,
+        Value::Null => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_read_as_the_real_server_writes_them() {
+        let key =
+            PathElement::Key(vec![("name".into(), ItemValue(json!("http"))), ("port".into(), ItemValue(json!(80)))]);
+        let path = [PathElement::field("spec"), key, PathElement::Value(ItemValue(json!("a"))), PathElement::Index(2)];
+        assert_eq!(to_text(&path), r#".spec[name="http",port=80][="a"][2]"#);
+    }
+
+    #[test]
+    fn numbers_are_equal_by_size() {
+        assert_eq!(ItemValue(json!(1)), ItemValue(json!(1.0)));
+        assert!(ItemValue(json!(9)) < ItemValue(json!(10)));
+        assert!(ItemValue(json!(10)) < ItemValue(json!("1")));
+    }
+}

@@ -1,0 +1,97 @@
+//! Who owns replicas: handed from an object to its Scale, and back
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde_json::json;
+
+use super::{
+    managers::{Manager, Managers, Owned},
+    path::{Path, fields},
+    set::FieldSet,
+    types::{Type, embedded},
+};
+
+pub(crate) const API_VERSION: &str = "autoscaling/v1";
+
+/// Where each version of a kind keeps its replicas; nowhere in those that have no Scale.
+pub(crate) type ReplicaPaths = BTreeMap<String, Option<Path>>;
+
+/// The type of a Scale.
+pub(super) static TYPES: LazyLock<BTreeMap<String, Type>> = LazyLock::new(|| {
+    let replicas = json!({ "type": "integer" });
+    let scale = embedded(json!({
+        "type": "object",
+        "properties": {
+            "spec": { "type": "object", "properties": { "replicas": replicas } },
+            "status": { "type": "object", "properties": { "replicas": replicas, "selector": { "type": "string" } } },
+        },
+    }));
+    [(API_VERSION.to_owned(), scale)].into()
+});
+
+fn replicas() -> Path {
+    fields(&["spec", "replicas"])
+}
+
+/// The owners of an object's replicas, as owners of its Scale's.
+pub(crate) fn to_scale(parent: &Managers, paths: &ReplicaPaths) -> Managers {
+    let owner = |(manager, owned): (&Manager, &Owned)| {
+        let path = paths.get(&owned.api_version)?.as_ref()?;
+        let set = owned.set.contains(path).then(|| FieldSet::of([replicas()]))?;
+        let manager = Manager::new(&manager.name, manager.operation, API_VERSION, &manager.subresource);
+        Some((manager, Owned { set, api_version: API_VERSION.to_owned(), time: owned.time.clone() }))
+    };
+    parent.iter().filter_map(owner).collect()
+}
+
+/// The managers of an object after a write of its Scale. As on the real server, who updates replicas there has no time.
+pub(crate) fn to_parent(parent: &Managers, mut scale: Managers, paths: &ReplicaPaths, api_version: &str) -> Managers {
+    let mut managers = Managers::new();
+    for (manager, owned) in parent {
+        let Some(path) = paths.get(&owned.api_version) else {
+            continue;
+        };
+        let mut owned = owned.clone();
+        if let Some(path) = path.as_ref().filter(|path| owned.set.contains(path))
+            && scale.remove(manager).is_none()
+        {
+            owned.set = owned.set.difference(&FieldSet::of([path.clone()]));
+        }
+        if !owned.set.is_empty() {
+            managers.insert(manager.clone(), owned);
+        }
+    }
+    let path = paths.get(api_version).cloned().flatten().unwrap_or_default();
+    for (manager, _) in scale.into_iter().filter(|(_, owned)| owned.set.contains(&replicas())) {
+        let time = parent.get(&manager).and_then(|owned| owned.time.clone());
+        let set = FieldSet::of([path.clone()]);
+        managers.insert(manager, Owned { set, api_version: api_version.to_owned(), time });
+    }
+    managers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::managers::Operation, *};
+
+    const VERSION: &str = "example.com/v1";
+
+    fn owned(paths: &[&[&str]]) -> Owned {
+        let set = FieldSet::of(paths.iter().map(|path| fields(path)));
+        Owned { set, api_version: VERSION.into(), time: None }
+    }
+
+    #[test]
+    fn who_loses_replicas_in_the_scale_loses_them_in_the_object() {
+        let paths: ReplicaPaths = [(VERSION.to_owned(), Some(fields(&["spec", "seats"])))].into();
+        let maker = Manager::new("maker", Operation::Update, VERSION, "");
+        let parent: Managers = [(maker.clone(), owned(&[&["spec", "seats"], &["spec", "name"]]))].into();
+        let mut scale = to_scale(&parent, &paths);
+        assert_eq!(scale.values().map(|owned| owned.set.paths()).collect::<Vec<_>>(), [[replicas()]]);
+        scale.clear();
+        let scaler = Manager::new("scaler", Operation::Update, API_VERSION, "scale");
+        scale.insert(scaler.clone(), Owned { set: FieldSet::of([replicas()]), ..owned(&[]) });
+        let after = to_parent(&parent, scale, &paths, VERSION);
+        assert_eq!(after, [(maker, owned(&[&["spec", "name"]])), (scaler, owned(&[&["spec", "seats"]]))].into());
+    }
+}

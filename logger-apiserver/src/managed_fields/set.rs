@@ -1,0 +1,198 @@
+//! Sets of fields: what a manager owns, and what a write changes
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::path::{Path, PathElement};
+
+/// A set of paths.
+///
+/// Promises: a field and the fields in it are members apart from each other; no branch without members is kept, so equal
+/// sets are equal values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct FieldSet {
+    members: BTreeSet<PathElement>,
+    /// Never empty ones.
+    children: BTreeMap<PathElement, FieldSet>,
+}
+
+impl FieldSet {
+    pub(crate) fn of(paths: impl IntoIterator<Item = Path>) -> Self {
+        let mut set = Self::default();
+        paths.into_iter().for_each(|path| set.insert(&path));
+        set
+    }
+
+    /// Adds a field, and none of those it is in. The whole object is nobody's.
+    pub(crate) fn insert(&mut self, path: &[PathElement]) {
+        match path {
+            [] => {}
+            [last] => {
+                self.members.insert(last.clone());
+            }
+            [first, rest @ ..] => self.children.entry(first.clone()).or_default().insert(rest),
+        }
+    }
+
+    /// Adds a field that is here, and what is in it.
+    pub(crate) fn insert_branch(&mut self, element: PathElement, is_member: bool, branch: Self) {
+        if !branch.is_empty() {
+            let merged = self.children.remove(&element).unwrap_or_default().union(&branch);
+            self.children.insert(element.clone(), merged);
+        }
+        if is_member {
+            self.members.insert(element);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.children.is_empty()
+    }
+
+    pub(crate) fn contains(&self, path: &[PathElement]) -> bool {
+        match path {
+            [] => false,
+            [last] => self.members.contains(last),
+            [first, rest @ ..] => self.children.get(first).is_some_and(|child| child.contains(rest)),
+        }
+    }
+
+    /// The fields that are members here, those inside them left out.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &PathElement> {
+        self.members.iter()
+    }
+
+    /// The fields that have members inside them.
+    pub(crate) fn children(&self) -> impl Iterator<Item = (&PathElement, &Self)> {
+        self.children.iter()
+    }
+
+    pub(crate) fn has_member(&self, element: &PathElement) -> bool {
+        self.members.contains(element)
+    }
+
+    /// What is in a field.
+    pub(crate) fn child(&self, element: &PathElement) -> Option<&Self> {
+        self.children.get(element)
+    }
+
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        let mut union = self.clone();
+        union.members.extend(other.members.iter().cloned());
+        for (element, child) in &other.children {
+            let merged = union.children.get(element).map_or_else(|| child.clone(), |present| present.union(child));
+            union.children.insert(element.clone(), merged);
+        }
+        union
+    }
+
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        let common = |(element, child): (&PathElement, &Self)| {
+            let child = child.intersection(other.children.get(element)?);
+            Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
+        };
+        Self {
+            members: self.members.intersection(&other.members).cloned().collect(),
+            children: self.children.iter().filter_map(common).collect(),
+        }
+    }
+
+    /// What is not in `other`; fields inside a member of `other` stay.
+    pub(crate) fn difference(&self, other: &Self) -> Self {
+        let rest = |(element, child): (&PathElement, &Self)| {
+            let child = other.children.get(element).map_or_else(|| child.clone(), |other| child.difference(other));
+            Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
+        };
+        Self {
+            members: self.members.difference(&other.members).cloned().collect(),
+            children: self.children.iter().filter_map(rest).collect(),
+        }
+    }
+
+    /// What is neither in `other` nor inside a member of it.
+    pub(crate) fn outside(&self, other: &Self) -> Self {
+        let rest = |(element, child): (&PathElement, &Self)| {
+            if other.members.contains(element) {
+                return None;
+            }
+            let child = other.children.get(element).map_or_else(|| child.clone(), |other| child.outside(other));
+            Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
+        };
+        Self {
+            members: self.members.difference(&other.members).cloned().collect(),
+            children: self.children.iter().filter_map(rest).collect(),
+        }
+    }
+
+    /// Every member, the outer before the inner of each branch.
+    pub(crate) fn paths(&self) -> Vec<Path> {
+        let here = self.members.iter().map(|element| vec![element.clone()]);
+        let below = self.children.iter().flat_map(|(element, child)| {
+            child.paths().into_iter().map(move |path| std::iter::once(element.clone()).chain(path).collect())
+        });
+        here.chain(below).collect()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{
+        super::path::{ItemValue, fields},
+        *,
+    };
+
+    fn element() -> impl Strategy<Value = PathElement> {
+        prop_oneof![
+            "[a-c]".prop_map(PathElement::Field),
+            "[a-b]".prop_map(|name| PathElement::Key(vec![("name".into(), ItemValue(json!(name)))])),
+            (0..2).prop_map(|number| PathElement::Value(ItemValue(json!(number)))),
+            (0..2usize).prop_map(PathElement::Index),
+        ]
+    }
+
+    /// Sets of a few short paths, so that two of them have paths in common.
+    pub(in super::super) fn sets() -> impl Strategy<Value = FieldSet> {
+        proptest::collection::vec(proptest::collection::vec(element(), 1..4), 0..8).prop_map(FieldSet::of)
+    }
+
+    fn naive(set: &FieldSet) -> BTreeSet<Path> {
+        set.paths().into_iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sets_are_sets_of_paths(left in sets(), right in sets()) {
+            let (l, r) = (naive(&left), naive(&right));
+            prop_assert_eq!(naive(&left.union(&right)), l.union(&r).cloned().collect());
+            prop_assert_eq!(naive(&left.intersection(&right)), l.intersection(&r).cloned().collect());
+            prop_assert_eq!(naive(&left.difference(&right)), l.difference(&r).cloned().collect());
+            prop_assert!(l.iter().all(|path| left.contains(path)));
+            prop_assert_eq!(left.is_empty(), l.is_empty());
+        }
+
+        #[test]
+        fn no_branch_without_members_is_kept(left in sets(), right in sets()) {
+            for set in [left.union(&right), left.intersection(&right), left.difference(&right), left.outside(&right)] {
+                prop_assert_eq!(&FieldSet::of(set.paths()), &set);
+            }
+        }
+
+        #[test]
+        fn outside_is_what_no_member_leads_to(left in sets(), right in sets()) {
+            let r = naive(&right);
+            let led_to = |path: &Path| (1..=path.len()).any(|length| r.contains(&path[..length]));
+            let expected: BTreeSet<Path> = naive(&left).into_iter().filter(|path| !led_to(path)).collect();
+            prop_assert_eq!(naive(&left.outside(&right)), expected);
+        }
+    }
+
+    #[test]
+    fn a_field_and_the_fields_in_it_are_members_apart() {
+        let set = FieldSet::of([fields(&["a"]), fields(&["a", "b"])]);
+        let without = set.difference(&FieldSet::of([fields(&["a"])]));
+        assert_eq!(without.paths(), [fields(&["a", "b"])]);
+        assert!(set.outside(&FieldSet::of([fields(&["a"])])).is_empty());
+    }
+}

@@ -1,0 +1,202 @@
+//! What holds for any two objects of a type with every sort of field
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    check::{Duplicates, check},
+    collect::collect,
+    compare::{Comparison, compare},
+    managers::{Manager, Managers, Operation},
+    merge::merge,
+    path::{PathElement, fields},
+    reconcile::reconcile,
+    remove::without,
+    set::FieldSet,
+    types::{Type, embedded},
+    writer::Writer,
+    *,
+};
+
+const VERSION: &str = "example.com/v1";
+
+fn type_() -> Type {
+    let text = json!({ "type": "string" });
+    let item = json!({ "type": "object", "properties": { "name": text, "mode": { "type": "string", "default": "m" }, "n": { "type": "integer" } } });
+    embedded(json!({
+        "type": "object",
+        "properties": {
+            "number": { "type": "integer" },
+            "port": { "x-kubernetes-int-or-string": true },
+            "items": { "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "mode"], "items": item },
+            "set": { "type": "array", "x-kubernetes-list-type": "set", "items": text },
+            "list": { "type": "array", "items": text },
+            "texts": { "type": "object", "additionalProperties": text },
+            "whole": { "type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": text },
+            "free": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
+        },
+    }))
+}
+
+fn maybe(name: &'static str, value: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Option<(String, Value)>> {
+    proptest::option::of(value.prop_map(move |value| (name.to_owned(), value))).boxed()
+}
+
+fn texts() -> impl Strategy<Value = Value> {
+    proptest::collection::btree_map("[a-c]", "[x-z]", 0..3).prop_map(|texts| json!(texts))
+}
+
+fn items() -> impl Strategy<Value = Value> {
+    let item = (proptest::option::of(0..3), proptest::option::of("[m-n]"));
+    proptest::collection::btree_map("[a-c]", item, 0..4).prop_map(|items| {
+        let item = |(name, (number, mode)): (String, (Option<i32>, Option<String>))| {
+            let mut item = json!({ "name": name });
+            number.into_iter().for_each(|number| item["n"] = json!(number));
+            mode.into_iter().for_each(|mode| item["mode"] = json!(mode));
+            item
+        };
+        items.into_iter().map(item).collect()
+    })
+}
+
+/// Objects of the type.
+fn objects() -> impl Strategy<Value = Value> {
+    let set = proptest::sample::subsequence(vec!["a", "b", "c", "d"], 0..4).prop_shuffle();
+    let free = prop_oneof![texts(), Just(json!({ "a": { "b": [1] } })), Just(json!({ "a": [1], "b": null }))];
+    vec![
+        maybe("number", (0..3).prop_map(|number| json!(number))),
+        maybe("port", prop_oneof![Just(json!(80)), Just(json!("http"))]),
+        maybe("items", items()),
+        maybe("set", set.prop_map(|set| json!(set))),
+        maybe("list", proptest::collection::vec("[a-b]", 0..3).prop_map(|list| json!(list))),
+        maybe("texts", texts()),
+        maybe("whole", texts()),
+        maybe("free", free),
+    ]
+    .prop_map(|fields| Value::Object(fields.into_iter().flatten().collect()))
+}
+
+/// Applies as a manager, without the checks of a request.
+fn applied(live: &Value, wanted: &Value, managers: Managers, manager: &str, force: bool) -> Option<(Value, Managers)> {
+    let types = [(VERSION.to_owned(), type_())].into();
+    let reset = BTreeMap::new();
+    let writer = Writer {
+        name: manager,
+        api_version: VERSION,
+        subresource: "",
+        types: &types,
+        reset: &reset,
+        versions_are_known: true,
+    };
+    let (outcome, managers) = writer.apply(live, wanted, managers, force).ok()?;
+    Some((outcome.unwrap_or_else(|| live.clone()), managers))
+}
+
+fn owned(managers: &Managers, manager: &str) -> FieldSet {
+    let manager = Manager::new(manager, Operation::Apply, VERSION, "");
+    managers.get(&manager).map(|owned| owned.set.clone()).unwrap_or_default()
+}
+
+/// An empty map or list is nothing to be merged into one that is not, and nothing that could be left of one.
+fn is_empty_at(object: &Value, path: &[PathElement]) -> bool {
+    let pointer: String = path.iter().map(|element| element.to_string().replace('.', "/")).collect();
+    object.pointer(&pointer).is_some_and(|value| *value == json!({}) || *value == json!([]))
+}
+
+proptest! {
+    #[test]
+    fn what_is_equal_does_not_differ(object in objects()) {
+        prop_assert_eq!(check(&object, &type_(), Duplicates::Refused), Ok(()));
+        prop_assert_eq!(compare(&object, &object, &type_()), Comparison::default());
+        prop_assert_eq!(merge(&object, &object, &type_()), object);
+    }
+
+    #[test]
+    fn a_difference_turned_round_is_its_reverse(one in objects(), other in objects()) {
+        let (there, back) = (compare(&one, &other, &type_()), compare(&other, &one, &type_()));
+        prop_assert_eq!((there.added, there.removed), (back.removed, back.added));
+    }
+
+    #[test]
+    fn a_merge_removes_nothing_and_has_all_that_was_applied(live in objects(), wanted in objects()) {
+        let merged = merge(&live, &wanted, &type_());
+        let found = compare(&live, &merged, &type_());
+        prop_assert!(found.removed.outside(&found.modified).is_empty(), "{found:?}");
+        prop_assert_eq!(merge(&merged, &wanted, &type_()), merged.clone());
+        let missing = collect(&wanted, &type_()).difference(&collect(&merged, &type_()));
+        prop_assert!(missing.paths().iter().all(|path| is_empty_at(&wanted, path)), "{missing:?}");
+    }
+
+    #[test]
+    fn without_its_fields_nothing_is_left(object in objects()) {
+        let rest = without(&object, &collect(&object, &type_()), &type_());
+        prop_assert!(collect(&rest, &type_()).paths().iter().all(|path| path.len() == 1), "{rest}");
+    }
+
+    #[test]
+    fn who_applies_again_changes_nothing(live in objects(), wanted in objects()) {
+        let (first, managers) = applied(&live, &wanted, Managers::new(), "one", true).unwrap();
+        let (second, after) = applied(&first, &wanted, managers.clone(), "one", false).unwrap();
+        prop_assert_eq!(second, first);
+        prop_assert_eq!(owned(&after, "one"), owned(&managers, "one"));
+    }
+
+    #[test]
+    fn who_applies_owns_what_it_applied(live in objects(), wanted in objects(), other in objects()) {
+        let (object, managers) = applied(&live, &other, Managers::new(), "other", true).unwrap();
+        let (_, managers) = applied(&object, &wanted, managers, "one", true).unwrap();
+        prop_assert_eq!(owned(&managers, "one"), collect(&wanted, &type_()));
+    }
+
+    #[test]
+    fn an_apply_without_conflicts_takes_nothing_from_others(wanted in objects(), other in objects(), third in objects()) {
+        let (object, managers) = applied(&json!({}), &other, Managers::new(), "other", true).unwrap();
+        let before = owned(&managers, "other");
+        let Some((object, managers)) = applied(&object, &wanted, managers, "one", false) else { return Ok(()) };
+        prop_assert_eq!(owned(&managers, "other"), before.clone());
+        let Some((object, managers)) = applied(&object, &third, managers, "one", false) else { return Ok(()) };
+        prop_assert_eq!(owned(&managers, "other"), before);
+        let lost = compare(&object, &merge(&object, &other, &type_()), &type_()).written();
+        prop_assert!(lost.paths().iter().all(|path| is_empty_at(&other, path)), "{lost:?}");
+    }
+
+    #[test]
+    fn a_type_that_did_not_change_leaves_ownership_alone(object in objects()) {
+        let set = collect(&object, &type_());
+        prop_assert_eq!(reconcile(&set, &type_()), set);
+    }
+}
+
+#[test]
+fn what_became_one_value_is_owned_as_one() {
+    let type_ = embedded(json!({
+        "type": "object",
+        "properties": { "a": { "type": "object", "x-kubernetes-map-type": "atomic", "properties": { "b": { "type": "string" } } } },
+    }));
+    let set = FieldSet::of([fields(&["a", "b"]), fields(&["c"])]);
+    assert_eq!(reconcile(&set, &type_), FieldSet::of([fields(&["a"]), fields(&["c"])]));
+}
+
+#[test]
+fn another_sort_of_value_takes_the_place_of_all_that_was_there() {
+    let (map, scalar) = (json!({ "free": { "a": { "b": 1 } } }), json!({ "free": { "a": "x" } }));
+    let found = compare(&map, &scalar, &type_());
+    assert_eq!(found.removed, FieldSet::of([fields(&["free", "a", "b"])]));
+    assert_eq!(found.modified, FieldSet::of([fields(&["free", "a"])]));
+    let found = compare(&scalar, &map, &type_());
+    assert_eq!(found.added, FieldSet::of([fields(&["free", "a", "b"])]));
+    assert_eq!(found.modified, FieldSet::of([fields(&["free", "a"])]));
+}
+
+#[test]
+fn merged_items_keep_the_live_order_where_the_applied_one_does_not_say_otherwise() {
+    let merged = |live: &[&str], applied: &[&str]| {
+        let merged = merge(&json!({ "set": live }), &json!({ "set": applied }), &type_());
+        merged["set"].as_array().unwrap().iter().map(|item| item.as_str().unwrap().to_owned()).collect::<String>()
+    };
+    assert_eq!(merged(&["a", "b", "c"], &["d"]), "abcd");
+    assert_eq!(merged(&["a", "b", "c", "d"], &["d", "x", "b", "y"]), "acdxby");
+    assert_eq!(merged(&["a", "c", "d", "x", "b", "y"], &["c", "a"]), "cdxbya");
+    // Stored lists may hold something twice.
+    assert_eq!(merged(&["a", "a", "b"], &["c"]), "aabc");
+}

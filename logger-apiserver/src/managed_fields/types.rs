@@ -1,0 +1,297 @@
+//! How the values of a kind are merged and owned: by scalar, list and map, made from its schema
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
+use serde_json::{Value, json};
+
+use super::path::{ItemValue, PathElement};
+use crate::schema::item_schema;
+
+/// The type of a field.
+#[derive(Debug, Clone)]
+pub(crate) enum Type {
+    Scalar(Scalar),
+    List(Arc<List>),
+    Map(Arc<Map>),
+    /// A scalar, or a list or a map of these types: what the value is decides.
+    Any(Arc<List>, Arc<Map>),
+    /// What no schema describes: maps are merged, lists are not.
+    Deduced,
+    /// What no schema describes, inside something that is not merged.
+    Opaque,
+}
+
+/// Which scalars a field takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Scalar {
+    Number,
+    Text,
+    Boolean,
+    Any,
+}
+
+#[derive(Debug)]
+pub(crate) struct List {
+    pub(crate) item: Type,
+    pub(crate) identity: Identity,
+}
+
+/// What makes an item of a list the same in two lists.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Identity {
+    /// Nothing: the list is one value.
+    None,
+    /// Its value: the list is a set.
+    Value,
+    /// The values of these fields: the list is a map.
+    Keys(Vec<Key>),
+}
+
+/// A key field and its default.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Key {
+    name: String,
+    default: Option<Value>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Map {
+    /// The fields with a name of their own.
+    fields: BTreeMap<String, Type>,
+    /// The type of the others, if there may be others.
+    others: Option<Type>,
+    /// Whether it is one value.
+    pub(crate) atomic: bool,
+}
+
+/// What a type says of one value.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape<'a> {
+    Scalar(Scalar),
+    List(&'a List),
+    Map(&'a Map),
+}
+
+impl Shape<'_> {
+    /// Whether two shapes of one type are the same.
+    pub(crate) fn is(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+impl Type {
+    /// The type of a kind's objects.
+    pub(crate) fn of_kind(schema: Option<&JSONSchemaProps>) -> Self {
+        schema.map_or(Self::Deduced, |schema| {
+            let root = JSONSchemaProps { x_kubernetes_embedded_resource: Some(true), ..schema.clone() };
+            Self::of(&root, false)
+        })
+    }
+
+    /// The type a schema describes; `preserve` if it lies in something that keeps unknown fields.
+    pub(crate) fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
+        let preserve = preserve || schema.x_kubernetes_preserve_unknown_fields == Some(true);
+        match (schema.type_.as_deref().unwrap_or_default(), schema.format.as_deref().unwrap_or_default()) {
+            ("object", _) => Self::Map(Arc::new(Map::of(schema, preserve))),
+            ("array", _) => Self::List(Arc::new(List::of(schema, preserve))),
+            ("integer" | "number", _) => Self::Scalar(Scalar::Number),
+            ("boolean", _) => Self::Scalar(Scalar::Boolean),
+            ("string", "" | "byte") => Self::Scalar(Scalar::Text),
+            ("string", _) => Self::Scalar(Scalar::Any),
+            _ => Self::Any(Arc::new(List::of(schema, preserve)), Arc::new(Map::of(schema, preserve))),
+        }
+    }
+
+    /// What the type says of a value. Nothing and null have the shape of whatever the type prefers.
+    pub(crate) fn shape(&self, value: Option<&Value>) -> Shape<'_> {
+        match self {
+            Self::Scalar(scalar) => Shape::Scalar(*scalar),
+            Self::List(list) => Shape::List(list),
+            Self::Map(map) => Shape::Map(map),
+            Self::Any(list, map) => shape_of(value, list, map),
+            Self::Deduced => shape_of(value, &DEDUCED.0, &DEDUCED.1),
+            Self::Opaque => shape_of(value, &OPAQUE.0, &OPAQUE.1),
+        }
+    }
+
+    /// The list it may be.
+    pub(crate) fn list(&self) -> Option<&List> {
+        match self {
+            Self::List(list) | Self::Any(list, _) => Some(list),
+            Self::Deduced => Some(&DEDUCED.0),
+            Self::Opaque => Some(&OPAQUE.0),
+            Self::Scalar(_) | Self::Map(_) => None,
+        }
+    }
+
+    /// The map it may be.
+    pub(crate) fn map(&self) -> Option<&Map> {
+        match self {
+            Self::Map(map) | Self::Any(_, map) => Some(map),
+            Self::Deduced => Some(&DEDUCED.1),
+            Self::Opaque => Some(&OPAQUE.1),
+            Self::Scalar(_) | Self::List(_) => None,
+        }
+    }
+}
+
+static DEDUCED: LazyLock<(List, Map)> = LazyLock::new(|| {
+    let list = List { item: Type::Opaque, identity: Identity::None };
+    (list, Map { fields: BTreeMap::new(), others: Some(Type::Deduced), atomic: false })
+});
+
+static OPAQUE: LazyLock<(List, Map)> = LazyLock::new(|| {
+    let list = List { item: Type::Opaque, identity: Identity::None };
+    (list, Map { fields: BTreeMap::new(), others: Some(Type::Opaque), atomic: true })
+});
+
+fn shape_of<'a>(value: Option<&Value>, list: &'a List, map: &'a Map) -> Shape<'a> {
+    match value {
+        Some(Value::Array(_)) => Shape::List(list),
+        None | Some(Value::Null | Value::Object(_)) => Shape::Map(map),
+        Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => Shape::Scalar(Scalar::Any),
+    }
+}
+
+impl List {
+    fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
+        let item = item_schema(schema);
+        let identity = match schema.x_kubernetes_list_type.as_deref() {
+            Some("set") => Identity::Value,
+            Some("map") => {
+                let names = schema.x_kubernetes_list_map_keys.iter().flatten();
+                Identity::Keys(names.map(|name| Key { name: name.clone(), default: default_of(item, name) }).collect())
+            }
+            _ => Identity::None,
+        };
+        Self { item: item.map_or(Type::Opaque, |item| Type::of(item, preserve)), identity }
+    }
+
+    /// What makes this item the one it is, or why it is none.
+    pub(crate) fn element(&self, item: &Value) -> Result<PathElement, String> {
+        match &self.identity {
+            Identity::None => Err("invalid indexing of non-associative list".to_owned()),
+            Identity::Value => match item {
+                Value::Object(_) => Err("associative list without keys has an element that's a map type".to_owned()),
+                Value::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
+                Value::Null => Err("associative list without keys has an element that's an explicit null".to_owned()),
+                scalar => Ok(PathElement::Value(ItemValue(scalar.clone()))),
+            },
+            Identity::Keys(keys) => key_element(keys, item),
+        }
+    }
+}
+
+fn key_element(keys: &[Key], item: &Value) -> Result<PathElement, String> {
+    let fields = match item {
+        Value::Object(fields) => fields,
+        Value::Null => return Err("associative list with keys may not have a null element".to_owned()),
+        _ => return Err("associative list with keys may not have non-map elements".to_owned()),
+    };
+    let value =
+        |key: &Key| Some((key.name.clone(), ItemValue(fields.get(&key.name).or(key.default.as_ref())?.clone())));
+    let mut found: Vec<_> = keys.iter().filter_map(value).collect();
+    if found.is_empty() && !keys.is_empty() {
+        let names: Vec<String> = keys.iter().map(|key| format!("{:?}", key.name)).collect();
+        return Err(format!(
+            "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
+            names.join(" "),
+        ));
+    }
+    found.sort();
+    Ok(PathElement::Key(found))
+}
+
+fn default_of(item: Option<&JSONSchemaProps>, name: &str) -> Option<Value> {
+    item?.properties.as_ref()?.get(name)?.default.as_ref().map(|default| default.0.clone())
+}
+
+impl Map {
+    fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
+        let properties = schema.properties.iter().flatten();
+        let mut fields: BTreeMap<String, Type> =
+            properties.map(|(name, property)| (name.clone(), Type::of(property, preserve))).collect();
+        if schema.x_kubernetes_embedded_resource == Some(true) {
+            fields.insert("apiVersion".to_owned(), Type::Scalar(Scalar::Text));
+            fields.insert("kind".to_owned(), Type::Scalar(Scalar::Text));
+            fields.insert("metadata".to_owned(), OBJECT_META.clone());
+        }
+        let others = match &schema.additional_properties {
+            None if preserve || fields.is_empty() => Some(Type::Deduced),
+            None | Some(JSONSchemaPropsOrBool::Bool(false)) => None,
+            Some(JSONSchemaPropsOrBool::Bool(true)) => Some(Type::Deduced),
+            Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(Type::of(schema, preserve)),
+        };
+        Self { fields, others, atomic: schema.x_kubernetes_map_type.as_deref() == Some("atomic") }
+    }
+
+    /// The type of a field, if there may be such a field.
+    pub(crate) fn field(&self, name: &str) -> Option<&Type> {
+        self.fields.get(name).or(self.others.as_ref())
+    }
+
+    /// Whether the type names this field.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
+    /// Whether the type knows nothing of what is in it.
+    pub(crate) fn is_deduced(&self) -> bool {
+        self.fields.is_empty() && matches!(self.others, Some(Type::Deduced))
+    }
+}
+
+/// A kind's type from a schema that is written in this crate.
+pub(super) fn embedded(schema: Value) -> Type {
+    Type::of_kind(Some(&written(schema)))
+}
+
+fn written(schema: Value) -> JSONSchemaProps {
+    serde_json::from_value(schema).expect("it is written as a schema")
+}
+
+static OBJECT_META: LazyLock<Type> = LazyLock::new(|| {
+    let texts = json!({ "type": "object", "additionalProperties": { "type": "string" } });
+    let time = json!({ "type": "string", "format": "date-time" });
+    let schema = written(json!({
+        "type": "object",
+        "properties": {
+            "annotations": texts,
+            "creationTimestamp": time,
+            "deletionGracePeriodSeconds": { "type": "integer" },
+            "deletionTimestamp": time,
+            "finalizers": { "type": "array", "x-kubernetes-list-type": "set", "items": { "type": "string" } },
+            "generateName": { "type": "string" },
+            "generation": { "type": "integer" },
+            "labels": texts,
+            "managedFields": { "type": "array", "items": { "type": "object" } },
+            "name": { "type": "string" },
+            "namespace": { "type": "string" },
+            "ownerReferences": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["uid"],
+                "items": {
+                    "type": "object",
+                    "x-kubernetes-map-type": "atomic",
+                    "properties": {
+                        "apiVersion": { "type": "string" },
+                        "blockOwnerDeletion": { "type": "boolean" },
+                        "controller": { "type": "boolean" },
+                        "kind": { "type": "string" },
+                        "name": { "type": "string" },
+                        "uid": { "type": "string", "default": "" },
+                    },
+                },
+            },
+            "resourceVersion": { "type": "string" },
+            "selfLink": { "type": "string" },
+            "uid": { "type": "string" },
+        },
+    }));
+    Type::of(&schema, false)
+});
