@@ -1,10 +1,12 @@
 //! What a server and the generated clients do together. Each scenario runs on the embedded API server and on the real
 //! one, in a namespace of its own; where they differ, the embedded one is wrong.
 
+mod apply;
 mod defaults;
-mod applies;
 mod fixture;
+mod generic;
 mod informer;
+mod managed_fields;
 mod nullable;
 mod refusals;
 mod verbs;
@@ -44,17 +46,17 @@ scenarios! {
     refusals::errors_name_the_request_the_cause_and_the_way_out,
     informer::informers_follow_from_the_start_and_listers_read,
     informer::late_handlers_hear_of_everything,
-    applies::writes_own_what_they_write,
-    applies::appliers_share_what_is_equal_and_conflict_over_the_rest,
-    applies::what_an_applier_gives_up_is_removed,
-    applies::items_are_merged_by_their_keys,
-    applies::sets_are_merged_and_atomic_values_are_not,
-    applies::a_status_is_owned_apart,
-    applies::appliers_take_over_from_updaters,
-    applies::an_apply_that_changes_nothing_is_no_write,
-    applies::applies_make_what_is_not_there,
-    applies::applies_that_say_too_little_or_too_much_are_refused,
-    applies::who_scales_owns_the_replicas,
+    managed_fields::writes_own_what_they_write,
+    managed_fields::appliers_share_what_is_equal_and_conflict_over_the_rest,
+    managed_fields::what_an_applier_gives_up_is_removed,
+    managed_fields::items_are_merged_by_their_keys,
+    managed_fields::sets_are_merged_and_atomic_values_are_not,
+    managed_fields::a_status_is_owned_apart,
+    managed_fields::appliers_take_over_from_updaters,
+    managed_fields::an_apply_that_changes_nothing_is_no_write,
+    managed_fields::applies_make_what_is_not_there,
+    managed_fields::applies_that_say_too_little_or_too_much_are_refused,
+    managed_fields::who_scales_owns_the_replicas,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_status_work,
     fixture::unset_fields_are_not_sent,
@@ -68,4 +70,16 @@ scenarios! {
     nullable::nulls_come_back_as_nulls_and_absent_fields_as_absent,
     nullable::a_null_in_a_merge_patch_still_removes,
     nullable::nullable_fields_keep_their_rules,
+    generic::resources_are_found_by_name,
+    generic::informers_are_found_by_name_and_listers_by_index,
+    generic::a_deletion_says_which_object_it_means,
+    generic::kinds_of_the_core_group_are_declared_like_any_other,
+    apply::what_is_applied_and_extracted_is_the_same_and_applied_again_changes_nothing,
+    apply::managers_share_an_object_and_conflict_over_a_field,
+    apply::what_is_given_up_is_removed_unless_another_owns_it,
+    apply::lists_are_merged_by_key_as_sets_or_replaced,
+    apply::a_status_is_applied_apart_and_by_its_own_manager_entry,
+    apply::a_configuration_for_another_namespace_is_not_sent,
+    apply::cluster_kinds_and_built_in_kinds_are_applied,
+    apply::further_methods_apply,
 }
