@@ -24,15 +24,44 @@ pub trait DeepCopy: Sized {
     fn deep_copy_into(&self, target: &mut Self) {
         *target = self.deep_copy();
     }
+
+    /// A copy of a map with such keys: only the key's type knows whether the map's own `Clone`, which is twice as fast as
+    /// building the map again, is a way to copy it.
+    #[doc(hidden)]
+    fn deep_copy_keyed<V: DeepCopy>(map: &BTreeMap<Self, V>) -> BTreeMap<Self, V>
+    where
+        Self: Ord,
+    {
+        built_again(map)
+    }
+
+    /// The same question to the values, whose keys may be cloned.
+    #[doc(hidden)]
+    fn deep_copy_values<K: Clone + DeepCopy + Ord>(map: &BTreeMap<K, Self>) -> BTreeMap<K, Self> {
+        built_again(map)
+    }
 }
 
-/// For types whose `Clone` is a deep copy.
+/// How a new copy is made of a type whose `Clone` is a deep copy.
+macro_rules! new_by_clone {
+    () => {
+        fn deep_copy(&self) -> Self {
+            self.clone()
+        }
+
+        fn deep_copy_values<K: Clone + DeepCopy + Ord>(
+            map: &std::collections::BTreeMap<K, Self>,
+        ) -> std::collections::BTreeMap<K, Self> {
+            map.clone()
+        }
+    };
+}
+
+/// For types whose `Clone` is a deep copy, and all there is.
 macro_rules! clone_is_deep {
     ($($ty:ty),* $(,)?) => {$(
         impl DeepCopy for $ty {
-            fn deep_copy(&self) -> Self {
-                self.clone()
-            }
+            new_by_clone!();
 
             fn deep_copy_into(&self, target: &mut Self) {
                 target.clone_from(self);
@@ -41,20 +70,27 @@ macro_rules! clone_is_deep {
     )*};
 }
 
-clone_is_deep!(
-    (), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, String,
-    Box<str>,
-    std::num::NonZeroU8,
-    std::num::NonZeroU16,
-    std::num::NonZeroU32,
-    std::num::NonZeroU64,
-    std::num::NonZeroI32,
-    std::num::NonZeroI64,
-    std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr, std::net::Ipv4Addr,
-    std::net::Ipv6Addr, std::net::SocketAddr, serde_json::Value, serde_json::Number,
-    serde_json::Map<String, serde_json::Value>,
-);
+clone_is_deep! {
+    (), bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, Box<str>,
+    std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64, std::num::NonZeroI32,
+    std::num::NonZeroI64, std::time::Duration, std::time::SystemTime, std::path::PathBuf, std::net::IpAddr,
+    std::net::Ipv4Addr, std::net::Ipv6Addr, std::net::SocketAddr,
+}
 
+impl DeepCopy for String {
+    new_by_clone!();
+
+    fn deep_copy_into(&self, target: &mut Self) {
+        target.clone_from(self);
+    }
+
+    fn deep_copy_keyed<V: DeepCopy>(map: &BTreeMap<Self, V>) -> BTreeMap<Self, V> {
+        V::deep_copy_values(map)
+    }
+}
+
+mod in_place;
+mod json;
 mod kubernetes;
 
 impl<T: DeepCopy> DeepCopy for Box<T> {
@@ -111,16 +147,39 @@ impl<T: DeepCopy, const N: usize> DeepCopy for [T; N] {
 
 impl<K: DeepCopy + Ord, V: DeepCopy> DeepCopy for BTreeMap<K, V> {
     fn deep_copy(&self) -> Self {
-        self.iter().map(|(key, value)| (key.deep_copy(), value.deep_copy())).collect()
+        K::deep_copy_keyed(self)
     }
 
     fn deep_copy_into(&self, target: &mut Self) {
-        if self.keys().eq(target.keys()) {
-            self.values().zip(target.values_mut()).for_each(|(from, to)| from.deep_copy_into(to));
-        } else {
-            *target = self.deep_copy();
+        if self.len() == target.len() && copied_in_pairs(self.iter(), target.iter_mut()) {
+            return;
+        }
+        target.retain(|key, _| self.contains_key(key));
+        for (key, from) in self {
+            match target.get_mut(key) {
+                Some(to) => from.deep_copy_into(to),
+                None => drop(target.insert(key.deep_copy(), from.deep_copy())),
+            }
         }
     }
+}
+
+fn built_again<K: DeepCopy + Ord, V: DeepCopy>(map: &BTreeMap<K, V>) -> BTreeMap<K, V> {
+    map.iter().map(|(key, value)| (key.deep_copy(), value.deep_copy())).collect()
+}
+
+/// Copies the values of one map over those of another while the keys agree, and tells whether they all did.
+fn copied_in_pairs<'a, K: PartialEq + 'a, V: DeepCopy + 'a>(
+    from: impl Iterator<Item = (&'a K, &'a V)>,
+    to: impl Iterator<Item = (&'a K, &'a mut V)>,
+) -> bool {
+    from.zip(to).all(|((key, value), (target_key, target))| {
+        let same = key == target_key;
+        if same {
+            value.deep_copy_into(target);
+        }
+        same
+    })
 }
 
 impl<T: DeepCopy + Ord> DeepCopy for BTreeSet<T> {
@@ -233,6 +292,16 @@ mod tests {
         from.deep_copy_into(&mut to);
         assert_eq!(to, from);
         assert_eq!(to[0].as_ptr(), before);
+    }
+
+    #[test]
+    fn maps_keep_the_buffers_of_the_keys_they_share() {
+        let from = BTreeMap::from([("a".to_owned(), "new".to_owned()), ("b".to_owned(), String::new())]);
+        let mut to = BTreeMap::from([("a".to_owned(), "old".to_owned()), ("c".to_owned(), String::new())]);
+        let before = to["a"].as_ptr();
+        from.deep_copy_into(&mut to);
+        assert_eq!(to, from);
+        assert_eq!(to["a"].as_ptr(), before);
     }
 
     #[test]

@@ -2,11 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    Condition, FieldsV1, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta,
+    OwnerReference, Time,
+};
+use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use k8s_openapi::jiff::Timestamp;
 use logger_core::DeepCopy;
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -152,6 +161,130 @@ proptest! {
         prop_assert_eq!(&target, &original);
         target.scramble();
         prop_assert_eq!(original.deep_copy(), original);
+    }
+}
+
+/// What objects carry again and again, all of it copied in place.
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy)]
+struct Carried {
+    meta: ObjectMeta,
+    list: ListMeta,
+    conditions: Vec<Condition>,
+    selector: LabelSelector,
+    port: IntOrString,
+    limits: BTreeMap<String, Quantity>,
+    extension: RawExtension,
+    default: JSON,
+    secret: BTreeMap<String, ByteString>,
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-c]{0,3}"
+}
+
+fn texts() -> impl Strategy<Value = BTreeMap<String, String>> {
+    btree_map(text(), text(), 0..4)
+}
+
+fn time() -> impl Strategy<Value = Time> {
+    (0i64..9).prop_map(|second| Time(Timestamp::constant(second, 0)))
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0..9).prop_map(Value::from),
+        text().prop_map(Value::from)
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            btree_map(text(), inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect()))
+        ]
+    })
+}
+
+prop_compose! {
+    fn entry()(manager in option::of(text()), fields_v1 in option::of(json().prop_map(FieldsV1)), time in option::of(time()))
+        -> ManagedFieldsEntry {
+        ManagedFieldsEntry { manager, fields_v1, time, operation: Some("Apply".to_owned()), ..Default::default() }
+    }
+}
+
+prop_compose! {
+    fn owner()(name in text(), controller in any::<Option<bool>>()) -> OwnerReference {
+        OwnerReference { kind: name.clone(), uid: name.clone(), name, controller, ..OwnerReference::default() }
+    }
+}
+
+prop_compose! {
+    fn meta()(
+        (name, uid, generate_name) in (option::of(text()), option::of(text()), option::of(text())),
+        (labels, annotations) in (option::of(texts()), option::of(texts())),
+        (creation_timestamp, deletion_timestamp) in (option::of(time()), option::of(time())),
+        generation in any::<Option<i64>>(),
+        finalizers in option::of(vec(text(), 0..3)),
+        managed_fields in option::of(vec(entry(), 0..3)),
+        owner_references in option::of(vec(owner(), 0..3)),
+    ) -> ObjectMeta {
+        ObjectMeta {
+            name: name.clone(), namespace: uid.clone(), resource_version: generate_name.clone(), self_link: name, uid,
+            generate_name, labels, annotations, creation_timestamp, deletion_timestamp, generation,
+            deletion_grace_period_seconds: generation, finalizers, managed_fields, owner_references,
+        }
+    }
+}
+
+prop_compose! {
+    fn condition()((type_, reason, message) in (text(), text(), text()), last_transition_time in time(), observed_generation in any::<Option<i64>>())
+        -> Condition {
+        Condition { status: type_.clone(), type_, reason, message, last_transition_time, observed_generation }
+    }
+}
+
+prop_compose! {
+    fn selector()(match_labels in option::of(texts()), requirements in option::of(vec((text(), option::of(vec(text(), 0..3))), 0..3)))
+        -> LabelSelector {
+        let of = |(key, values): (String, _)| LabelSelectorRequirement { operator: key.clone(), key, values };
+        LabelSelector { match_labels, match_expressions: requirements.map(|all| all.into_iter().map(of).collect()) }
+    }
+}
+
+prop_compose! {
+    fn carried()(
+        meta in meta(),
+        continue_ in option::of(text()),
+        conditions in vec(condition(), 0..3),
+        selector in selector(),
+        port in prop_oneof![(0..9).prop_map(IntOrString::Int), text().prop_map(IntOrString::String)],
+        limits in texts(),
+        (extension, default) in (json(), json()),
+    ) -> Carried {
+        Carried {
+            meta, conditions, selector, port,
+            list: ListMeta { resource_version: continue_.clone(), continue_, ..ListMeta::default() },
+            secret: limits.clone().into_iter().map(|(key, value)| (key, ByteString(value.into_bytes()))).collect(),
+            limits: limits.into_iter().map(|(key, value)| (key, Quantity(value))).collect(),
+            extension: RawExtension(extension),
+            default: JSON(default),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn copying_into_what_objects_carry_gives_the_same_whatever_was_there(from in carried(), mut target in carried()) {
+        prop_assert_eq!(&from.deep_copy(), &from);
+        from.deep_copy_into(&mut target);
+        prop_assert_eq!(target, from);
+    }
+
+    #[test]
+    fn copying_into_the_same_shape_allocates_nothing(from in carried()) {
+        let mut target = from.deep_copy();
+        let counted = allocation_counter::measure(|| from.deep_copy_into(&mut target));
+        prop_assert_eq!(counted.count_total, 0);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The k8s-openapi types that API types embed: plain data throughout, so their `Clone` is deep.
 //!
-//! Every type that k8s-openapi has for each Kubernetes version it supports, 1.33 to 1.37.
+//! Every type that k8s-openapi has for each Kubernetes version it supports, 1.33 to 1.37, but those of `in_place`.
 
 use super::DeepCopy;
 
@@ -22,7 +22,7 @@ macro_rules! clone_is_deep_in {
     };
 }
 
-clone_is_deep!(k8s_openapi::ByteString, k8s_openapi::jiff::Timestamp);
+clone_is_deep!(k8s_openapi::jiff::Timestamp);
 
 clone_is_deep_in! { api::admissionregistration::v1 {
     AuditAnnotation ExpressionWarning MatchCondition MatchResources MutatingWebhook MutatingWebhookConfiguration
@@ -193,23 +193,13 @@ clone_is_deep_in! { apiextensions_apiserver::pkg::apis::apiextensions::v1 {
     CustomResourceDefinitionCondition CustomResourceDefinitionNames CustomResourceDefinitionSpec
     CustomResourceDefinitionStatus CustomResourceDefinitionVersion CustomResourceSubresourceScale
     CustomResourceSubresourceStatus CustomResourceSubresources CustomResourceValidation ExternalDocumentation
-    JSON JSONSchemaProps JSONSchemaPropsOrArray JSONSchemaPropsOrBool JSONSchemaPropsOrStringArray
-    SelectableField ServiceReference ValidationRule WebhookClientConfig WebhookConversion
-} }
-clone_is_deep_in! { apimachinery::pkg::api::resource {
-    Quantity
+    JSONSchemaProps JSONSchemaPropsOrArray JSONSchemaPropsOrBool JSONSchemaPropsOrStringArray SelectableField
+    ServiceReference ValidationRule WebhookClientConfig WebhookConversion
 } }
 clone_is_deep_in! { apimachinery::pkg::apis::meta::v1 {
-    APIGroup APIGroupList APIResource APIResourceList APIVersions Condition DeleteOptions
-    FieldSelectorRequirement FieldsV1 GroupVersionForDiscovery LabelSelector LabelSelectorRequirement ListMeta
-    ManagedFieldsEntry MicroTime ObjectMeta OwnerReference Patch Preconditions ServerAddressByClientCIDR Status
-    StatusCause StatusDetails Time
-} }
-clone_is_deep_in! { apimachinery::pkg::runtime {
-    RawExtension
-} }
-clone_is_deep_in! { apimachinery::pkg::util::intstr {
-    IntOrString
+    APIGroup APIGroupList APIResource APIResourceList APIVersions DeleteOptions FieldSelectorRequirement
+    GroupVersionForDiscovery MicroTime Patch Preconditions ServerAddressByClientCIDR Status StatusCause
+    StatusDetails Time
 } }
 clone_is_deep_in! { apimachinery::pkg::version {
     Info
