@@ -1,0 +1,209 @@
+//! `bench derive`: what compiling the types and the client of many kinds costs, beside kube's derive and Go's compiler.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::go::{self, Module};
+use crate::kinds::{self, Derives, go_edited};
+use crate::program::{output, timed};
+use crate::project::{Project, cargo_in, target_dir};
+use crate::stats::Timings;
+use crate::table::Table;
+use crate::{conditions, files, paths};
+
+/// For how many kinds, and how often.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// For how many kinds, of four types each
+    #[arg(long, default_value_t = 100)]
+    kinds: usize,
+    /// How often each is compiled
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+}
+
+/// What is derived, as the package is called that has it.
+const CRATES: [(Derives, &str); 3] =
+    [(Derives::Floor, "serde-and-schemars"), (Derives::Kube, "kube-derive"), (Derives::Ours, "our-derives")];
+
+const WORKSPACE: &str = r#"[workspace]
+resolver = "3"
+members = ["serde-and-schemars", "kube-derive", "our-derives"]
+"#;
+const PACKAGE: &str = r#"[package]
+name = "NAME"
+edition = "2024"
+
+[lib]
+path = "kinds.rs"
+
+[dependencies]
+k8s-openapi = { version = "0.29", features = ["schemars"] }
+schemars = "1"
+serde = { version = "1", features = ["derive"] }
+"#;
+const KUBE: &str = r#"kube = { version = "5", default-features = false, features = ["derive"] }
+serde_json = "1"
+"#;
+
+/// Measures, and prints a table of the derives and one of the clients.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let tools = go::build_tools()?;
+    conditions::print();
+    derives(options)?;
+    let rust = rust_client(options)?;
+    let go = go_client(options, &tools)?;
+    let mut table = timings_table(format!("client of {} kinds", options.kinds).as_str());
+    rust.iter().chain(&go).for_each(|(name, timings)| table.row(timings_row(name, timings)));
+    println!("{table}");
+    Ok(())
+}
+
+/// Compiles the three types crates in turns.
+fn derives(options: &Options) -> Result<()> {
+    let directory = write_crates(options.kinds)?;
+    eprintln!("building what the types depend on");
+    output(&mut compile(&directory, &["build", "--workspace"]))?;
+    let mut all = CRATES.map(|_| Timings::default());
+    for round in 1..=options.rounds {
+        eprintln!("types: round {round} of {}", options.rounds);
+        for ((_, name), timings) in CRATES.iter().zip(&mut all) {
+            touch(&directory.join(name).join("kinds.rs"))?;
+            timings.push(timed(&mut compile(&directory, &["build", "--package", name]))?);
+        }
+    }
+    let title = format!("types of {} kinds", options.kinds);
+    let [floor, kube, _] = &all;
+    let (floor, kube) = (floor.computed.median(), kube.computed.median());
+    let mut table = Table::new([
+        title.as_str(),
+        "s, median",
+        "s, least",
+        "CPU s",
+        "CPU to kube",
+        "CPU above the floor, to kube",
+        "expanded lines a kind",
+    ]);
+    for ((_, name), timings) in CRATES.iter().zip(&all) {
+        let [median, least, computed] = figures(timings);
+        let cpu = timings.computed.median();
+        let lines = expanded_lines(&directory, name)? / options.kinds;
+        let (whole, above) = (cpu / kube, (cpu - floor) / (kube - floor));
+        table.row([
+            (*name).to_owned(),
+            median,
+            least,
+            computed,
+            format!("{whole:.2}"),
+            format!("{above:.2}"),
+            lines.to_string(),
+        ]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// One workspace with a types crate for each way to derive.
+fn write_crates(count: usize) -> Result<PathBuf> {
+    let directory = paths::home().join(format!("rust/derive-{count}"));
+    files::make_empty(&directory)?;
+    files::write(&directory.join("Cargo.toml"), WORKSPACE)?;
+    files::write(&directory.join("Cargo.lock"), crate::project::CARGO_LOCK)?;
+    files::write(&directory.join(".cargo/config.toml"), crate::project::CARGO_CONFIG)?;
+    for (derives, name) in CRATES {
+        let core = paths::workspace_root().join("logger-core");
+        let own = match derives {
+            Derives::Floor => String::new(),
+            Derives::Kube => KUBE.to_owned(),
+            Derives::Ours => format!("logger-core = {{ path = {:?} }}\n", core.display().to_string()),
+        };
+        files::write(&directory.join(name).join("Cargo.toml"), &(PACKAGE.replace("NAME", name) + &own))?;
+        files::write(&directory.join(name).join("kinds.rs"), &kinds::rust(derives, count))?;
+    }
+    Ok(directory)
+}
+
+/// Cargo on two cores, compiling everything of a crate that changed.
+fn compile(directory: &Path, args: &[&str]) -> Command {
+    let mut command = cargo_in(directory, args);
+    command.args(["--jobs", "2"]).env("CARGO_INCREMENTAL", "0");
+    command
+}
+
+/// Makes cargo compile it again.
+fn touch(path: &Path) -> Result<()> {
+    files::write(path, &files::read(path)?)
+}
+
+/// How many lines the compiler sees after macros. In a directory of its own, because the variable that lets a stable compiler
+/// print them makes build scripts run again.
+fn expanded_lines(directory: &Path, package: &str) -> Result<usize> {
+    let mut command = cargo_in(directory, ["rustc", "--profile", "check", "--package", package]);
+    command.args(["--", "-Zunpretty=expanded"]);
+    command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", target_dir().join("expanded"));
+    Ok(output(&mut command)?.lines().count())
+}
+
+/// The generated client: checked and built when the types are built already.
+fn rust_client(options: &Options) -> Result<Vec<(String, Timings)>> {
+    eprintln!("building what our client depends on");
+    let project = Project::write(paths::home().join(format!("rust/client-{}", options.kinds)), options.kinds)?;
+    output(&mut project.cargo(["xtask", "codegen"]))?;
+    let [client, _] = project.generated();
+    let (files, lines) = files::count(std::slice::from_ref(&client))?;
+    let mut all = Vec::new();
+    for verb in ["check", "build"] {
+        let args = [verb, "--package", "bench-client"];
+        output(&mut compile(project.directory(), &args))?;
+        let mut timings = Timings::default();
+        for _ in 0..options.rounds {
+            touch(&client.join("lib.rs"))?;
+            timings.push(timed(&mut compile(project.directory(), &args))?);
+        }
+        all.push((format!("cargo {verb}, client changed ({files} files, {lines} lines)"), timings));
+    }
+    Ok(all)
+}
+
+/// The same in Go: with nothing cached, and with all but the kinds and their client.
+fn go_client(options: &Options, tools: &go::Tools) -> Result<Vec<(String, Timings)>> {
+    eprintln!("building the Go client");
+    let module = Module::write(paths::home().join(format!("go/client-{}", options.kinds)), options.kinds)?;
+    for step in &go::STEPS {
+        output(&mut tools.command(step, &module))?;
+    }
+    let (files, lines) = files::count(&[module.directory().join("client")])?;
+    let cache = paths::home().join("go-cache");
+    let build = || {
+        let mut command = module.go(["build", "-p", "2", "./..."]);
+        command.env("GOCACHE", &cache);
+        command
+    };
+    let (mut cold, mut warm) = (Timings::default(), Timings::default());
+    files::make_empty(&cache)?;
+    cold.push(timed(&mut build())?);
+    let types = files::read(&module.types())?;
+    for round in 1..=options.rounds {
+        files::write(&module.types(), &go_edited(&types, round))?;
+        warm.push(timed(&mut build())?);
+    }
+    Ok(vec![
+        (format!("go build, nothing cached ({files} files, {lines} lines)"), cold),
+        ("go build, types changed, dependencies cached".to_owned(), warm),
+    ])
+}
+
+fn timings_table(title: &str) -> Table<4> {
+    Table::new([title, "s, median", "s, least", "CPU s"])
+}
+
+fn timings_row(name: &str, timings: &Timings) -> [String; 4] {
+    let [median, least, computed] = figures(timings);
+    [name.to_owned(), median, least, computed]
+}
+
+fn figures(timings: &Timings) -> [String; 3] {
+    [timings.elapsed.median(), timings.elapsed.min(), timings.computed.median()].map(|seconds| format!("{seconds:.2}"))
+}

@@ -1,0 +1,65 @@
+//! Files and directories that a bench makes; an error names the path.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// Writes a file, and the directories above it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory)
+        .and_then(|()| fs::write(path, text))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Reads a file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Makes it a directory with nothing in it.
+pub(crate) fn make_empty(directory: &Path) -> Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => fs::create_dir_all(directory),
+    }
+    .with_context(|| format!("cannot empty {}", directory.display()))
+}
+
+/// How many files these are, with all below them, and how many lines they have.
+pub(crate) fn count(paths: &[PathBuf]) -> Result<(usize, usize)> {
+    let (mut files, mut lines) = (0, 0);
+    for path in paths {
+        let (more_files, more_lines) = match path.is_dir() {
+            true => count(&entries(path)?)?,
+            false => (1, read(path)?.lines().count()),
+        };
+        files += more_files;
+        lines += more_lines;
+    }
+    Ok((files, lines))
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(directory).and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
+    paths.with_context(|| format!("cannot read {}", directory.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_lines_are_counted_at_any_depth() {
+        let home = std::env::temp_dir().join(format!("bench-files-{}", std::process::id()));
+        make_empty(&home).unwrap();
+        write(&home.join("a/b/one"), "1\n2\n").unwrap();
+        write(&home.join("two"), "3\n").unwrap();
+        assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (2, 3));
+        make_empty(&home).unwrap();
+        assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (0, 0));
+        fs::remove_dir_all(&home).unwrap();
+    }
+}

@@ -1,0 +1,47 @@
+//! Tables as Markdown, aligned to be read on a terminal too.
+
+use std::fmt;
+
+/// A table; every row has a cell for each column.
+pub(crate) struct Table<const N: usize> {
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    /// An empty table under these titles.
+    pub(crate) fn new(titles: [&str; N]) -> Self {
+        Table { rows: vec![titles.map(str::to_owned)] }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: [String; N]) {
+        self.rows.push(cells);
+    }
+}
+
+impl<const N: usize> fmt::Display for Table<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths: [usize; N] =
+            std::array::from_fn(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        for (i, row) in self.rows.iter().enumerate() {
+            let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            writeln!(f, "| {} |", cells.join(" | "))?;
+            if i == 0 {
+                writeln!(f, "|{}|", widths.map(|width| "-".repeat(width + 2)).join("|"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut table = Table::new(["what", "µs"]);
+        table.row(["a".to_owned(), "12.5".to_owned()]);
+        assert_eq!(table.to_string(), "| what | µs   |\n|------|------|\n| a    | 12.5 |\n");
+    }
+}

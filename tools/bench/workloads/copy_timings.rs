@@ -1,0 +1,5 @@
+//! Times the copies of a Logger, on the allocator that Rust programs have by default.
+
+fn main() {
+    bench::copies::print_timings();
+}
