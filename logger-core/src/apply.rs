@@ -12,6 +12,7 @@ use serde::de::{DeserializeOwned, Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use extract::ExtractError;
+pub(crate) use shape::applied_by_schema;
 pub use shape::{Applied, AppliedField, Atomic, DerivedShape, Field, FieldOf, NoShape, Shape, Struct, Type, Whole};
 
 /// What a field manager wants of an object of one kind: it owns what is set, and leaves alone what is not.

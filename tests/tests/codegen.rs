@@ -53,8 +53,8 @@ fn generated() -> TempDir {
 
 #[test]
 fn the_checked_in_files_are_as_generated() {
-    for (root, groups) in [(".", logger_types::groups()), ("tests/fixture", fixture_types::groups())] {
-        let check = run(groups, &args(&workspace(root), true));
+    for (root, groups) in [(".", logger_types::groups().to_vec()), ("tests/fixture", fixture_types::groups())] {
+        let check = run(&groups, &args(&workspace(root), true));
         assert_eq!(check, ExitCode::SUCCESS, "generated files are stale; run `cargo xtask codegen`");
     }
 }
@@ -182,18 +182,70 @@ fn a_place_without_a_package_is_refused() {
 
 #[test]
 fn groups_that_begin_alike_get_their_whole_names() {
-    let files = generate(fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
+    let files = generate(&fixture_types::groups(), &Layout::for_types_crate("fixture_types")).unwrap();
     let typed: Vec<_> = files.iter().filter_map(|file| file.path.strip_prefix("fixture-client/src/typed/")).collect();
     assert_eq!(
         typed,
         [
             "defaults_v1.rs",
             "desk_v1.rs",
+            "gallery_v1.rs",
             "library_example_net_v1.rs",
             "library_example_org_v1beta1.rs",
-            "nullable_v1.rs"
+            "nullable_v1.rs",
+            "own_core_v1.rs",
         ]
     );
+}
+
+#[test]
+fn layers_are_behind_the_features_that_the_package_declares() {
+    let lib = |features: &[&str]| {
+        let features = features.iter().map(|feature| (*feature).to_owned()).collect();
+        let files = generate(logger_types::groups(), &Layout { features, ..layout() }).unwrap();
+        files.into_iter().find(|file| file.path == "logger-client/src/lib.rs").unwrap().contents
+    };
+    assert!(!lib(&["default", "tls"]).contains("cfg"));
+    let gated = lib(&["clientset", "informers"]);
+    let gates = gated.lines().filter(|line| line.starts_with("#[cfg")).collect::<Vec<_>>();
+    assert_eq!(gates.len(), 6, "clientset, informers, listers, typed, and what lib.rs names of them: {gates:?}");
+
+    let root = empty();
+    fs::write(root.path().join("logger-client/Cargo.toml"), "[features]\nscheme = []\n").unwrap();
+    assert_eq!(run(logger_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
+    let written = fs::read_to_string(root.path().join("logger-client/src/lib.rs")).unwrap();
+    assert!(written.contains("#[cfg(feature = \"scheme\")]") && !written.contains("#[cfg(feature = \"clientset\")]"));
+    fs::write(root.path().join("logger-client/Cargo.toml"), "[features\n").unwrap();
+    assert_eq!(run(logger_types::groups(), &args(root.path(), true)), ExitCode::from(2));
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_with_the_field_named() {
+    let refused = generate(&[refused::v3::API_GROUP], &layout()).unwrap_err().to_string();
+    for expected in [
+        "::v3::Worn.volume`: `io.k8s.api.storage.v1.VolumeAttachmentSpec` has no apply configuration in logger-apply; say \
+         `#[apply(atomic)]`",
+        "::v3::other::Twin`: its generated type `TwinApply` is that of `codegen::refused::v3::Twin` too; rename one",
+    ] {
+        assert!(refused.contains(expected), "{expected}\n{refused}");
+    }
+    let refused = generate(&[refused::v4::API_GROUP], &layout()).unwrap_err().to_string();
+    assert!(refused.contains("::v4::Torn`: its method `mend` applies it: derive `ApplyConfiguration`"), "{refused}");
+}
+
+#[test]
+fn a_word_for_a_group_settles_a_clash_and_one_is_proposed() {
+    let group = logger_types::v1::API_GROUP;
+    let other = ApiGroup { group: "other.org", group_ident: Some("example"), ..group };
+    let refused = generate(&[group, other], &layout()).unwrap_err().to_string();
+    assert!(
+        refused
+            .contains("`example_v1` is that of `example.com` too; give it another with `group_ident = \"other_org\"`"),
+        "{refused}"
+    );
+    let settled = ApiGroup { group_ident: Some("other"), ..other };
+    let files = generate(&[group, settled], &layout()).unwrap();
+    assert!(files.iter().any(|file| file.path.ends_with("typed/other_v1.rs")));
 }
 
 #[test]
@@ -217,9 +269,9 @@ fn types_crates_that_share_a_directory_keep_each_others_files() {
     let root = generated();
     fs::create_dir(root.path().join("fixture-client")).unwrap();
     fs::write(root.path().join("fixture-client/Cargo.toml"), "[package]\n").unwrap();
-    assert_eq!(run(fixture_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
-    for groups in [logger_types::groups(), fixture_types::groups()] {
-        assert_eq!(run(groups, &args(root.path(), true)), ExitCode::SUCCESS);
+    assert_eq!(run(&fixture_types::groups(), &args(root.path(), false)), ExitCode::SUCCESS);
+    for groups in [logger_types::groups().to_vec(), fixture_types::groups()] {
+        assert_eq!(run(&groups, &args(root.path(), true)), ExitCode::SUCCESS);
     }
 }
 
@@ -322,5 +374,53 @@ mod refused {
         }
 
         logger_core::group_version! { group = "refused.example.com", version = "v2", kinds = [Broken] }
+    }
+
+    pub(crate) mod v3 {
+        use k8s_openapi::api::storage::v1::VolumeAttachmentSpec;
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+        use logger_core::{ApplyConfiguration, DeepCopy, Object};
+        use schemars::JsonSchema;
+        use serde::{Deserialize, Serialize};
+
+        /// It cannot all be applied.
+        #[derive(Clone, Debug, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+        #[genclient(only_verbs = [apply])]
+        pub(crate) struct Worn {
+            metadata: ObjectMeta,
+            volume: VolumeAttachmentSpec,
+            twin: Twin,
+            other: other::Twin,
+        }
+
+        #[derive(Clone, Debug, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+        pub(crate) struct Twin {
+            name: String,
+        }
+
+        pub(crate) mod other {
+            use super::*;
+
+            #[derive(Clone, Debug, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+            pub(crate) struct Twin {
+                size: i32,
+            }
+        }
+
+        logger_core::group_version! { group = "refused.example.com", version = "v3", kinds = [Worn] }
+    }
+
+    pub(crate) mod v4 {
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+        use logger_core::{DeepCopy, Object};
+
+        /// A method applies it, and it has no apply configuration.
+        #[derive(Clone, Debug, DeepCopy, schemars::JsonSchema, Object)]
+        #[genclient(no_verbs, method(name = mend, verb = apply))]
+        pub(crate) struct Torn {
+            metadata: ObjectMeta,
+        }
+
+        logger_core::group_version! { group = "refused.example.com", version = "v4", kinds = [Torn] }
     }
 }

@@ -5,6 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    Condition, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference,
+};
+use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -201,6 +207,35 @@ named_by_path! {
     k8s_openapi::ByteString: "logger_core::k8s_openapi::ByteString"
     k8s_openapi::jiff::Timestamp: "logger_core::k8s_openapi::jiff::Timestamp"
 }
+
+/// For types of k8s-openapi's: the generator knows them by the names of their schemas.
+macro_rules! applied_by_schema {
+    ($($ty:ty),* $(,)?) => {$(
+        impl $crate::apply::Applied for $ty {
+            type Leaf = Self;
+
+            fn shape() -> $crate::apply::Shape {
+                $crate::apply::Shape::Kubernetes(<Self as schemars::JsonSchema>::schema_name())
+            }
+        }
+    )*};
+}
+
+pub(crate) use applied_by_schema;
+
+// Those that are copied in place; the others say it where they are listed, in `deep_copy`.
+applied_by_schema!(
+    Condition,
+    IntOrString,
+    LabelSelector,
+    LabelSelectorRequirement,
+    ListMeta,
+    ManagedFieldsEntry,
+    ObjectMeta,
+    OwnerReference,
+    Quantity,
+    RawExtension,
+);
 
 macro_rules! tuples {
     ($($name:ident)*) => {

@@ -9,15 +9,7 @@ macro_rules! clone_is_deep_in {
         const _: () = {
             use k8s_openapi::$($module)::* as types;
             clone_is_deep!($(types::$ty),*);
-            $(
-                impl crate::apply::Applied for types::$ty {
-                    type Leaf = Self;
-
-                    fn shape() -> crate::apply::Shape {
-                        crate::apply::Shape::Kubernetes(<Self as schemars::JsonSchema>::schema_name())
-                    }
-                }
-            )*
+            crate::apply::applied_by_schema!($(types::$ty),*);
         };
     };
 }
