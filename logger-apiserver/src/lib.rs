@@ -22,8 +22,7 @@
 //! apply goes by that and by the schema's list and map types, conflicts and all.
 //!
 //! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, garbage collection, ratcheting validation, reading
-//! an object in another version than it was written in, the schema rules named in `schema/validate.rs`, and of applies what
-//! `kubectl` asks for: taking over from client-side apply by the last-applied annotation.
+//! an object in another version than it was written in, and the schema rules named in `schema/validate.rs`.
 
 mod answer;
 mod apply;

@@ -10,6 +10,7 @@ mod collect;
 mod compare;
 mod conflict;
 mod fields_v1;
+mod last_applied;
 mod managers;
 mod merge;
 pub(crate) mod path;
@@ -91,6 +92,9 @@ pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, 
     let writer = writer(author, &api_version, &reset);
     let managers = live.map(stored).unwrap_or_default();
     let (outcome, managers) = apply_with(&writer, &nothing(kind), &before, applied, managers, force)?;
+    let mut object = outcome.unwrap_or_else(|| before.clone());
+    last_applied::note(author.manager, applied, &mut object);
+    let outcome = Some(object).filter(|object| *object != before);
     Ok(Applied { outcome, entries: managers::encode(&managers) })
 }
 

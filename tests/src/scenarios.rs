@@ -57,6 +57,7 @@ scenarios! {
     managed_fields::applies_make_what_is_not_there,
     managed_fields::applies_that_say_too_little_or_too_much_are_refused,
     managed_fields::who_scales_owns_the_replicas,
+    managed_fields::kubectl_takes_over_what_it_applied_from_its_side,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_status_work,
     fixture::unset_fields_are_not_sent,

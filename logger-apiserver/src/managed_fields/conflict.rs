@@ -8,6 +8,7 @@ use super::{
     compare::Comparison,
     managers::{Manager, Managers, Operation},
     path::{Path, to_text},
+    set::FieldSet,
 };
 use crate::status::Refusal;
 
@@ -16,10 +17,15 @@ use crate::status::Refusal;
 pub(crate) struct Conflicts(BTreeMap<Manager, Vec<Path>>);
 
 impl Conflicts {
-    /// The fields of other managers that are changed.
-    pub(crate) fn find(managers: &Managers, changes: &BTreeMap<String, Comparison>, own: &Manager) -> Option<Self> {
+    /// The fields of other managers that are changed, but for those that are forgiven.
+    pub(crate) fn find(
+        managers: &Managers,
+        changes: &BTreeMap<String, Comparison>,
+        own: &Manager,
+        forgiven: &FieldSet,
+    ) -> Option<Self> {
         let contested = |(manager, owned): (&Manager, &super::managers::Owned)| {
-            let contested = owned.set.intersection(&changes.get(&owned.api_version)?.written());
+            let contested = owned.set.intersection(&changes.get(&owned.api_version)?.written()).difference(forgiven);
             Some((manager.clone(), contested.paths())).filter(|(_, paths)| !paths.is_empty())
         };
         let found: BTreeMap<_, _> =

@@ -9,6 +9,7 @@ use super::{
     collect::collect,
     compare::{Comparison, compare},
     conflict::Conflicts,
+    last_applied::forgiven,
     managers::{Manager, Managers, Operation, Owned, cap},
     merge::merge,
     path::fields,
@@ -115,8 +116,9 @@ impl Writer<'_> {
             None => merged,
         };
         let changes = self.changes(live, &merged, &mut managers, Some(&manager))?;
-        if !force {
-            Conflicts::find(&managers, &changes, &manager).map_or(Ok(()), |found| Err(Failure::Conflicts(found)))?;
+        let forgiven = || forgiven(self.name, live, type_);
+        if !force && let Some(found) = Conflicts::find(&managers, &changes, &manager, &forgiven()) {
+            return Err(Failure::Conflicts(found));
         }
         lose(&mut managers, &changes, Some(&manager));
         let outcome = Some(merged).filter(|merged| merged != live);

@@ -465,3 +465,25 @@ pub(super) async fn who_scales_owns_the_replicas(client: Client) {
     assert!(clash.contains("conflicts with \"one\":\n- .spec.replicas"), "{clash}");
     assert_eq!(api.get_scale("a").await.unwrap().spec.unwrap().replicas, Some(3));
 }
+
+pub(super) async fn kubectl_takes_over_what_it_applied_from_its_side(client: Client) {
+    const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let api = parts(&client, "kubectl").await;
+    let mut wanted = part(json!({ "size": 1, "args": ["x"] }));
+    let note = json!(wanted).to_string();
+    wanted.metadata.annotations = Some([(ANNOTATION.to_owned(), note)].into());
+    let params = PostParams { field_manager: Some("kubectl-client-side-apply".into()), ..PostParams::default() };
+    api.create(&params, &wanted).await.unwrap();
+
+    merge(&api, "editor", json!({ "spec": { "args": ["y"] } })).await;
+    let clash = refused(apply(&api, "kubectl", json!({ "size": 2, "args": ["z"] })).await);
+    let owner = "\"editor\" using apply.example.org/v1";
+    assert_eq!(clash.2, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.args"));
+    let clash = refused(apply(&api, "other", json!({ "size": 2 })).await);
+    assert!(clash.2.contains("conflict with \"kubectl-client-side-apply\""), "{}", clash.2);
+
+    let now = apply(&api, "kubectl", json!({ "size": 2 })).await.unwrap();
+    assert_eq!(owners(&now.metadata)["kubectl Apply"], json!({ "f:spec": { "f:size": {} } }));
+    let note: Value = serde_json::from_str(&now.metadata.annotations.unwrap()[ANNOTATION]).unwrap();
+    assert_eq!(note, json!(part(json!({ "size": 2 }))), "the note is kept up to date");
+}
