@@ -20,9 +20,13 @@ use crate::{
 const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived.
+/// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived. What is
+/// written to the status alone may be without one.
 pub(crate) fn default(definition: &mut Object) -> Result<()> {
     definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
+    if !definition.body.contains_key("spec") {
+        return Ok(());
+    }
     let mut spec = spec_of(definition)?;
     let kind = spec.names.kind.clone();
     if !kind.is_empty() {

@@ -108,12 +108,17 @@ pub(crate) struct Applied {
 /// A write of the time alone is none: if nothing else is new the times stay.
 pub(crate) fn keep_times(new: &mut Object, old: &Object) {
     let untimed = |object: &Object| {
-        let mut object = object.clone();
-        object.metadata.managed_fields.iter_mut().flatten().for_each(|entry| entry.time = None);
-        object
+        let mut entries = object.metadata.managed_fields.clone();
+        entries.iter_mut().flatten().for_each(|entry| entry.time = None);
+        entries
     };
-    if new.metadata.managed_fields != old.metadata.managed_fields && untimed(new) == untimed(old) {
-        new.metadata.managed_fields.clone_from(&old.metadata.managed_fields);
+    let entries = &old.metadata.managed_fields;
+    if new.metadata.managed_fields == *entries || new.body != old.body || untimed(new) != untimed(old) {
+        return;
+    }
+    let written = std::mem::replace(&mut new.metadata.managed_fields, entries.clone());
+    if new.metadata != old.metadata {
+        new.metadata.managed_fields = written;
     }
 }
 

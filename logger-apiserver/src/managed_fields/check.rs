@@ -47,14 +47,14 @@ impl Walk<'_> {
         }
     }
 
-    /// After a field that is not declared the rest of the map is not looked at.
+    /// The real server looks at fields in any order, and at none after one that is not declared; this one at all of them.
     fn map(&mut self, fields: &Fields<String, Value>, map: &Map, path: &str) {
         for (name, value) in fields {
             let path = format!("{path}.{name}");
-            let Some(type_) = map.field(name) else {
-                return self.error(&path, "field not declared in schema");
-            };
-            self.value(value, type_, &path);
+            match map.field(name) {
+                Some(type_) => self.value(value, type_, &path),
+                None => self.error(&path, "field not declared in schema"),
+            }
         }
     }
 

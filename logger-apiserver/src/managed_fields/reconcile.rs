@@ -8,10 +8,10 @@ use super::{
 
 /// What was merged and is one value now is owned as that, by all who owned a part of it. The other way round nothing has to
 /// be done: who owned the whole owns the parts it writes next.
-pub(crate) fn reconcile(set: &FieldSet, type_: &Type) -> FieldSet {
+pub(crate) fn reconcile(set: FieldSet, type_: &Type) -> FieldSet {
     let mut whole = FieldSet::default();
-    visit(Some(set), type_, &mut Path::new(), false, &mut whole);
-    if whole.is_empty() { set.clone() } else { set.outside(&whole).union(&whole) }
+    visit(Some(&set), type_, &mut Path::new(), false, &mut whole);
+    if whole.is_empty() { set } else { set.outside(&whole).union(&whole) }
 }
 
 /// `is_leaf`: the field is owned, and nothing in it.

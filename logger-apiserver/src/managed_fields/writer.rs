@@ -1,6 +1,10 @@
 //! What a write does to the ownership of fields, and what an apply makes of an object
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use serde_json::Value;
 
@@ -81,8 +85,8 @@ impl Writer<'_> {
     fn take(&self, name: &str, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
         let mut managers = self.reconciled(managers)?;
         let changes = self.changes(live, new, &mut managers, None)?;
-        let comparison = &changes[self.api_version];
-        let taken = self.not_reset(comparison.written()).difference(&NEVER_OWNED);
+        let written = changes.get(self.api_version).map(Comparison::written).unwrap_or_default();
+        let taken = self.not_reset(written).difference(&NEVER_OWNED);
         lose(&mut managers, &changes, None);
         if !taken.is_empty() {
             let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
@@ -94,7 +98,8 @@ impl Writer<'_> {
         Ok(managers)
     }
 
-    /// What applying to the live object makes of it, or nothing if it changes nothing; and who owns what then.
+    /// What applying to the live object makes of it, or nothing if it changes nothing; and who owns what then. Both are of
+    /// their type.
     pub(crate) fn apply(
         &self,
         live: &Value,
@@ -103,7 +108,6 @@ impl Writer<'_> {
         force: bool,
     ) -> Result<(Option<Value>, Managers), Failure> {
         let type_ = self.type_of(self.api_version)?;
-        check(live, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed live object: {why}"))?;
         let mut managers = self.reconciled(managers)?;
         let manager = Manager::new(self.name, Operation::Apply, self.api_version, self.subresource);
         let last = managers.remove(&manager);
@@ -122,22 +126,8 @@ impl Writer<'_> {
         }
         lose(&mut managers, &changes, Some(&manager));
         let outcome = Some(merged).filter(|merged| merged != live);
-        self.settle(&manager, outcome.is_some(), &mut managers);
+        settle(&manager, outcome.is_some(), &mut managers);
         Ok((outcome, managers))
-    }
-
-    /// Takes what is nobody's from an applier, and forgets one that has nothing left.
-    fn settle(&self, manager: &Manager, has_changed: bool, managers: &mut Managers) {
-        let Some(mut owned) = managers.remove(manager) else {
-            return;
-        };
-        owned.set = owned.set.difference(&NEVER_OWNED);
-        if has_changed {
-            owned.time = Some(now());
-        }
-        if !owned.set.is_empty() {
-            managers.insert(manager.clone(), owned);
-        }
     }
 
     /// The managers of an object before an apply: if there are none, all that is there is somebody's.
@@ -156,7 +146,7 @@ impl Writer<'_> {
         let mut changes = BTreeMap::new();
         let others = managers.iter().filter(|(manager, _)| Some(*manager) != own);
         let versions = others.map(|(_, owned)| owned.api_version.clone()).chain([self.api_version.to_owned()]);
-        for version in versions.collect::<std::collections::BTreeSet<_>>() {
+        for version in versions.collect::<BTreeSet<_>>() {
             let Some(type_) = self.known_type(&version)? else {
                 continue;
             };
@@ -185,7 +175,7 @@ impl Writer<'_> {
         // What was not this manager's stays, whoever else's it is.
         let gone = named(&collect(&merged, type_)).difference(&named(&collect(&pruned, type_)));
         let pruned = without(&merged, &gone.intersection(&named(&last.set)), type_);
-        self.converted(&pruned, self.api_version)
+        self.converted(&pruned, self.api_version).map(Cow::into_owned)
     }
 
     /// Puts back what somebody owns, this manager included.
@@ -205,7 +195,7 @@ impl Writer<'_> {
             let kept = named(&collect(&rest, type_)).union(&named(&owned));
             pruned = without(&whole, &named(&collect(&whole, type_)).difference(&kept), type_);
         }
-        self.converted(&pruned, first)
+        self.converted(&pruned, first).map(Cow::into_owned)
     }
 
     /// The managers with what they own fitted to the types as they are now.
@@ -213,7 +203,7 @@ impl Writer<'_> {
         let mut reconciled = Managers::new();
         for (manager, mut owned) in managers {
             if let Some(type_) = self.known_type(&owned.api_version)? {
-                owned.set = reconcile(&owned.set, type_);
+                owned.set = reconcile(owned.set, type_);
                 reconciled.insert(manager, owned);
             }
         }
@@ -235,14 +225,14 @@ impl Writer<'_> {
     }
 
     /// The object in another version: it says so, and must be of that version's type.
-    fn converted(&self, object: &Value, version: &str) -> Result<Value, String> {
-        let mut converted = object.clone();
-        if converted.get("apiVersion").and_then(Value::as_str).is_none_or(|present| present == version) {
-            return Ok(converted);
+    fn converted<'a>(&self, object: &'a Value, version: &str) -> Result<Cow<'a, Value>, String> {
+        if object.get("apiVersion").and_then(Value::as_str).is_none_or(|present| present == version) {
+            return Ok(Cow::Borrowed(object));
         }
+        let mut converted = object.clone();
         converted["apiVersion"] = Value::from(version);
         check(&converted, self.type_of(version)?, Duplicates::Refused)?;
-        Ok(converted)
+        Ok(Cow::Owned(converted))
     }
 }
 
@@ -254,6 +244,20 @@ fn lose(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Op
         }
     }
     managers.retain(|_, owned| !owned.set.is_empty());
+}
+
+/// Takes what is nobody's from an applier, and forgets one that has nothing left.
+fn settle(manager: &Manager, has_changed: bool, managers: &mut Managers) {
+    let Some(mut owned) = managers.remove(manager) else {
+        return;
+    };
+    owned.set = owned.set.difference(&NEVER_OWNED);
+    if has_changed {
+        owned.time = Some(now());
+    }
+    if !owned.set.is_empty() {
+        managers.insert(manager.clone(), owned);
+    }
 }
 
 fn unknown_version(version: &str) -> String {
