@@ -324,3 +324,15 @@ async fn a_deletion_cannot_be_written() {
         metadata.deletionGracePeriodSeconds: Invalid value: 4: field is immutable]";
     assert_eq!(refused, (422, "Invalid".into(), message.into()));
 }
+
+#[tokio::test]
+async fn every_field_of_the_wrong_type_is_named() {
+    let client = client().await;
+    let body = "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}, spec: {name: 1, tag: x}, other: 1}";
+    let (code, status) = apply_text(&client, "", body).await;
+    let message = "failed to create typed patch object (/a; example.com/v1, Kind=Widget): errors:\n  \
+        .other: field not declared in schema\n  \
+        .spec.name: expected string, got &value.valueUnstructured{Value:1}\n  \
+        .spec.tag: field not declared in schema";
+    assert_eq!((code, status["message"].as_str()), (500, Some(message)));
+}

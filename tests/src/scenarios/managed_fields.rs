@@ -422,6 +422,11 @@ pub(super) async fn applies_that_say_too_little_or_too_much_are_refused(client: 
         ),
         (with("/spec", "sise", json!(1)), 500, format!("{typed}: .spec.sise: field not declared in schema")),
         (with("/spec", "size", json!("1")), 500, format!("{typed}: .spec.size: expected numeric (int or float), got string")),
+        (
+            with("/spec", "color", json!([true])),
+            500,
+            format!("{typed}: .spec.color: expected string, got &value.valueUnstructured{{Value:[]interface {{}}{{true}}}}"),
+        ),
         (with("/spec", "args", json!("1")), 500, format!("{typed}: .spec.args: expected list, got &{{1}}")),
         (with("/spec", "notes", json!([1])), 500, format!("{typed}: .spec.notes: expected map, got &{{[1]}}")),
     ];
