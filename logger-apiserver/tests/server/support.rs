@@ -46,6 +46,7 @@ fn widget_schema() -> Value {
                     "on": { "type": "boolean" },
                     "labels": { "type": "object", "additionalProperties": { "type": "string" } },
                     "opt": { "type": "string", "nullable": true },
+                    "tone": { "type": "string", "nullable": true, "enum": ["Soft", null] },
                     "free": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
                     "mode": { "type": "string", "enum": ["Fast", "Slow"] },
                     "nest": {
