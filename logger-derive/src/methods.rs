@@ -32,11 +32,14 @@ const METHOD_VERBS: [(&str, &str, bool); 6] = [
     ("apply", "Apply", true),
 ];
 
+/// What a client has beside its verbs.
+const TAKEN: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];
+
 /// Names, verbs and types fit together, and no name is taken.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let methods = kind.methods();
     for (i, method) in methods.iter().enumerate() {
-        let taken = |name: &str| name == "get_opt" || VERBS.iter().any(|(verb, _)| *verb == name);
+        let taken = |name: &str| TAKEN.contains(&name) || VERBS.iter().any(|(verb, _)| *verb == name);
         match method.name.get_ident().map(ToString::to_string) {
             None => errors.push(&method.name, "expected a name, such as `get_scale`"),
             Some(name) if taken(&name) => {

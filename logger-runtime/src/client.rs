@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use kube::{Api, Client, Resource};
 use logger_core::Listed;
@@ -185,6 +185,18 @@ impl<K: ApiObject> TypedClient<K> {
         K: verbs::Get,
     {
         Box::pin(async move { self.api.get(name).await.map_err(self.failed("get", name)) })
+    }
+
+    /// Reads an object, at a version that need not be the latest: `resourceVersion` `"0"` takes any that the server has at
+    /// hand.
+    ///
+    /// # Errors
+    /// It is not there, or the request failed.
+    pub fn get_with<'a>(&'a self, name: &'a str, params: &'a GetParams) -> BoxFuture<'a, Result<K, Error>>
+    where
+        K: verbs::Get,
+    {
+        Box::pin(async move { self.api.get_with(name, params).await.map_err(self.failed("get", name)) })
     }
 
     /// Reads an object that may not be there.

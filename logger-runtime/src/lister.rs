@@ -93,6 +93,13 @@ impl<K: ApiObject> NamespaceLister<K> {
         self.store.list_namespace(&self.namespace)
     }
 
+    /// The objects of the namespace that are found under this value, by name.
+    pub fn by_index(&self, index: &Index<K>, value: &str) -> Vec<Arc<K>> {
+        let mut found = self.store.by_index(index, value);
+        found.retain(|object| object.meta().namespace.as_deref().unwrap_or_default() == self.namespace);
+        found
+    }
+
     /// All objects of the namespace whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
         matching(self.list(), selector)

@@ -103,6 +103,8 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     assert_eq!(found(&EXHIBIT_BY_MOOD, "dark"), ["mask", "vase"]);
     assert_eq!(found(&EXHIBIT_BY_TAG, "old"), ["coin", "vase"]);
     assert!(found(&EXHIBIT_BY_TAG, "green").is_empty());
+    assert_eq!(lister.namespace(&namespace).by_index(&EXHIBIT_BY_TAG, "old").len(), 2);
+    assert!(lister.namespace("elsewhere").by_index(&EXHIBIT_BY_TAG, "old").is_empty());
 
     let vase = generic.lister().get(&namespace, "vase").unwrap();
     assert_eq!(vase.as_any().downcast_ref::<Exhibit>().unwrap().spec.mood, Some(Mood::Dark));

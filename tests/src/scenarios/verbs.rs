@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, pin_mut};
 use kube::Client;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use logger_client::Clientset;
 use logger_client::typed::example_v1::LoggerClient;
 use logger_types::v1::{LoggerState, LoggerStatus};
@@ -31,6 +31,8 @@ pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Cli
     assert!(created.metadata.uid.is_some() && created.metadata.resource_version.is_some());
     assert_eq!(loggers.get("audit").await.unwrap(), created);
     assert_eq!(loggers.get_opt("other").await.unwrap(), None);
+    let any = GetParams { resource_version: Some("0".to_owned()) };
+    assert_eq!(loggers.get_with("audit", &any).await.unwrap().metadata.uid, created.metadata.uid);
 
     let again = loggers.create(&wanted, &post()).await.unwrap_err();
     assert!(again.is_already_exists(), "{again}");
