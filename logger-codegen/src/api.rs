@@ -6,6 +6,7 @@ use logger_core::meta::{ApiGroup, ApiKind, Scope, Verb};
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
 
+use crate::deprecation;
 use crate::diagnostic::Diagnostics;
 use crate::names;
 
@@ -32,6 +33,8 @@ pub(crate) struct ClientKind {
     pub(crate) ty: TokenStream,
     /// Name of its getters, such as `loggers`.
     pub(crate) getter: Ident,
+    /// `#[deprecated(..)]`, if it is, for what is generated for it.
+    pub(crate) deprecated: TokenStream,
 }
 
 impl Api {
@@ -69,6 +72,7 @@ impl Group {
             meta: *kind,
             ty: path(&format!("types::{}", kind.kind)),
             getter: names::ident(&names::snake_plural(kind.kind, kind.plural)),
+            deprecated: deprecation::attribute(&meta, kind),
         };
         let mut kinds: Vec<_> = meta.kinds().filter(|kind| kind.genclient).map(kind).collect();
         kinds.sort_by_key(|kind| kind.meta.kind);

@@ -10,6 +10,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::Layout;
+use crate::deprecation;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
 
@@ -57,6 +58,13 @@ fn definition(group: &ApiGroup, kind: &ApiKind, item: &str, found: &mut Diagnost
         "storage": true,
         "schema": {"openAPIV3Schema": schema(kind, item, found)?},
     });
+    if let Some(warning) = deprecation::text(group, kind) {
+        version["deprecated"] = json!(true);
+        if !warning.is_empty() {
+            warning_is_accepted_by_the_server(&warning, item, found);
+            version["deprecationWarning"] = json!(warning);
+        }
+    }
     if !kind.columns.is_empty() {
         version["additionalPrinterColumns"] = kind.columns.iter().map(column).collect();
     }
@@ -74,6 +82,17 @@ fn definition(group: &ApiGroup, kind: &ApiKind, item: &str, found: &mut Diagnost
             "versions": [version],
         },
     }))
+}
+
+/// A warning goes into a header of every answer.
+fn warning_is_accepted_by_the_server(warning: &str, item: &str, found: &mut Diagnostics) {
+    if warning.len() > 256 {
+        let message = format!("its deprecation warning has {} bytes, and the API server takes 256", warning.len());
+        found.push(item, format!("{message}; shorten the note of `#[deprecated]`: `{warning}`"));
+    }
+    if warning.contains(char::is_control) {
+        found.push(item, "its deprecation warning has a control character; take it out of the note of `#[deprecated]`");
+    }
 }
 
 fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {

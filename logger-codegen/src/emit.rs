@@ -64,6 +64,11 @@ fn resource_pattern(group: &Group, kind: &ClientKind) -> TokenStream {
     quote!((#name, #version, #plural))
 }
 
+/// What names a kind is no use of it: where one of these is deprecated, rustc is told so.
+fn allow_deprecated<'a>(kinds: impl IntoIterator<Item = &'a ClientKind>) -> Option<TokenStream> {
+    kinds.into_iter().any(|kind| !kind.deprecated.is_empty()).then(|| quote!(allow(deprecated)))
+}
+
 /// Doc attributes, a line each.
 fn doc(text: &str) -> TokenStream {
     let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });

@@ -13,6 +13,7 @@ mod api;
 mod apply;
 mod cli;
 mod crd;
+mod deprecation;
 mod diagnostic;
 mod emit;
 mod file;

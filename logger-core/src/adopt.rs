@@ -1,10 +1,20 @@
-//! Kinds that were declared elsewhere, as the generator sees them: what `adopt!` emits calls this.
+//! Kinds that were declared elsewhere, as the generator and a scheme see them: what `adopt!` emits calls this.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use k8s_openapi::List;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use serde::de::DeserializeOwned;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
 use crate::built_in::BuiltIn;
+use crate::deep_copy::DeepCopy;
+use crate::group_version::GroupVersionKind;
 use crate::meta::{ApiGroup, ApiKind, TypeMeta};
+use crate::object::Object;
+use crate::scheme::{Conflict, Registration, Scheme};
 
 /// A kind with the group and version it is served in.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +55,86 @@ pub fn literal(name: Cow<'static, str>) -> &'static str {
     match name {
         Cow::Borrowed(name) => name,
         Cow::Owned(name) => name.leak(),
+    }
+}
+
+/// Registers a kind of Kubernetes' own, and its list.
+///
+/// # Errors
+/// Another type has the name of one of them, or another kind its resource.
+pub fn add_built_in<T: BuiltIn>(scheme: &mut Scheme) -> Result<(), Conflict> {
+    scheme.add::<T>()?;
+    scheme.add::<List<T>>()
+}
+
+/// A type that kube's `CustomResource` derive made, as `adopt!` describes it: it knows its names when it is asked only.
+pub trait CustomResource: Object + Clone + Serialize + DeserializeOwned {
+    /// The names kube's derive gave it.
+    fn registration() -> Registration;
+}
+
+/// Registers a type that kube's derive made, and its list.
+///
+/// # Errors
+/// Another type has the name of one of them, or another kind its resource.
+pub fn add_custom_resource<T: CustomResource>(scheme: &mut Scheme) -> Result<(), Conflict> {
+    scheme.add_as::<T>(T::registration())?;
+    scheme.add_as::<CustomList<T>>(CustomList::<T>::registration())
+}
+
+/// A list of a kind that kube's derive made, as a scheme decodes it.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct CustomList<T> {
+    /// Version and continuation.
+    #[serde(default)]
+    pub metadata: ListMeta,
+    /// The objects.
+    pub items: Vec<T>,
+}
+
+impl<T: CustomResource> CustomList<T> {
+    fn registration() -> Registration {
+        let item = T::registration();
+        let gvk = GroupVersionKind { kind: format!("{}List", item.gvk.kind).into(), ..item.gvk };
+        Registration { gvk, is_list: true, ..item }
+    }
+}
+
+impl<T: CustomResource> Serialize for CustomList<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let gvk = Self::registration().gvk;
+        let mut list = serializer.serialize_struct("List", 4)?;
+        list.serialize_field("apiVersion", &gvk.api_version())?;
+        list.serialize_field("kind", &gvk.kind)?;
+        list.serialize_field("metadata", &self.metadata)?;
+        list.serialize_field("items", &self.items)?;
+        list.end()
+    }
+}
+
+impl<T: CustomResource> Object for CustomList<T> {
+    fn group_version_kind(&self) -> GroupVersionKind {
+        Self::registration().gvk
+    }
+
+    fn object_meta(&self) -> Option<&ObjectMeta> {
+        None
+    }
+
+    fn deep_copy_object(&self) -> Box<dyn Object> {
+        Box::new(CustomList { metadata: self.metadata.deep_copy(), items: self.items.clone() })
+    }
+
+    fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }
 

@@ -20,7 +20,13 @@ use crate::verbs;
     note = "a type that kube's `CustomResource` derive made goes into `custom_resources = [..]` of `adopt!`"
 )]
 pub trait BuiltIn:
-    Object + Clone + ListableResource + k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned
+    Object
+    + Clone
+    + DeepCopy
+    + ListableResource<Scope: HasScope>
+    + k8s_openapi::Metadata<Ty = ObjectMeta>
+    + Serialize
+    + DeserializeOwned
 {
     /// What is known of it.
     const API_KIND: ApiKind;

@@ -1,6 +1,7 @@
 //! The names of API groups, kinds and resources: what `k8s.io/apimachinery/pkg/runtime/schema` is in Go.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// A group and one of its versions, known at compile time.
@@ -79,6 +80,14 @@ impl GroupVersionKind {
             kind: kind.to_owned().into(),
         }
     }
+
+    /// Group and version as `apiVersion` writes them, such as `example.com/v1`; the version alone of the core group.
+    pub fn api_version(&self) -> String {
+        match self.group.as_ref() {
+            "" => self.version.to_string(),
+            group => format!("{group}/{}", self.version),
+        }
+    }
 }
 
 impl fmt::Display for GroupVersionKind {
@@ -117,9 +126,55 @@ impl fmt::Display for GroupVersionResource {
     }
 }
 
+/// Compares two versions as Kubernetes does: the greater is to be preferred. Stable ones are greater than betas, and those
+/// than alphas; among these the number counts. A name of another form is less than all, and the later in the alphabet less.
+pub fn compare_versions(a: &str, b: &str) -> Ordering {
+    match (rank(a), rank(b)) {
+        (None, None) => b.cmp(a),
+        (a, b) => a.cmp(&b),
+    }
+}
+
+/// Stage, major and minor number of `v1`, `v2beta1` or `v1alpha3`.
+fn rank(version: &str) -> Option<(Stage, u32, u32)> {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    let rest = version.strip_prefix('v')?;
+    let staged = [("alpha", Stage::Alpha), ("beta", Stage::Beta)]
+        .into_iter()
+        .find_map(|(name, stage)| Some((stage, rest.split_once(name)?)));
+    match staged {
+        Some((stage, (major, minor))) => Some((stage, digits(major)?, digits(minor)?)),
+        None => Some((Stage::Stable, digits(rest)?, 0)),
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Alpha,
+    Beta,
+    Stable,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stable_and_new_versions_are_preferred() {
+        let sorted = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"];
+        for (i, a) in sorted.iter().enumerate() {
+            for (j, b) in sorted.iter().enumerate() {
+                assert_eq!(compare_versions(a, b), j.cmp(&i), "{a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_version_comes_last() {
+        for other in ["", "v", "1", "v1gamma1", "v1beta", "vbeta1", "v+1", "v1beta-1", "v99999999999", "V1"] {
+            assert_eq!(compare_versions(other, "v1alpha1"), Ordering::Less, "{other}");
+        }
+    }
 
     #[test]
     fn api_version_without_a_slash_is_the_core_group() {

@@ -1,5 +1,8 @@
 //! What the derives know of a kind, as plain constant data: the only input of the generator.
 
+mod lifecycle;
+
+pub use lifecycle::{Lifecycle, Release, Replacement};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::apply::Shape;
@@ -44,6 +47,7 @@ impl ApiGroup {
 
 /// A registered type: a kind or a list of one.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "constants that are looked at where they are")]
 pub enum TypeMeta {
     /// A type that derives `Object`.
     Kind(ApiKind),
@@ -83,6 +87,10 @@ pub struct ApiKind {
     pub columns: &'static [PrintColumn],
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
+    /// Since when it is served and how long, if that was said.
+    pub lifecycle: Option<Lifecycle>,
+    /// The note of the type's own `#[deprecated]`, if it has one; it may be empty.
+    pub deprecated: Option<&'static str>,
     /// The schema of the whole object, as schemars sees it; `None` if its definition is made elsewhere.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
     /// What it looks like, if it derives `ApplyConfiguration`.
@@ -106,6 +114,8 @@ impl ApiKind {
         scale: None,
         columns: &[],
         docs: "",
+        lifecycle: None,
+        deprecated: None,
         schema: None,
         apply: None,
     };

@@ -4,13 +4,14 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::ser::{Error as _, Serialize, Serializer};
 
 use crate::deep_copy::DeepCopy;
 use crate::group_version::{GroupVersion, GroupVersionKind};
 use crate::meta;
 use crate::scheme::{self, Conflict, Scheme};
+use crate::wire::Plain;
 
 /// Anything with an `apiVersion` and a `kind`: Go's `runtime.Object`. Usable as `Box<dyn Object>`.
 pub trait Object: Any + Debug + Send + Sync {
@@ -23,6 +24,12 @@ pub trait Object: Any + Debug + Send + Sync {
     /// A copy that shares nothing with it.
     fn deep_copy_object(&self) -> Box<dyn Object>;
 
+    /// Its JSON, with `apiVersion` and `kind`.
+    ///
+    /// # Errors
+    /// JSON cannot hold it: a map has keys that are no text.
+    fn to_json(&self) -> Result<String, serde_json::Error>;
+
     /// Itself, to be downcast.
     fn as_any(&self) -> &dyn Any;
 
@@ -30,19 +37,70 @@ pub trait Object: Any + Debug + Send + Sync {
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
+impl dyn Object {
+    /// Itself, if it is a `T`.
+    pub fn downcast_ref<T: Object>(&self) -> Option<&T> {
+        self.as_any().downcast_ref()
+    }
+
+    /// Itself, if it is a `T`; otherwise it is given back.
+    ///
+    /// # Errors
+    /// It is no `T`.
+    pub fn downcast<T: Object>(self: Box<Self>) -> Result<Box<T>, Box<dyn Object>> {
+        if self.as_any().is::<T>() { Ok(self.into_any().downcast().expect("it is one")) } else { Err(self) }
+    }
+
+    /// Its YAML, with `apiVersion` and `kind`, keys sorted.
+    ///
+    /// # Errors
+    /// JSON or YAML cannot hold it.
+    pub fn to_yaml(&self) -> Result<String, EncodeError> {
+        let value: serde_json::Value = serde_json::from_str(&self.to_json()?)?;
+        Ok(serde_saphyr::to_string(&Plain(&value))?)
+    }
+}
+
+/// As its JSON, whatever the format.
+impl Serialize for dyn Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = self.to_json().map_err(S::Error::custom)?;
+        let value: serde_json::Value = serde_json::from_str(&json).map_err(S::Error::custom)?;
+        Plain(&value).serialize(serializer)
+    }
+}
+
+/// Why an object could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// JSON cannot hold it.
+    #[error("it cannot be written as JSON")]
+    Json(#[from] serde_json::Error),
+    /// YAML cannot hold it.
+    #[error("it cannot be written as YAML")]
+    Yaml(#[from] serde_saphyr::SerializeError),
+}
+
 /// The metadata of an object or of a list.
 pub trait Meta {
+    /// Whether it is that of a list.
+    const IS_LIST: bool;
+
     /// The metadata of an object; `None` for that of a list.
     fn object_meta(&self) -> Option<&ObjectMeta>;
 }
 
 impl Meta for ObjectMeta {
+    const IS_LIST: bool = false;
+
     fn object_meta(&self) -> Option<&ObjectMeta> {
         Some(self)
     }
 }
 
 impl Meta for ListMeta {
+    const IS_LIST: bool = true;
+
     fn object_meta(&self) -> Option<&ObjectMeta> {
         None
     }
@@ -50,7 +108,7 @@ impl Meta for ListMeta {
 
 impl<T> Object for T
 where
-    T: k8s_openapi::Metadata<Ty: Meta> + DeepCopy + Debug + Send + Sync + 'static,
+    T: k8s_openapi::Metadata<Ty: Meta> + DeepCopy + Debug + Serialize + Send + Sync + 'static,
 {
     fn group_version_kind(&self) -> GroupVersionKind {
         scheme::group_version_kind::<T>()
@@ -62,6 +120,10 @@ where
 
     fn deep_copy_object(&self) -> Box<dyn Object> {
         Box::new(self.deep_copy())
+    }
+
+    fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -72,6 +72,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let errors = errors.into_compile_errors();
     let uses = built_in.iter().chain(custom.iter().map(|kind| &kind.path)).map(visible);
     let impls = custom.iter().map(|kind| kind.impls(&krate));
+    let custom_paths: Vec<_> = custom.iter().map(|kind| &kind.path).collect();
     let custom = custom.iter().map(|kind| kind.adopted(&krate));
     quote! {
         #errors
@@ -85,6 +86,18 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
                 [#(#krate::adopt::Adopted::built_in::<#built_in>(),)* #(#custom,)*],
             )
         }
+
+        /// Registers the adopted kinds of this module and their lists.
+        ///
+        /// # Errors
+        /// Another type is registered under one of their names.
+        pub fn add_to_scheme(
+            scheme: &mut #krate::Scheme,
+        ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
+            #(#krate::adopt::add_built_in::<#built_in>(scheme)?;)*
+            #(#krate::adopt::add_custom_resource::<#custom_paths>(scheme)?;)*
+            ::core::result::Result::Ok(())
+        }
     }
 }
 
@@ -92,7 +105,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 fn visible(path: &Path) -> TokenStream {
     match path.get_ident() {
         Some(_) => quote!(),
-        None => quote!(#[doc(no_inline)] pub use #path;),
+        None => quote!(#[allow(unused_imports)] #[doc(no_inline)] pub use #path;),
     }
 }
 
@@ -146,7 +159,7 @@ impl Kind {
     }
 
     fn impls(&self, krate: &TokenStream) -> TokenStream {
-        let (path, verbs) = (&self.path, self.verbs());
+        let (path, verbs, object) = (&self.path, self.verbs(), self.object(krate));
         quote! {
             #(#[automatically_derived] impl #krate::verbs::#verbs for #path {})*
 
@@ -158,6 +171,54 @@ impl Kind {
             #[automatically_derived]
             impl #krate::Listed for #path {
                 type List = ::kube::core::ObjectList<#path>;
+            }
+
+            #object
+        }
+    }
+
+    /// What k8s-openapi's traits give to other kinds.
+    fn object(&self, krate: &TokenStream) -> TokenStream {
+        let path = &self.path;
+        let resource = quote_spanned!(path.span()=> <#path as ::kube::Resource>);
+        quote! {
+            #[automatically_derived]
+            impl #krate::adopt::CustomResource for #path {
+                fn registration() -> #krate::scheme::Registration {
+                    #krate::scheme::Registration {
+                        gvk: #krate::GroupVersionKind {
+                            group: #resource::group(&()),
+                            version: #resource::version(&()),
+                            kind: #resource::kind(&()),
+                        },
+                        plural: #resource::plural(&()),
+                        scope: <#resource::Scope as #krate::meta::HasScope>::SCOPE,
+                        is_list: false,
+                        lifecycle: ::core::option::Option::None,
+                    }
+                }
+            }
+
+            #[automatically_derived]
+            impl #krate::Object for #path {
+                fn group_version_kind(&self) -> #krate::GroupVersionKind {
+                    <Self as #krate::adopt::CustomResource>::registration().gvk
+                }
+                fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> {
+                    ::core::option::Option::Some(#resource::meta(self))
+                }
+                fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
+                    ::std::boxed::Box::new(::core::clone::Clone::clone(self))
+                }
+                fn to_json(&self) -> ::core::result::Result<::std::string::String, #krate::serde_json::Error> {
+                    #krate::serde_json::to_string(self)
+                }
+                fn as_any(&self) -> &dyn ::core::any::Any {
+                    self
+                }
+                fn into_any(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::core::any::Any> {
+                    self
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token};
 use crate::columns::PrintColumns;
 use crate::errors::Errors;
 use crate::indexes::Index;
+use crate::lifecycle::Lifecycle;
 use crate::methods::Method;
 use crate::verbs::VerbList;
 
@@ -48,6 +49,7 @@ pub(crate) struct K8s {
     pub(crate) short_names: Vec<LitStr>,
     pub(crate) categories: Vec<LitStr>,
     pub(crate) scope: Option<LitStr>,
+    pub(crate) lifecycle: Option<Lifecycle>,
     pub(crate) subresource: Subresource,
     pub(crate) printcolumns: PrintColumns,
 }
@@ -124,12 +126,15 @@ const FORMS: &[(&str, &str)] = &[
     ("clone", "clone"),
     ("custom_resources", "custom_resources = [Widget(status)]"),
     ("default", "default = \"path::function\""),
+    ("deprecated", "deprecated = \"1.4\""),
     ("dyn", "dyn(path::Trait)"),
     ("group", "group = \"example.com\""),
     ("group_ident", "group_ident = \"second_example\""),
     ("index", "index(name = by_state, by = path::function)"),
     ("input", "input = path::Type"),
+    ("introduced", "introduced = \"1.2\""),
     ("kinds", "kinds = [Widget, WidgetList]"),
+    ("lifecycle", "lifecycle(introduced = \"1.2\", deprecated = \"1.4\")"),
     ("method", "method(name = get_scale, verb = get, subresource = \"scale\", result = path::Type)"),
     ("name", "name = a_name"),
     ("no_status", "no_status"),
@@ -139,8 +144,10 @@ const FORMS: &[(&str, &str)] = &[
     ("plural", "plural = \"widgets\""),
     ("printcolumns", "printcolumns = [string(\"State\", \".status.state\")]"),
     ("readonly", "readonly"),
+    ("removed", "removed = \"1.6\""),
     ("rename", "rename = \"..\""),
     ("rename_all", "rename_all = \"camelCase\""),
+    ("replacement", "replacement = path::Kind"),
     ("result", "result = path::Type"),
     ("scale", "scale(spec_path = \"..\", status_path = \"..\")"),
     ("scope", "scope = \"Cluster\""),

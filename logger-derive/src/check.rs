@@ -5,7 +5,7 @@ use syn::LitStr;
 use crate::attr::SerdeDefault;
 use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
-use crate::{indexes, methods, names, verbs};
+use crate::{indexes, lifecycle, methods, names, verbs};
 
 /// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
@@ -19,6 +19,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     status_subresource_has_a_status(kind, errors);
     scale_paths_are_where_they_belong(kind, errors);
     columns_are_accepted_by_the_server(kind, errors);
+    lifecycle::check(kind, errors);
     verbs::check(kind, errors);
     methods::check(kind, errors);
     indexes::check(kind, errors);

@@ -54,6 +54,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     quote! {
         #errors
         #[automatically_derived]
+        #[allow(deprecated)]
         impl #impl_generics #krate::DeepCopy for #ident #ty_generics #where_clause {
             fn deep_copy(&self) -> Self {
                 #copy

@@ -40,8 +40,12 @@ fn with_errors(errors: Errors, stand_in: TokenStream) -> TokenStream {
     quote!(#errors #stand_in)
 }
 
+/// What is emitted for a deprecated type is no use of it.
 fn in_its_own_scope(impls: TokenStream) -> TokenStream {
-    quote!(const _: () = { #impls };)
+    quote! {
+        #[allow(deprecated)]
+        const _: () = { #impls };
+    }
 }
 
 impl model::Root {
@@ -55,7 +59,7 @@ impl model::Root {
                 fn add_to_scheme(
                     scheme: &mut #krate::Scheme,
                 ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
-                    scheme.add::<Self>(#krate::scheme::group_version_kind::<Self>())
+                    scheme.add_declared::<Self>()
                 }
             }
         }

@@ -186,6 +186,7 @@ impl Declaration {
             ///
             /// # Errors
             /// Another type is registered under one of their names.
+            #[allow(deprecated)]
             pub fn add_to_scheme(
                 scheme: &mut #krate::Scheme,
             ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
@@ -194,6 +195,7 @@ impl Declaration {
             }
 
             /// What the derives know of the kinds in this module: the input of the generator.
+            #[allow(deprecated)]
             pub const API_GROUP: #krate::meta::ApiGroup = #krate::meta::ApiGroup {
                 group: #group,
                 version: #version,
@@ -208,6 +210,7 @@ impl Declaration {
 fn registered(krate: &TokenStream, ty: impl ToTokens) -> TokenStream {
     quote! {
         #[automatically_derived]
+        #[allow(deprecated)]
         #[diagnostic::do_not_recommend]
         impl #krate::Registered for #ty {
             const GROUP_VERSION: #krate::GroupVersion = GROUP_VERSION;

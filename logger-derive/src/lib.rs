@@ -13,6 +13,7 @@ mod emit;
 mod errors;
 mod group_version;
 mod indexes;
+mod lifecycle;
 mod methods;
 mod model;
 mod names;
@@ -93,6 +94,12 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// - `printcolumns = [string("State", ".status.state"), date("Age", ".metadata.creationTimestamp")]`: columns of
 ///   `kubectl get`, each a type (`boolean`, `date`, `integer`, `number`, `string`), a heading and a path; where wanted
 ///   with `.description("..")`, `.format("..")` and `.priority(1)` (shown with `-o wide` only).
+/// - `lifecycle(introduced = "1.2", deprecated = "1.4", removed = "1.6", replacement = path::Kind)`: the releases of what
+///   serves the kind, `major.minor`, that first serve it, warn of it and do not serve it any more, and what to use instead
+///   (`+k8s:prerelease-lifecycle-gen`). All but `introduced` may be left out. It is `Kind::API_KIND.lifecycle`, and known
+///   to the scheme. With `deprecated` the server warns of the kind, and so does rustc of its client, lister and informer;
+///   Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; the module then needs
+///   `#![allow(deprecated)]`, since schemars' derive names the type.
 /// - `crate = path`: where `logger_core` is, if it has another name in this crate.
 ///
 /// ## `#[serde(..)]`
@@ -206,7 +213,9 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// `#[genclient]` says of one's own kinds (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`, `no_status`), and `status`
 /// for one that has a status subresource. A CRD is written for none of them.
 ///
-/// It makes `api_groups()`, which the generator reads, and `pub use` of each type that is named by a longer path.
+/// It makes `api_groups()`, which the generator reads, `add_to_scheme(&mut Scheme)` for the kinds and their lists, and
+/// `pub use` of each type that is named by a longer path. `custom_resources` become `Object`s by it, whose deep copies are
+/// what their `Clone` makes.
 #[proc_macro]
 pub fn adopt(input: TokenStream) -> TokenStream {
     adopt::expand(input.into()).into()

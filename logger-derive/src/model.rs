@@ -9,6 +9,7 @@ use syn::{
 
 use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeDefault, SerdeField};
 use crate::errors::Errors;
+use crate::lifecycle;
 
 /// A struct that derives `Object`.
 pub(crate) struct Kind {
@@ -16,6 +17,8 @@ pub(crate) struct Kind {
     /// Its `#[genclient]`, if it has one.
     pub(crate) genclient: Option<(Attribute, Genclient)>,
     pub(crate) k8s: K8s,
+    /// The note of its `#[deprecated]`, if it has one.
+    pub(crate) deprecated: Option<String>,
     /// Whether some of `#[genclient]` or `#[k8s]` was refused, so that what is not there may have been meant.
     pub(crate) incomplete: bool,
 }
@@ -54,6 +57,7 @@ impl Kind {
             root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
             genclient: attr::named("genclient", &input.attrs).next().map(|attr| (attr.clone(), genclient)),
             k8s,
+            deprecated: lifecycle::deprecation_note(&input.attrs),
             incomplete,
         }
     }

@@ -1,10 +1,10 @@
 //! What the derives make of the types themselves: JSON, deep copies, scheme, and the traits of the ecosystem.
 
-use fixture_types::library_v1beta1::{Book, Label, Shelf, ShelfList};
+use fixture_types::library_v1beta1::{self, Book, Label, Shelf, ShelfList};
 use fixture_types::nullable_v1::MemoSpec;
 use k8s_openapi::{ListableResource, Resource};
 use logger_core::meta::{Scope, Verb};
-use logger_core::scheme::DecodeError;
+use logger_core::scheme::{DecodeError, Registration};
 use logger_core::{DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme};
 use logger_types::v1::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
 use serde_json::{Value, from_value, json, to_value};
@@ -125,6 +125,9 @@ fn the_scheme_decodes_what_is_registered_and_names_what_is_not() {
     assert_eq!(object.object_meta().unwrap().name.as_deref(), Some("audit"));
     assert_eq!(object.as_any().downcast_ref::<Logger>(), Some(&logger("audit")));
 
+    let yaml = object.to_yaml().unwrap();
+    assert_eq!(scheme.decode_yaml(&yaml).unwrap().downcast_ref::<Logger>(), Some(&logger("audit")));
+
     let unknown = scheme.decode(br#"{"apiVersion": "v1", "kind": "Pod"}"#).unwrap_err();
     assert!(matches!(&unknown, DecodeError::Unknown(gvk) if gvk.kind == "Pod"), "{unknown}");
     assert!(matches!(scheme.decode(b"[]").unwrap_err(), DecodeError::Untyped(_)));
@@ -136,7 +139,8 @@ fn the_scheme_decodes_what_is_registered_and_names_what_is_not() {
 fn two_types_of_one_name_are_a_conflict() {
     let mut scheme = Scheme::new();
     add_to_scheme(&mut scheme).unwrap();
-    let conflict = scheme.add::<Book>(GROUP_VERSION.kind("Logger")).unwrap_err();
+    let impostor = Registration { gvk: GROUP_VERSION.kind("Logger"), ..Registration::of::<Book>() };
+    let conflict = scheme.add_as::<Book>(impostor).unwrap_err();
     assert!(conflict.to_string().contains("logger_types::v1::logger::Logger"), "{conflict}");
     let decoded = scheme.decode(audit().to_string().as_bytes()).unwrap();
     assert!((*decoded).type_id() == std::any::TypeId::of::<Logger>(), "the first stays");
@@ -145,6 +149,10 @@ fn two_types_of_one_name_are_a_conflict() {
 #[test]
 fn generated_schemes_know_every_group() {
     let scheme = fixture_client::scheme::scheme().unwrap();
+    assert_eq!(scheme.kind_for(&library_v1beta1::resource("shelves")).unwrap().kind, "Shelf");
+    let shelf = library_v1beta1::GROUP_VERSION.kind("Shelf");
+    assert_eq!(scheme.list_kind_for(&shelf).unwrap().kind, "ShelfList");
+    assert_eq!(scheme.resource_for(&shelf), scheme.resource_for(&library_v1beta1::GROUP_VERSION.kind("ShelfList")));
     for (group, version, kind) in
         [("library.example.org", "v1beta1", "ShelfList"), ("library.example.net", "v1", "InternalState")]
     {

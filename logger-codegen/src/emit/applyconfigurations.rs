@@ -38,7 +38,9 @@ pub(crate) fn kubernetes() -> Vec<Source> {
 
 fn group(group: &Group, found: &mut Diagnostics) -> Source {
     let (configurations, aliases) = apply::of_group(group, found);
-    let mut items = vec![super::types(group), imports(&configurations, !aliases.is_empty())];
+    let allowed = super::allow_deprecated(&group.kinds).map(|allow| quote!(#![#allow]));
+    let mut items: Vec<_> = allowed.into_iter().collect();
+    items.extend([super::types(group), imports(&configurations, !aliases.is_empty())]);
     items.extend(configurations.iter().flat_map(configuration));
     items.extend(aliases.iter().map(alias));
     let docs = format!("Apply configurations of {}.", group.described());

@@ -26,6 +26,8 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
         })
     });
     let arms: Vec<_> = arms.collect();
+    let allowed =
+        super::allow_deprecated(api.client_groups().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     let items = vec![
         quote! {
             use logger_core::GroupVersionResource;
@@ -60,6 +62,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
                 }
                 #(#getters)*
                 /// The client of a resource that is known by name only; `None` if it is none of this clientset's.
+                #allowed
                 pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericClient> {
                     let client = self.client.clone();
                     Some(match (&*resource.group, &*resource.version, &*resource.resource) {

@@ -85,8 +85,10 @@ fn for_resource(groups: &[&Group]) -> TokenStream {
         let (resource, module, getter) = (super::resource_pattern(group, kind), group.ident(), &kind.getter);
         quote!(#resource => GenericInformer::new(self.#module().#getter()),)
     });
+    let allowed = super::allow_deprecated(groups.iter().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     quote! {
         /// The informer of a resource; `None` if there is none in this crate.
+        #allowed
         pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericInformer> {
             Some(match (&*resource.group, &*resource.version, &*resource.resource) {
                 #(#arms)*
@@ -125,7 +127,7 @@ fn informers(group: &Group) -> TokenStream {
 fn getters(group: &Group) -> TokenStream {
     let informers = group.type_named("Informers");
     let getters = group.informed_kinds().map(|kind| {
-        let (getter, informer) = (&kind.getter, kind.type_named("Informer"));
+        let (getter, informer, deprecated) = (&kind.getter, kind.type_named("Informer"), &kind.deprecated);
         let docs = doc(&format!("The informer of {}.", kind.meta.plural));
         let (module, indexes) = (group.ident(), kind.indexes());
         let made = match indexes.is_empty() {
@@ -134,6 +136,7 @@ fn getters(group: &Group) -> TokenStream {
         };
         quote! {
             #docs
+            #deprecated
             pub fn #getter(&self) -> #informer {
                 #made
             }
@@ -151,10 +154,11 @@ fn getters(group: &Group) -> TokenStream {
 }
 
 fn alias(kind: &ClientKind) -> TokenStream {
-    let (ty, informer) = (&kind.ty, kind.type_named("Informer"));
+    let (ty, informer, deprecated) = (&kind.ty, kind.type_named("Informer"), &kind.deprecated);
     let docs = doc(&format!("Informer of {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
     quote! {
         #docs
+        #deprecated
         pub type #informer = logger_runtime::SharedInformer<#ty>;
     }
 }

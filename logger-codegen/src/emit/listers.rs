@@ -22,6 +22,7 @@ fn group(group: &Group) -> Source {
 
 fn aliases(kind: &ClientKind) -> Vec<TokenStream> {
     let (ty, lister, of_namespace) = (&kind.ty, kind.type_named("Lister"), kind.type_named("NamespaceLister"));
+    let deprecated = &kind.deprecated;
     let docs = doc(&format!(
         "Lister of {} objects, from an informer's store.\n\n{}",
         kind.linked(),
@@ -31,11 +32,13 @@ fn aliases(kind: &ClientKind) -> Vec<TokenStream> {
         let docs = doc(&format!("Lister of the {} objects of one namespace, from an informer's store.", kind.linked()));
         quote! {
             #docs
+            #deprecated
             pub type #of_namespace = logger_runtime::NamespaceLister<#ty>;
         }
     });
     let lister = quote! {
         #docs
+        #deprecated
         pub type #lister = logger_runtime::Lister<#ty>;
     };
     [Some(lister), namespaced].into_iter().flatten().collect()

@@ -14,10 +14,11 @@ pub(super) fn client(group: &Group, kind: &ClientKind, layout: &Layout) -> Vec<T
 }
 
 fn definition(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
-    let (ty, client) = (&kind.ty, kind.type_named("Client"));
+    let (ty, client, deprecated) = (&kind.ty, kind.type_named("Client"), &kind.deprecated);
     let docs = typed::docs(group, kind, layout);
     quote! {
         #docs
+        #deprecated
         #[derive(Clone, Debug)]
         pub struct #client {
             client: logger_runtime::TypedClient<#ty>,
@@ -42,7 +43,9 @@ fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
             }
         },
     };
+    let allowed = allowed(kind);
     quote! {
+        #allowed
         impl #client {
             #constructor
             #(#methods)*
@@ -130,8 +133,9 @@ fn described(method: &Method) -> String {
 }
 
 fn deref(kind: &ClientKind) -> TokenStream {
-    let (ty, client) = (&kind.ty, kind.type_named("Client"));
+    let (ty, client, allowed) = (&kind.ty, kind.type_named("Client"), allowed(kind));
     quote! {
+        #allowed
         impl std::ops::Deref for #client {
             type Target = logger_runtime::TypedClient<#ty>;
 
@@ -140,6 +144,11 @@ fn deref(kind: &ClientKind) -> TokenStream {
             }
         }
     }
+}
+
+/// An impl cannot be deprecated, and is no use of its type.
+fn allowed(kind: &ClientKind) -> TokenStream {
+    if kind.deprecated.is_empty() { quote!() } else { quote!(#[allow(deprecated)]) }
 }
 
 /// What the methods name beside the kind's own types.

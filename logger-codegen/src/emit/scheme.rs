@@ -1,12 +1,17 @@
 //! `scheme.rs`: the types of every group.
 
+use std::collections::BTreeSet;
+
 use quote::quote;
 
 use super::Source;
 use crate::api::Api;
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
-    let paths = api.groups.iter().map(|group| group.path());
+    // One module may adopt the kinds of several groups.
+    let mut seen = BTreeSet::new();
+    let groups = api.groups.iter().filter(|group| seen.insert(group.meta.module));
+    let paths = groups.map(|group| group.path());
     let items = vec![
         quote!(
             use logger_core::Scheme;

@@ -58,10 +58,12 @@ fn getters(group: &Group) -> TokenStream {
 
 fn kind_getters(kind: &ClientKind) -> TokenStream {
     let (ty, getter, client) = (&kind.ty, &kind.getter, kind.type_named("Client"));
+    let deprecated = &kind.deprecated;
     if !kind.is_namespaced() {
         let docs = doc(&format!("The {} of the cluster.", kind.meta.plural));
         return quote! {
             #docs
+            #deprecated
             pub fn #getter(&self) -> #client {
                 #client::cluster(self.client.clone())
             }
@@ -73,6 +75,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
             (doc(&format!("The {} of all namespaces, to read.", kind.meta.plural)), format_ident!("all_{getter}"));
         quote! {
             #docs
+            #deprecated
             pub fn #all(&self) -> logger_runtime::AllNamespaces<#ty> {
                 logger_runtime::AllNamespaces::new(self.client.clone())
             }
@@ -80,6 +83,7 @@ fn kind_getters(kind: &ClientKind) -> TokenStream {
     });
     quote! {
         #docs
+        #deprecated
         pub fn #getter(&self, namespace: &str) -> #client {
             #client::namespaced(self.client.clone(), namespace)
         }
@@ -100,10 +104,11 @@ fn clients(group: &Group, kind: &ClientKind, layout: &Layout) -> Vec<TokenStream
 }
 
 fn alias(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
-    let (ty, client) = (&kind.ty, kind.type_named("Client"));
+    let (ty, client, deprecated) = (&kind.ty, kind.type_named("Client"), &kind.deprecated);
     let docs = docs(group, kind, layout);
     quote! {
         #docs
+        #deprecated
         pub type #client = logger_runtime::TypedClient<#ty>;
     }
 }

@@ -8,7 +8,7 @@ use super::wire;
 use crate::attr::Scale;
 use crate::columns::PrintColumn;
 use crate::model::Kind;
-use crate::{indexes, methods, names};
+use crate::{indexes, lifecycle, methods, names};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -58,6 +58,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let (methods, method_types) = methods::emit(kind);
     let (indexes, index_impls) = indexes::emit(kind);
     let shape = methods::shape_of(ident, krate);
+    let lifecycle = lifecycle::emit(kind);
     let verbs = kind.verbs().into_iter().map(|verb| format_ident!("{verb}"));
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
@@ -78,6 +79,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             scale: #scale,
             columns: &[#(#columns),*],
             docs: #docs,
+            #lifecycle,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
             apply: #shape,
         };

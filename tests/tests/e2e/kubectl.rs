@@ -30,6 +30,7 @@ pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
         trial("crds_are_structural_and_stored_as_written", crds_are_structural_and_stored_as_written),
         trial("explain_shows_our_docs", explain_shows_our_docs),
         trial("sample_is_applied_shown_described_and_scaled", sample_is_applied_shown_described_and_scaled),
+        trial("the_server_warns_of_deprecated_kinds", the_server_warns_of_deprecated_kinds),
         trial("broken_samples_are_refused", broken_samples_are_refused),
         trial("misspelt_states_are_refused", misspelt_states_are_refused),
         trial("server_side_dry_run_is_clean_twice", server_side_dry_run_is_clean_twice),
@@ -81,6 +82,22 @@ fn sample_is_applied_shown_described_and_scaled(control_plane: &ControlPlane) ->
     kubectl(&["scale", "logger", "web", "--replicas=5"])?;
     let replicas = kubectl(&["get", "logger", "web", "-o", "jsonpath={.spec.replicas}"])?;
     check(replicas == "5", "scaled to 5", &replicas)
+}
+
+fn the_server_warns_of_deprecated_kinds(control_plane: &ControlPlane) -> Result<(), Failed> {
+    for (plural, expected) in [
+        (
+            "benches",
+            "Warning: old.example.org/v1 Bench is deprecated in v1.4+, unavailable in v1.10+; use desk.example.org/v1 Table",
+        ),
+        ("scrolls", "Warning: old.example.org/v1 Scroll is deprecated in v0.9+. Nobody reads scrolls any more."),
+        ("tablets", "Warning: old.example.org/v1 Tablet is deprecated"),
+    ] {
+        let said = kubectl(control_plane, &["get", plural])?;
+        check(said.lines().any(|line| line == expected), expected, &said)?;
+    }
+    let said = kubectl(control_plane, &["get", "tables"])?;
+    check(!said.contains("Warning"), "no warning of what is not deprecated", &said)
 }
 
 fn broken_samples_are_refused(control_plane: &ControlPlane) -> Result<(), Failed> {
