@@ -59,6 +59,9 @@ impl Answer {
     pub(crate) fn deleted(kind: &Kind, deleted: &Deleted) -> Self {
         match deleted {
             Deleted::Ending(object) => Self::object(StatusCode::OK, kind, object),
+            Deleted::Gone(object) if kind.as_built_in().is_some_and(|facts| facts.is_returned_when_deleted) => {
+                Self::object(StatusCode::OK, kind, object)
+            }
             Deleted::Gone(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
                 if !kind.group.is_empty() {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
+    built_in,
     call::Call,
     definition,
     kinds::{Family, Kind},
@@ -31,7 +32,7 @@ pub(crate) fn object(call: &Call) -> Result<Object> {
         }
     };
     check_type(kind, &fields, &call.body)?;
-    from_fields(kind, fields, call.is_strict(), Refusal::bad_request)
+    from_fields(kind, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
 }
 
 /// Bodies are JSON, whether they say so or not.
@@ -58,34 +59,46 @@ pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object>
     if api_version != kind.api_version() {
         return wrong("apiVersion", api_version, &kind.api_version());
     }
-    // Only metadata can be unreadable: the rest is whatever the schema says.
-    let metadata = fields.get("metadata").cloned();
+    // Of a custom kind only metadata can be unreadable: the rest is whatever the schema says.
+    let shown = if kind.is_custom() {
+        json!({ "metadata": fields.get("metadata") }).to_string()
+    } else {
+        format!("{:?}", json!(fields).to_string())
+    };
     from_fields(kind, fields, false, |why| {
-        let error = FieldError::invalid("patch", json!({ "metadata": metadata }), why);
-        Refusal::invalid_of("", "", "", &[error])
+        let why = if kind.is_custom() { unhandled(kind, why) } else { why };
+        Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", &shown, why)])
     })
 }
 
 /// Makes an object of what an apply came to. Nulls are left to the rules for objects: who applies one means it.
 pub(crate) fn merged(kind: &Kind, outcome: Value) -> Result<Object> {
-    let Value::Object(fields) = outcome else {
+    let Value::Object(mut fields) = outcome else {
         return complete(kind, Object::default());
     };
+    read_built_in(kind, &mut fields).map_err(Refusal::internal)?;
     let object = Object::from_json(fields).map_err(|error| Refusal::internal(error.to_string()))?;
     complete(kind, object)
 }
 
+/// Reads the fields of a built-in kind as its Go struct would be read.
+fn read_built_in(kind: &Kind, fields: &mut Map<String, Value>) -> Result<(), String> {
+    kind.as_built_in().map_or(Ok(()), |facts| built_in::read(fields, &facts.form().schema))
+}
+
+fn unhandled(kind: &Kind, why: String) -> String {
+    let (version, kind) = (&kind.version, &kind.kind);
+    format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}")
+}
+
 fn from_fields(
     kind: &Kind,
-    fields: Map<String, Value>,
+    mut fields: Map<String, Value>,
     strict: bool,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<Object> {
-    let unhandled = |why: String| {
-        let (version, kind) = (&kind.version, &kind.kind);
-        format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}")
-    };
-    let mut object = Object::from_json(fields).map_err(|error| refuse(unhandled(error.to_string())))?;
+    read_built_in(kind, &mut fields).map_err(&refuse)?;
+    let mut object = Object::from_json(fields).map_err(|error| refuse(error.to_string()))?;
     object.body.values_mut().for_each(whole_numbers);
     // Only built-in kinds can tell an empty list of managers, which forgets them, from none.
     if kind.is_custom() && object.metadata.managed_fields.as_ref().is_some_and(Vec::is_empty) {
@@ -95,7 +108,7 @@ fn from_fields(
         let unknown = schema::prune(&mut object.body, schema);
         if strict && !unknown.is_empty() {
             let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-            return Err(refuse(unhandled(format!("strict decoding error: {}", unknown.join(", ")))));
+            return Err(refuse(format!("strict decoding error: {}", unknown.join(", "))));
         }
         schema::drop_nulls(&mut object.body, schema);
     }
@@ -104,6 +117,9 @@ fn from_fields(
 
 /// Fills in what may be left out.
 fn complete(kind: &Kind, mut object: Object) -> Result<Object> {
+    if let Some(facts) = kind.as_built_in() {
+        facts.fill_in(&mut object);
+    }
     if let Some(schema) = kind.schema() {
         schema::default(&mut object.body, schema);
     }
@@ -113,7 +129,7 @@ fn complete(kind: &Kind, mut object: Object) -> Result<Object> {
     match kind.family {
         Family::Namespace => namespace::default(&mut object),
         Family::Definition => definition::default(&mut object)?,
-        Family::Custom { .. } => {}
+        Family::BuiltIn(_) | Family::Custom { .. } => {}
     }
     Ok(object)
 }

@@ -40,7 +40,7 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
 pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Vec<Stored>> {
     let options = options(call)?;
     let dry_run = is_dry_run(&options.dry_run.unwrap_or_default(), "DeleteOptions")?;
-    let selector = Selector::from_query(&call.query)?;
+    let selector = Selector::from_query(&call.query, &call.kind)?;
     let mut objects = state.store.list(&call.kind.resource(), call.namespace.as_deref());
     objects.retain(|object| selector.matches(object));
     if !dry_run {
@@ -56,12 +56,12 @@ pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored) ->
     match kind.family {
         Family::Namespace => Deleted::Ending(namespace::terminate(state, object)),
         Family::Definition => Deleted::Ending(definition::terminate(state, object)),
-        Family::Custom { .. } if object.finalizers().is_empty() => {
+        Family::BuiltIn(_) | Family::Custom { .. } if object.finalizers().is_empty() => {
             write::remove(state, kind, object);
             Deleted::Gone(object.clone())
         }
-        Family::Custom { .. } if object.is_terminating() => Deleted::Ending(object.clone()),
-        Family::Custom { .. } => {
+        Family::BuiltIn(_) | Family::Custom { .. } if object.is_terminating() => Deleted::Ending(object.clone()),
+        Family::BuiltIn(_) | Family::Custom { .. } => {
             let mut ending = Object::clone(object);
             metadata::mark_deleted(&mut ending);
             Deleted::Ending(state.store.put(&kind.resource(), &ending))

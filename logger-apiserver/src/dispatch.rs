@@ -67,8 +67,11 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
 /// The kind a path is about, if it is served at that path.
 fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> {
     let Some(kind) = state.kinds.get(&target.group, &target.version, &target.plural) else {
-        let built_in = matches!((target.group.as_str(), target.version.as_str()), ("" | "apiextensions.k8s.io", "v1"));
-        return Err(if built_in { Refusal::unknown_resource() } else { Refusal::PageNotFound });
+        return Err(if state.kinds.has_built_in(&target.group, &target.version) {
+            Refusal::unknown_resource()
+        } else {
+            Refusal::PageNotFound
+        });
     };
     // Over all namespaces there are only lists and watches.
     let everywhere =
@@ -104,7 +107,10 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
         Method::POST if !named || kind.is_custom() => {
             Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
         }
-        Method::PUT if named => Ok(Answer::object(StatusCode::OK, kind, &write::update(state, call)?)),
+        Method::PUT if named => {
+            let (code, object) = write::update(state, call)?;
+            Ok(Answer::object(code, kind, &object))
+        }
         Method::PATCH if named && call.is_apply() => {
             let (code, object) = apply::apply(state, call)?;
             Ok(Answer::object(code, kind, &object))

@@ -7,7 +7,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 use crate::{
-    managed_fields::{built_in, path::PathElement, scale::ReplicaPaths, types::Type},
+    built_in::{self, BuiltIn, Generation, Naming},
+    managed_fields::{self, path::PathElement, scale::ReplicaPaths, types::Type},
     scale,
     status::qualified,
 };
@@ -36,6 +37,7 @@ pub(crate) struct Kind {
 pub(crate) enum Family {
     Namespace,
     Definition,
+    BuiltIn(&'static BuiltIn),
     Custom {
         /// The uid of the definition: a kind that is deleted and made again is another kind.
         definition: String,
@@ -107,6 +109,29 @@ impl Kind {
         }
     }
 
+    fn built_in(facts: &'static BuiltIn) -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let paths = || scale::Paths {
+            spec_replicas_path: ".spec.replicas".to_owned(),
+            status_replicas_path: ".status.replicas".to_owned(),
+            label_selector_path: Some(".spec.selector".to_owned()),
+        };
+        Self {
+            group: facts.group.to_owned(),
+            version: BuiltIn::VERSION.to_owned(),
+            kind: facts.kind.to_owned(),
+            list_kind: format!("{}List", facts.kind),
+            plural: facts.plural.to_owned(),
+            singular: facts.kind.to_lowercase(),
+            short_names: owned(facts.short_names),
+            categories: owned(facts.categories),
+            namespaced: facts.namespaced,
+            has_status: facts.has_status,
+            scale: facts.has_scale.then(paths),
+            family: Family::BuiltIn(facts),
+        }
+    }
+
     fn custom(
         spec: &CustomResourceDefinitionSpec,
         version: &CustomResourceDefinitionVersion,
@@ -161,8 +186,42 @@ impl Kind {
         matches!(self.family, Family::Namespace)
     }
 
+    /// The row of the kind in the table of built-in kinds.
+    pub(crate) fn as_built_in(&self) -> Option<&'static BuiltIn> {
+        match self.family {
+            Family::BuiltIn(facts) => Some(facts),
+            Family::Namespace | Family::Definition | Family::Custom { .. } => None,
+        }
+    }
+
+    /// Which changes `metadata.generation` counts.
+    pub(crate) fn generation(&self) -> Generation {
+        match self.family {
+            Family::BuiltIn(facts) => facts.generation,
+            Family::Namespace | Family::Definition | Family::Custom { .. } => Generation::OfContent,
+        }
+    }
+
+    pub(crate) fn naming(&self) -> Naming {
+        match self.family {
+            Family::BuiltIn(facts) => facts.naming,
+            Family::Namespace => Naming::Label,
+            Family::Definition | Family::Custom { .. } => Naming::Subdomain,
+        }
+    }
+
+    /// Whether an update has to say which version it is for.
+    pub(crate) fn updates_name_a_version(&self) -> bool {
+        match self.family {
+            Family::BuiltIn(facts) => facts.updates_name_a_version,
+            Family::Namespace => false,
+            Family::Definition | Family::Custom { .. } => true,
+        }
+    }
+
     pub(crate) fn schema(&self) -> Option<&JSONSchemaProps> {
         match &self.family {
+            Family::BuiltIn(facts) => Some(&facts.form().schema),
             Family::Custom { schema, .. } => schema.as_deref(),
             Family::Namespace | Family::Definition => None,
         }
@@ -172,8 +231,9 @@ impl Kind {
     pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
         match &self.family {
             Family::Custom { versions, .. } => &versions.types,
-            Family::Namespace => &built_in::NAMESPACE,
-            Family::Definition => &built_in::DEFINITION,
+            Family::BuiltIn(facts) => &facts.form().types,
+            Family::Namespace => &managed_fields::built_in::NAMESPACE,
+            Family::Definition => &managed_fields::built_in::DEFINITION,
         }
     }
 
@@ -182,6 +242,7 @@ impl Kind {
         static NONE: ReplicaPaths = ReplicaPaths::new();
         match &self.family {
             Family::Custom { versions, .. } => &versions.replica_paths,
+            Family::BuiltIn(facts) => &facts.form().replica_paths,
             Family::Namespace | Family::Definition => &NONE,
         }
     }
@@ -189,7 +250,7 @@ impl Kind {
     fn definition_uid(&self) -> Option<&str> {
         match &self.family {
             Family::Custom { definition, .. } => Some(definition),
-            Family::Namespace | Family::Definition => None,
+            Family::Namespace | Family::Definition | Family::BuiltIn(_) => None,
         }
     }
 
@@ -217,11 +278,17 @@ impl Kinds {
         let mut kinds = Self { served: BTreeMap::new() };
         kinds.insert(Kind::namespace());
         kinds.insert(Kind::definition());
+        built_in::ALL.iter().for_each(|facts| kinds.insert(Kind::built_in(facts)));
         kinds
     }
 
     pub(crate) fn get(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
         self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned())).cloned()
+    }
+
+    /// Whether the server has kinds of its own in a version of a group.
+    pub(crate) fn has_built_in(&self, group: &str, version: &str) -> bool {
+        self.iter().any(|kind| !kind.is_custom() && kind.group == group && kind.version == version)
     }
 
     /// Any served version of a resource.

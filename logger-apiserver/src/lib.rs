@@ -26,6 +26,7 @@
 
 mod answer;
 mod apply;
+mod built_in;
 mod call;
 mod decode;
 mod definition;

@@ -140,28 +140,30 @@ pub(crate) fn track_scale(author: Author<'_>, live: &Object, before: i32, after:
     managers::encode(&scale::to_parent(&parent, tracked, paths, &author.kind.api_version()))
 }
 
-/// Applies to the Scale of an object and returns the object's entries. The real server cannot store what an apply makes of a
-/// custom resource's Scale: all it does is to tell conflicts, and to share ownership of replicas that are as wanted already.
+/// Applies to the Scale of an object and returns what it makes of that, and the object's entries. The real server cannot store
+/// what an apply makes of a custom resource's Scale: all it does is to tell conflicts, and to share ownership of replicas that
+/// are as wanted already.
 pub(crate) fn apply_to_scale(
     author: Author<'_>,
     live: &Object,
     scale: &Scale,
     applied: &Value,
     force: bool,
-) -> Result<Option<Entries>> {
+) -> Result<(Option<Value>, Option<Entries>)> {
     check_type(applied, "autoscaling", "v1", "Scale")?;
     let parent = stored(live);
     let paths = author.kind.replica_paths();
     let managers = scale::to_scale(&parent, paths);
-    if managers.is_empty() {
+    if author.kind.is_custom() && managers.is_empty() {
         return Err(unconvertible("failed to create manager for existing fields: failed to convert live", &json!({})));
     }
     let writer = scale_writer(author);
     let (outcome, managers) = apply_with(&writer, &json!({}), &json!(scale), applied, managers, force)?;
-    if outcome.is_some() {
+    if author.kind.is_custom() && outcome.is_some() {
         return Err(unconvertible("failed to convert new", applied));
     }
-    Ok(managers::encode(&scale::to_parent(&parent, managers, paths, &author.kind.api_version())))
+    let managers = scale::to_parent(&parent, managers, paths, &author.kind.api_version());
+    Ok((outcome, managers::encode(&managers)))
 }
 
 fn apply_with(
@@ -242,6 +244,10 @@ fn reset_fields(kind: &Kind, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> 
         (Endpoint::Status, Family::Custom { .. }) => {
             kind.types().keys().map(|version| (version.clone(), set(&["metadata", "spec"]))).collect()
         }
+        (Endpoint::Status, Family::BuiltIn(facts)) => {
+            let kept = facts.kept_by_status.iter().map(|path| fields(path));
+            [(kind.api_version(), FieldSet::of(kept.chain([fields(&["spec"])])))].into()
+        }
         (Endpoint::Status, _) => [(kind.api_version(), set(&["spec"]))].into(),
         (Endpoint::Main | Endpoint::Scale(_), _) => BTreeMap::new(),
     }
@@ -262,6 +268,7 @@ fn nothing(kind: &Kind) -> Value {
     let mut nothing = match kind.family {
         Family::Namespace => built_in::empty_namespace(),
         Family::Definition => built_in::empty_definition(),
+        Family::BuiltIn(facts) => facts.form().nothing.clone(),
         Family::Custom { .. } => json!({}),
     };
     nothing["apiVersion"] = json!(kind.api_version());

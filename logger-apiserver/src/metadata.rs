@@ -6,6 +6,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
+    built_in::{Generation, Naming},
     kinds::Kind,
     object::{Object, now},
     status::FieldError,
@@ -16,6 +17,8 @@ const LONGEST_PREFIX: usize = 58;
 /// No vowels and no digits that look like them: a generated name spells no word.
 const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
+const NAME: &str = "metadata.name";
+const NO_DOTS: &str = "must not contain dots";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
     start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -42,12 +45,14 @@ pub(crate) fn generate_name(prefix: &str) -> String {
 }
 
 /// Sets what the server alone decides about a new object.
-pub(crate) fn initialise(object: &mut Object) {
+pub(crate) fn initialise(kind: &Kind, object: &mut Object) {
     wipe(object);
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
-    metadata.generation = Some(1);
+    if kind.generation() != Generation::Uncounted {
+        metadata.generation = Some(1);
+    }
 }
 
 /// Drops what nobody else decides about a new object.
@@ -114,24 +119,34 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
 }
 
 fn check_name(kind: &Kind, name: &str, errors: &mut Vec<FieldError>) {
-    const FIELD: &str = "metadata.name";
     if name.is_empty() {
-        return errors.push(FieldError::required(FIELD, "name or generateName is required"));
+        return errors.push(FieldError::required(NAME, "name or generateName is required"));
     }
-    let (longest, fits, rule) = if kind.is_namespace() {
-        (63, is_dns_label(name), LABEL)
-    } else {
-        (253, name.split('.').all(is_dns_label), SUBDOMAIN)
+    let (longest, fits, rule) = match kind.naming() {
+        Naming::Label => (63, is_dns_label(name), if name.contains('.') { NO_DOTS } else { LABEL }),
+        Naming::Subdomain => (253, name.split('.').all(is_dns_label), SUBDOMAIN),
+        Naming::PathSegment => return check_path_segment(name, errors),
     };
     if name.len() > longest {
         errors.push(FieldError::invalid(
-            FIELD,
+            NAME,
             format!("{name:?}"),
             format!("must be no more than {longest} characters"),
         ));
     }
     if !fits {
-        errors.push(FieldError::invalid(FIELD, format!("{name:?}"), rule));
+        errors.push(FieldError::invalid(NAME, format!("{name:?}"), rule));
+    }
+}
+
+fn check_path_segment(name: &str, errors: &mut Vec<FieldError>) {
+    let mut refuse = |why: String| errors.push(FieldError::invalid(NAME, format!("{name:?}"), why));
+    match name {
+        "." | ".." => refuse(format!("may not be '{name}'")),
+        _ => ["/", "%"]
+            .iter()
+            .filter(|part| name.contains(**part))
+            .for_each(|part| refuse(format!("may not contain '{part}'"))),
     }
 }
 

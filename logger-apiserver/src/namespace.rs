@@ -20,12 +20,13 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Makes the namespaces every cluster has.
 pub(crate) fn create_initial(state: &mut State) {
+    let kind = Kind::namespace();
     for name in INITIAL {
         let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
         let mut namespace = Object { metadata, body: Map::new() };
         default(&mut namespace);
-        managed_fields::track(Author::server(&Kind::namespace(), &Endpoint::Main), None, &mut namespace);
-        metadata::initialise(&mut namespace);
+        managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
+        metadata::initialise(&kind, &mut namespace);
         prepare_create(&mut namespace);
         state.store.put("namespaces", &namespace);
     }

@@ -88,6 +88,18 @@ impl Object {
         self.body.iter().filter(move |(name, _)| status_counts || *name != "status")
     }
 
+    /// The text at a path of the body, or none.
+    pub(crate) fn text(&self, path: &str) -> &str {
+        self.field(path).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The value at a path of the body.
+    pub(crate) fn field(&self, path: &str) -> Option<&Value> {
+        let mut names = path.split('.');
+        let root = names.next().and_then(|name| self.body.get(name));
+        names.fold(root, |value, name| value?.get(name))
+    }
+
     /// Puts `other`'s value of a root field, or its absence, in place of this one's.
     pub(crate) fn copy_field(&mut self, other: &Self, name: &str) {
         match other.body.get(name) {

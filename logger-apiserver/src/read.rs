@@ -15,7 +15,7 @@ pub(crate) fn get(state: &State, call: &Call) -> Result<Stored> {
 /// The objects of a kind as they are now; `limit` is not honoured, which a server may do.
 pub(crate) fn list(state: &State, call: &Call) -> Result<Vec<Stored>> {
     check_list_version(state, call)?;
-    let selector = Selector::from_query(&call.query)?;
+    let selector = Selector::from_query(&call.query, &call.kind)?;
     let mut objects = state.store.list(&call.kind.resource(), call.namespace.as_deref());
     objects.retain(|object| selector.matches(object));
     Ok(objects)

@@ -13,7 +13,7 @@ use crate::{
     decode, go_value,
     managed_fields::{self, Author},
     object::{Object, Stored},
-    patch, schema,
+    patch, schema, selector,
     status::{FieldError, Refusal, Result},
     write,
 };
@@ -26,7 +26,8 @@ const KIND: &str = "Scale";
 /// What a patch finds in place of replicas that were never set: if it leaves them so, there is nothing to write.
 const UNSET: i32 = i32::MIN;
 const MAP: &str = "map[string]interface{}";
-/// The real server stumbles over the name of the type when it says why a body is no Scale, and so says this of every one.
+/// The real server stumbles over the name of the type when it says why a body is no Scale of a custom resource, and so says
+/// this of every one.
 const UNREADABLE: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
 
 /// The fields of a Scale beside its metadata: where, and Go's names of the field and its type.
@@ -40,7 +41,7 @@ const FIELDS: [(&str, &str, &str); 5] = [
 
 /// The Scale of an object; one whose replicas were never set has none.
 pub(crate) fn get(state: &State, call: &Call, paths: &Paths) -> Result<Scale> {
-    let scale = of_object(&*state.existing(call)?, paths).map_err(Refusal::internal)?;
+    let scale = of_object(call, &*state.existing(call)?, paths).map_err(Refusal::internal)?;
     if replicas(&scale).is_none() {
         let path = &paths.spec_replicas_path;
         return Err(Refusal::internal_error(&format!("the spec replicas field {path:?} does not exist")));
@@ -57,7 +58,7 @@ pub(crate) fn update(state: &mut State, call: &Call, paths: &Paths) -> Result<Sc
     let old = state.existing(call)?;
     write::check_uid(call, &wanted.object, &old)?;
     // What cannot be shown as a Scale cannot be written as one.
-    let before = replicas(&of_object(&old, paths).map_err(Refusal::internal)?).unwrap_or(UNSET);
+    let before = replicas(&of_object(call, &old, paths).map_err(Refusal::internal)?).unwrap_or(UNSET);
     let entries = managed_fields::track_scale(Author::of(call), &old, before, wanted.replicas);
     store(state, call, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
 }
@@ -66,7 +67,7 @@ pub(crate) fn update(state: &mut State, call: &Call, paths: &Paths) -> Result<Sc
 pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
     let options = call.patch_options()?;
     let old = state.existing(call)?;
-    let scale = settable(&old, paths)?;
+    let scale = settable(call, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
     patch::apply(&call.content_type, &call.body, &mut outcome)?;
@@ -81,18 +82,22 @@ pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Sca
 pub(crate) fn apply(state: &mut State, call: &Call, paths: &Paths) -> Result<Scale> {
     let options = call.patch_options()?;
     let old = state.existing(call)?;
-    let scale = settable(&old, paths)?;
+    let scale = settable(call, &old, paths)?;
     let applied = apply::body(call)?;
     let replicas = replicas(&scale).unwrap_or_default();
     let scale = sent(scale);
-    let entries = managed_fields::apply_to_scale(Author::of(call), &old, &scale, &applied, options.force)?;
+    let (outcome, entries) = managed_fields::apply_to_scale(Author::of(call), &old, &scale, &applied, options.force)?;
     apply::check_strictly(call)?;
-    store(state, call, paths, Wanted { object: Object::default(), replicas, entries }, &old, options.dry_run)
+    let wanted = match outcome {
+        None => Wanted { object: Object::default(), replicas, entries },
+        Some(outcome) => Wanted { entries, ..read(outcome, false).map_err(Refusal::internal)? },
+    };
+    store(state, call, paths, wanted, &old, options.dry_run)
 }
 
 /// The Scale of an object as patches find it: with replicas, be they unset.
-fn settable(object: &Object, paths: &Paths) -> Result<Scale> {
-    let mut scale = of_object(object, paths).map_err(Refusal::internal)?;
+fn settable(call: &Call, object: &Object, paths: &Paths) -> Result<Scale> {
+    let mut scale = of_object(call, object, paths).map_err(Refusal::internal)?;
     if replicas(&scale).is_none() {
         scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
     }
@@ -149,14 +154,17 @@ fn store(state: &mut State, call: &Call, paths: &Paths, wanted: Wanted, old: &St
         write::check_version(&call.kind, &wanted.object, old)?;
     }
     let stored = write::replace(state, call, new, old, dry_run)?;
-    of_object(&stored, paths).map(sent).map_err(Refusal::bad_request)
+    of_object(call, &stored, paths).map(sent).map_err(Refusal::bad_request)
 }
 
 fn from_body(call: &Call) -> Result<Wanted> {
     decode::check_media_type(call)?;
-    let unreadable = || Refusal::bad_request(UNREADABLE);
-    let scale = serde_json::from_slice(&call.body).map_err(|_| unreadable())?;
-    read(scale, call.is_strict()).map_err(|_| unreadable())
+    let unreadable = |why: String| match call.kind.as_built_in() {
+        Some(_) => Refusal::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {why}")),
+        None => Refusal::bad_request(UNREADABLE),
+    };
+    let scale = serde_json::from_slice(&call.body).map_err(|error| unreadable(error.to_string()))?;
+    read(scale, call.is_strict()).map_err(unreadable)
 }
 
 fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
@@ -231,10 +239,13 @@ fn int32(value: &Value) -> Option<i32> {
 }
 
 /// The Scale of an object, with replicas only if they are set; or which of its fields is of the wrong type.
-fn of_object(object: &Object, paths: &Paths) -> Result<Scale, String> {
+fn of_object(call: &Call, object: &Object, paths: &Paths) -> Result<Scale, String> {
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
-    let selector = selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?;
+    let selector = match call.kind.as_built_in() {
+        Some(_) => object.field("spec.selector").map(selector::text_of),
+        None => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
+    };
     // Written before the kind had a Scale, a count can be too large for one: the real server cuts it off too.
     let cut = |count: i64| count as i32;
     Ok(Scale {
@@ -242,7 +253,7 @@ fn of_object(object: &Object, paths: &Paths) -> Result<Scale, String> {
         spec: Some(ScaleSpec { replicas: spec.map(cut) }),
         status: Some(ScaleStatus {
             replicas: status.map(cut).unwrap_or_default(),
-            selector: selector.filter(|selector| !selector.is_empty()).map(str::to_owned),
+            selector: selector.filter(|selector| !selector.is_empty()),
         }),
     })
 }

@@ -105,13 +105,13 @@ fn default_value(value: &mut Value, schema: &JSONSchemaProps) {
 }
 
 /// What a schema says of a field.
-enum Known<'a> {
+pub(crate) enum Known<'a> {
     Schema(&'a JSONSchemaProps),
     Anything,
     No,
 }
 
-fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Known<'a> {
+pub(crate) fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Known<'a> {
     if let Some(property) = schema.properties.as_ref().and_then(|properties| properties.get(name)) {
         return Known::Schema(property);
     }

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+use serde_json::Value;
+
 use crate::{
+    kinds::Kind,
     object::Object,
     request::Query,
     status::{Refusal, Result},
@@ -17,9 +21,13 @@ pub(crate) struct Selector {
 
 impl Selector {
     /// Reads `labelSelector` and `fieldSelector` of a query.
-    pub(crate) fn from_query(query: &Query) -> Result<Self> {
+    pub(crate) fn from_query(query: &Query, kind: &Kind) -> Result<Self> {
         let labels = query.get("labelSelector").map(parse_labels).transpose().map_err(Refusal::bad_request)?;
-        let fields = query.get("fieldSelector").map(parse_fields).transpose().map_err(Refusal::bad_request)?;
+        let fields = query
+            .get("fieldSelector")
+            .map(|text| parse_fields(text, kind))
+            .transpose()
+            .map_err(Refusal::bad_request)?;
         Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })
     }
 
@@ -211,6 +219,8 @@ struct FieldTerm {
 enum Field {
     Name,
     Namespace,
+    /// By its path in the body.
+    Other(&'static str),
 }
 
 impl FieldTerm {
@@ -218,16 +228,17 @@ impl FieldTerm {
         let found = match self.field {
             Field::Name => object.name(),
             Field::Namespace => object.namespace(),
+            Field::Other(path) => object.text(path),
         };
         (found == self.value) != self.negated
     }
 }
 
-fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, String> {
-    text.split(',').filter(|term| !term.is_empty()).map(|term| parse_field(text, term)).collect()
+fn parse_fields(text: &str, kind: &Kind) -> Result<Vec<FieldTerm>, String> {
+    text.split(',').filter(|term| !term.is_empty()).map(|term| parse_field(text, term, kind)).collect()
 }
 
-fn parse_field(selector: &str, term: &str) -> Result<FieldTerm, String> {
+fn parse_field(selector: &str, term: &str, kind: &Kind) -> Result<FieldTerm, String> {
     let (name, value, negated) = match (term.split_once("!="), term.split_once("=="), term.split_once('=')) {
         (Some((name, value)), _, _) => (name, value, true),
         (None, Some((name, value)), _) | (None, None, Some((name, value))) => (name, value, false),
@@ -236,9 +247,51 @@ fn parse_field(selector: &str, term: &str) -> Result<FieldTerm, String> {
     let field = match name {
         "metadata.name" => Field::Name,
         "metadata.namespace" => Field::Namespace,
-        other => return Err(format!("field label not supported: {other}")),
+        other => other_field(other, kind)?,
     };
     Ok(FieldTerm { field, value: value.to_owned(), negated })
+}
+
+fn other_field(name: &str, kind: &Kind) -> Result<Field, String> {
+    let unsupported = || format!("field label not supported: {name}");
+    let Some(facts) = kind.as_built_in() else {
+        return Err(unsupported());
+    };
+    if facts.selectable.is_empty() {
+        let known = r#"only "metadata.name", "metadata.namespace""#;
+        return Err(format!("{name:?} is not a known field selector: {known}"));
+    }
+    let field = facts.selectable.iter().find(|field| **field == name).ok_or_else(unsupported)?;
+    Ok(Field::Other(field))
+}
+
+/// Whether a label selector, as objects have them, selects something, and these labels too.
+pub(crate) fn selects(selector: &Value, labels: &Value) -> bool {
+    let labels: BTreeMap<String, String> = serde_json::from_value(labels.clone()).unwrap_or_default();
+    let requirements = parse_labels(&text_of(selector)).unwrap_or_default();
+    !requirements.is_empty() && requirements.iter().all(|requirement| requirement.matches(&labels))
+}
+
+/// A label selector, as objects have them, in text: the requirements by key.
+pub(crate) fn text_of(selector: &Value) -> String {
+    let selector: LabelSelector = serde_json::from_value(selector.clone()).unwrap_or_default();
+    let equal = selector.match_labels.unwrap_or_default().into_iter();
+    let equal = equal.map(|(key, value)| (key.clone(), format!("{key}={value}")));
+    let others = selector.match_expressions.unwrap_or_default().into_iter().map(|requirement| {
+        let LabelSelectorRequirement { key, operator, values } = requirement;
+        let mut values = values.unwrap_or_default();
+        values.sort();
+        let text = match operator.as_str() {
+            "In" => format!("{key} in ({})", values.join(",")),
+            "NotIn" => format!("{key} notin ({})", values.join(",")),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.clone(),
+        };
+        (key, text)
+    });
+    let mut requirements: Vec<(String, String)> = equal.chain(others).collect();
+    requirements.sort_by(|left, right| left.0.cmp(&right.0));
+    requirements.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

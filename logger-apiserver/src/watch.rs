@@ -50,7 +50,7 @@ impl Watch {
     /// Reads a watch request; what exists now is taken down now.
     pub(crate) fn new(state: &State, call: &Call) -> Result<Self> {
         check_options(call)?;
-        let selector = Selector::from_query(&call.query)?;
+        let selector = Selector::from_query(&call.query, &call.kind)?;
         let since = read::version(call).map_err(Refusal::internal)?.unwrap_or(0);
         let send_initial = call.query.flag("sendInitialEvents");
         let bookmarks = call.query.flag("allowWatchBookmarks");

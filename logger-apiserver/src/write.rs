@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
+
 use crate::{
+    built_in::{self, BuiltIn, Generation},
     call::{Call, Endpoint, State},
     decode, definition,
     kinds::{Family, Kind},
@@ -38,9 +41,10 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     }
     let name_given = object.metadata.name.is_some();
     give_name(state, kind, &mut object);
-    metadata::initialise(&mut object);
+    metadata::initialise(kind, &mut object);
     prepare_create(kind, &mut object)?;
     accept(call, &object, None)?;
+    restore_defaults(kind, &mut object);
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
@@ -56,16 +60,23 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
 }
 
 /// Puts another state in place of an object's (or, at `/status`, of its status).
-pub(crate) fn update(state: &mut State, call: &Call) -> Result<Stored> {
+/// What is not there is made, if the kind has it so.
+pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
     let options = call.write_options("UpdateOptions")?;
     let mut object = decode::object(call)?;
     place(&mut object, call)?;
     check_name(&object, call)?;
-    let old = state.existing(call)?;
+    let old = match state.existing(call) {
+        Err(_) if call.kind.as_built_in().is_some_and(|facts| facts.is_made_by_updates) => {
+            managed_fields::track(Author::of(call), None, &mut object);
+            return Ok((StatusCode::CREATED, insert(state, call, object, options.dry_run)?));
+        }
+        found => found?,
+    };
     check_uid(call, &object, &old)?;
     check_version(&call.kind, &object, &old)?;
     managed_fields::track(Author::of(call), Some(&old), &mut object);
-    replace(state, call, object, &old, options.dry_run)
+    Ok((StatusCode::OK, replace(state, call, object, &old, options.dry_run)?))
 }
 
 /// Changes an object (or, at `/status`, its status) by a patch of its stored state.
@@ -91,6 +102,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
     accept(call, &new, Some(old))?;
+    restore_defaults(kind, &mut new);
     if new == **old {
         return Ok(old.clone());
     }
@@ -120,7 +132,7 @@ pub(crate) fn remove(state: &mut State, kind: &Kind, object: &Object) {
     match kind.family {
         Family::Custom { .. } => definition::finish(state, &resource),
         Family::Definition => definition::withdraw(state, object),
-        Family::Namespace => {}
+        Family::Namespace | Family::BuiltIn(_) => {}
     }
 }
 
@@ -166,7 +178,7 @@ pub(crate) fn check_name(object: &Object, call: &Call) -> Result<()> {
 /// Optimistic concurrency: a write that names a version is for that version alone.
 pub(crate) fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
     let version = object.resource_version();
-    if version.is_empty() && kind.is_namespace() {
+    if version.is_empty() && !kind.updates_name_a_version() {
         return Ok(());
     }
     if version.is_empty() || version == "0" {
@@ -208,7 +220,7 @@ fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
     match kind.family {
         Family::Namespace => namespace::prepare_create(object),
         Family::Definition => definition::prepare(object, None)?,
-        Family::Custom { .. } => {}
+        Family::BuiltIn(_) | Family::Custom { .. } => {}
     }
     Ok(())
 }
@@ -227,9 +239,16 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     match kind.family {
         Family::Namespace => namespace::prepare_update(new, old),
         Family::Definition => definition::prepare(new, Some(old))?,
-        Family::Custom { .. } => {}
+        Family::BuiltIn(_) | Family::Custom { .. } => {}
     }
-    if new.content_differs(old, !kind.has_status) {
+    let counts = match kind.generation() {
+        Generation::Uncounted => false,
+        Generation::OfContent => new.content_differs(old, !kind.has_status),
+        Generation::OfContentAndAnnotations => {
+            new.content_differs(old, !kind.has_status) || new.metadata.annotations != old.metadata.annotations
+        }
+    };
+    if counts {
         new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
     }
     Ok(())
@@ -243,12 +262,34 @@ fn prepare_status_update(kind: &Kind, new: &mut Object, old: &Object) {
         new.metadata.uid = written.uid;
         new.metadata.managed_fields = written.managed_fields;
     }
+    if let Some(facts) = kind.as_built_in() {
+        keep_by_status(facts, new, old);
+    }
     let status = new.body.remove("status");
     new.body.clone_from(&old.body);
     match status {
         Some(status) => new.body.insert("status".to_owned(), status),
         None => new.body.remove("status"),
     };
+}
+
+/// Puts back what a write of the status does not change beside the spec.
+fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
+    for path in facts.kept_by_status {
+        match path {
+            ["metadata", "labels"] => new.metadata.labels.clone_from(&old.metadata.labels),
+            ["metadata", "ownerReferences"] => new.metadata.owner_references.clone_from(&old.metadata.owner_references),
+            _ => {}
+        }
+    }
+}
+
+/// What was taken away since the object was read (a status) has its default again: the real server fills defaults in whenever
+/// it reads from its store.
+fn restore_defaults(kind: &Kind, object: &mut Object) {
+    if let Some(schema) = kind.schema() {
+        schema::default(&mut object.body, schema);
+    }
 }
 
 /// Refuses an object that breaks rules, all of them at once.
@@ -258,12 +299,14 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(schema) = kind.schema() {
         errors.extend(schema::validate(&object.body, schema));
-        // What was there twice before may stay so.
-        if old.is_none_or(|old| schema::duplicates(&old.body, schema).is_empty()) {
+        // What was there twice before may stay so, and built-in kinds have rules of their own for it.
+        if kind.is_custom() && old.is_none_or(|old| schema::duplicates(&old.body, schema).is_empty()) {
             errors.extend(schema::duplicates(&object.body, schema));
         }
     }
-    if let Some(paths) = &kind.scale {
+    if let Some(facts) = kind.as_built_in() {
+        errors.extend(built_in::check(facts, object, old));
+    } else if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }
     if kind.is_definition() {

@@ -1,7 +1,7 @@
 //! Defaults: what the server fills in is what decoding fills in, and what Rust's `Default` is.
 
 use fixture_client::Clientset;
-use fixture_types::defaults_v1::{Preset, PresetSpec, Sink};
+use fixture_types::defaults_v1::{Preset, PresetSpec, PresetStatus, Sink};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject};
@@ -76,4 +76,25 @@ pub(super) async fn defaults_come_with_every_write(client: Client) {
     let patch = Patch::Merge(json!({"spec": {"level": null, "sink": {"retry": null}, "sinks": [{}]}}));
     let patched = presets.patch("built", &patch, &PatchParams::default()).await.unwrap();
     assert_eq!(patched.spec, PresetSpec { sinks: vec![Sink::default()], ..PresetSpec::default() });
+}
+
+/// A status that is dropped from a create, or was never written, is filled in too.
+pub(super) async fn an_absent_status_has_its_default(client: Client) {
+    let namespace = namespace(&client, "reported").await;
+    let stored = created(&client, &namespace, raw("new", json!({"status": {"state": "Told"}}))).await;
+    assert_eq!(stored.data["status"], json!({"state": "Unknown"}));
+    let api = Api::<Preset>::namespaced(client, &namespace);
+    let told = Patch::Merge(json!({"status": {"state": "Told"}}));
+    assert_eq!(api.patch_status("new", &PatchParams::default(), &told).await.unwrap().status.state, "Told");
+    let emptied = Patch::Merge(json!({"status": {"state": null}}));
+    assert_eq!(
+        api.patch_status("new", &PatchParams::default(), &emptied).await.unwrap().status,
+        PresetStatus::default()
+    );
+    let removed = Patch::Merge(json!({"status": null}));
+    assert_eq!(
+        api.patch_status("new", &PatchParams::default(), &removed).await.unwrap().status,
+        PresetStatus::default()
+    );
+    assert_eq!(api.get("new").await.unwrap().status, PresetStatus::default());
 }

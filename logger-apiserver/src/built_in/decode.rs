@@ -1,0 +1,194 @@
+//! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder
+
+use k8s_openapi::{ByteString, apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps};
+use serde_json::{Map, Value};
+
+use crate::{
+    patch::type_name,
+    schema::{Known, item_schema, property},
+};
+
+const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+/// Reads the fields of an object, or says why Go cannot. What Go would not write again goes: nulls, and empty lists, maps and
+/// words. Unknown fields are none of its business.
+pub(crate) fn read(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) -> Result<(), String> {
+    check_fields(fields, schema, "")?;
+    tidy_fields(fields, schema);
+    Ok(())
+}
+
+/// Where a value is: Go names the innermost struct and the whole path.
+struct Place<'a> {
+    struct_: &'a str,
+    path: &'a str,
+}
+
+impl Place<'_> {
+    fn unreadable(&self, found: &str, type_: &str) -> String {
+        let Self { struct_, path } = self;
+        format!("json: cannot unmarshal {found} into Go struct field {struct_}.{path} of type {type_}")
+    }
+}
+
+fn check_fields(fields: &Map<String, Value>, schema: &JSONSchemaProps, path: &str) -> Result<(), String> {
+    for (name, value) in fields {
+        if let Known::Schema(property) = property(schema, name) {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            check(value, property, &Place { struct_: bare_name(schema), path: &path })?;
+        }
+    }
+    Ok(())
+}
+
+fn check(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+    let fits = match (schema.title.as_deref().unwrap_or_default(), schema.type_.as_deref().unwrap_or_default()) {
+        _ if value.is_null() => true,
+        ("resource.Quantity", _) => return check_quantity(value),
+        ("intstr.IntOrString", _) => value.is_string() || fits_integer(value, Some("int32")),
+        (_, "string") => return check_text(value, schema, place),
+        (_, "integer") => fits_integer(value, schema.format.as_deref()),
+        (_, "number") => value.is_number(),
+        (_, "boolean") => value.is_boolean(),
+        (_, "array") => return check_items(value, schema, place),
+        (_, "object") => return check_object(value, schema, place),
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(place.unreadable(&found(value, schema), &go_type(schema))) }
+}
+
+fn check_text(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+    let Some(text) = value.as_str() else {
+        return Err(place.unreadable(type_name(value), &go_type(schema)));
+    };
+    match schema.format.as_deref() {
+        Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
+            let layout = match schema.title.as_deref() {
+                Some("v1.MicroTime") => "2006-01-02T15:04:05.000000Z07:00",
+                _ => "2006-01-02T15:04:05Z07:00",
+            };
+            Err(format!("parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""))
+        }
+        Some("byte") if serde_json::from_value::<ByteString>(value.clone()).is_err() => {
+            Err(format!("illegal base64 data at input byte {}", first_illegal(text)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_quantity(value: &Value) -> Result<(), String> {
+    let fits = match value {
+        Value::Number(_) => true,
+        Value::String(text) => is_quantity(text),
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err(QUANTITY.to_owned()) }
+}
+
+fn check_items(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+    let Some(items) = value.as_array() else {
+        return Err(place.unreadable(type_name(value), &go_type(schema)));
+    };
+    let item = item_schema(schema);
+    items.iter().try_for_each(|value| item.map_or(Ok(()), |schema| check(value, schema, place)))
+}
+
+fn check_object(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+    let Some(fields) = value.as_object() else {
+        return Err(place.unreadable(type_name(value), &go_type(schema)));
+    };
+    if schema.properties.is_some() {
+        return check_fields(fields, schema, place.path);
+    }
+    fields.iter().try_for_each(|(name, value)| match property(schema, name) {
+        Known::Schema(property) => check(value, property, place),
+        Known::Anything | Known::No => Ok(()),
+    })
+}
+
+fn fits_integer(value: &Value, format: Option<&str>) -> bool {
+    value.as_i64().is_some_and(|number| format != Some("int32") || i32::try_from(number).is_ok())
+}
+
+/// A number, a suffix of letters, and perhaps an exponent.
+fn is_quantity(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let exponent = suffix.trim_start_matches(|c: char| "eEinumkKMGTP".contains(c));
+    let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    suffix.len() < unsigned.len() && digits.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Where Go's decoder stops.
+fn first_illegal(text: &str) -> usize {
+    let is_digit = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
+    text.find(|c: char| !is_digit(c)).unwrap_or(text.len()).max(text.trim_end_matches('=').len() / 4 * 4)
+}
+
+/// A number that does not fit is shown.
+fn found(value: &Value, schema: &JSONSchemaProps) -> String {
+    match value {
+        Value::Number(number) if schema.type_.as_deref() == Some("integer") => format!("number {number}"),
+        other => type_name(other).to_owned(),
+    }
+}
+
+/// The Go type a schema is of.
+fn go_type(schema: &JSONSchemaProps) -> String {
+    let of = |schema: Option<&JSONSchemaProps>| schema.map(go_type).unwrap_or_default();
+    match (schema.type_.as_deref(), schema.format.as_deref()) {
+        (Some("string"), Some("byte")) => "[]uint8".to_owned(),
+        (Some("string"), _) => "string".to_owned(),
+        (Some("boolean"), _) => "bool".to_owned(),
+        (Some("integer"), format) => format.unwrap_or("int64").to_owned(),
+        (Some("number"), _) => "float64".to_owned(),
+        (Some("array"), _) => format!("[]{}", of(item_schema(schema))),
+        (Some("object"), _) if schema.title.is_none() => match property(schema, "") {
+            Known::Schema(value) => format!("map[string]{}", go_type(value)),
+            Known::Anything | Known::No => "map[string]interface {}".to_owned(),
+        },
+        // What may be a number or a text is read as a number unless it is a text.
+        (None, _) => "int32".to_owned(),
+        _ => schema.title.clone().unwrap_or_default(),
+    }
+}
+
+fn bare_name(schema: &JSONSchemaProps) -> &str {
+    let title = schema.title.as_deref().unwrap_or_default();
+    title.rsplit('.').next().unwrap_or_default()
+}
+
+fn tidy_fields(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
+    let is_struct = schema.properties.is_some();
+    fields.retain(|name, value| {
+        let Known::Schema(property) = property(schema, name) else {
+            return true;
+        };
+        if value.is_null() && !is_struct && property.type_.as_deref() == Some("string") {
+            *value = Value::from("");
+        }
+        tidy(value, property);
+        !is_struct || !is_nothing(value, property)
+    });
+}
+
+fn tidy(value: &mut Value, schema: &JSONSchemaProps) {
+    match value {
+        Value::Object(fields) => tidy_fields(fields, schema),
+        Value::Array(items) => {
+            let Some(schema) = item_schema(schema) else { return };
+            items.iter_mut().for_each(|item| tidy(item, schema));
+        }
+        _ => {}
+    }
+}
+
+fn is_nothing(value: &Value, schema: &JSONSchemaProps) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty() && schema.additional_properties.is_some(),
+        Value::String(text) => text.is_empty() && (schema.enum_.is_some() || schema.default.is_some()),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,136 @@
+//! What is filled in by what else an object says: no default of a schema can
+//!
+//! These run before the defaults do, on what was written.
+
+use k8s_openapi::ByteString;
+use serde_json::{Value, json};
+
+use super::Fields;
+
+/// Text becomes data, which the real server does not keep as text.
+pub(super) fn secret(secret: &mut Fields) {
+    let Some(Value::Object(texts)) = secret.remove("stringData") else {
+        return;
+    };
+    let bytes = |text: &Value| ByteString(text.as_str().unwrap_or_default().as_bytes().to_vec());
+    if let Some(data) = secret.entry("data").or_insert_with(|| json!({})).as_object_mut() {
+        data.extend(texts.into_iter().map(|(name, text)| (name, json!(bytes(&text)))));
+    }
+}
+
+/// A port leads to the same port unless it says otherwise.
+pub(super) fn service(service: &mut Fields) {
+    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {
+        spec.entry("internalTrafficPolicy").or_insert_with(|| json!("Cluster"));
+    }
+    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(number) = port.get("port").cloned() {
+            set(port, "targetPort", number);
+        }
+    }
+}
+
+/// Users and groups are of the group of roles.
+pub(super) fn subjects(binding: &mut Fields) {
+    for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
+        if matches!(subject["kind"].as_str(), Some("User" | "Group")) {
+            set(subject, "apiGroup", json!("rbac.authorization.k8s.io"));
+        }
+    }
+}
+
+/// A policy is about what comes in, and about what goes out if it has rules for that.
+pub(super) fn network_policy(policy: &mut Fields) {
+    let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let types = if spec.contains_key("egress") { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+    spec.entry("policyTypes").or_insert(types);
+}
+
+pub(super) fn strategy(workload: &mut Fields) {
+    rolling(workload, "strategy");
+}
+
+pub(super) fn update_strategy(workload: &mut Fields) {
+    rolling(workload, "updateStrategy");
+}
+
+/// The way to update is to roll out, unless another is chosen.
+fn rolling(workload: &mut Fields, name: &str) {
+    let Some(spec) = workload.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let strategy = spec.entry(name).or_insert_with(|| json!({}));
+    if strategy["type"].as_str().is_none_or(|type_| type_ == "RollingUpdate") {
+        set(strategy, "rollingUpdate", json!({}));
+    }
+}
+
+/// The number of pods of a job that says nothing of it is one; a job of a cron job is not asked yet.
+pub(super) fn job(job: &mut Fields) {
+    let Some(spec) = job.get_mut("spec") else {
+        return;
+    };
+    if spec.get("parallelism").is_none() {
+        set(spec, "completions", json!(1));
+    }
+    if spec.get("podFailurePolicy").is_none() {
+        set(spec, "podReplacementPolicy", json!("TerminatingOrFailed"));
+    }
+    let others = [
+        ("parallelism", json!(1)),
+        ("backoffLimit", json!(6)),
+        ("manualSelector", json!(false)),
+        ("completionMode", json!("NonIndexed")),
+        ("suspend", json!(false)),
+    ];
+    others.into_iter().for_each(|(name, value)| set(spec, name, value));
+}
+
+pub(super) fn pod(pod: &mut Fields) {
+    if let Some(spec) = pod.get_mut("spec") {
+        pod_spec(spec);
+        set(spec, "enableServiceLinks", json!(true));
+    }
+}
+
+pub(super) fn pod_template(workload: &mut Fields) {
+    if let Some(spec) = workload.get_mut("spec").and_then(|spec| spec.pointer_mut("/template/spec")) {
+        pod_spec(spec);
+    }
+}
+
+pub(super) fn cron_job(cron_job: &mut Fields) {
+    if let Some(spec) = cron_job.get_mut("spec").and_then(|spec| spec.pointer_mut("/jobTemplate/spec/template/spec")) {
+        pod_spec(spec);
+    }
+}
+
+/// An image without a tag, or with the tag `latest`, is another one tomorrow.
+fn pod_spec(spec: &mut Value) {
+    if let Some(account) = spec.get("serviceAccountName").cloned() {
+        set(spec, "serviceAccount", account);
+    }
+    for containers in ["containers", "initContainers", "ephemeralContainers"] {
+        for container in spec.get_mut(containers).and_then(Value::as_array_mut).into_iter().flatten() {
+            let is_latest = is_latest(container["image"].as_str().unwrap_or_default());
+            set(container, "imagePullPolicy", json!(if is_latest { "Always" } else { "IfNotPresent" }));
+        }
+    }
+}
+
+fn is_latest(image: &str) -> bool {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+}
+
+/// Sets a field that is not there.
+fn set(fields: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = fields.as_object_mut() {
+        fields.entry(name).or_insert(value);
+    }
+}

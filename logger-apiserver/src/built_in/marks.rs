@@ -1,0 +1,288 @@
+//! What Kubernetes' OpenAPI and its defaulting say of fields, and k8s-openapi's schemas do not
+
+use serde_json::{Value, json};
+
+use Mark::{Default, ListMap, OneOf, Set, Whole, Zero};
+
+/// What is said of a field. Values are written in JSON.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mark {
+    /// A field that Go always writes has this value if it has no other.
+    Zero(&'static str),
+    Default(&'static str),
+    /// Items are told from each other by these fields.
+    ListMap(&'static [&'static str]),
+    /// Items are told from each other by their value.
+    Set,
+    /// A map that is one value.
+    Whole,
+    OneOf(&'static [&'static str]),
+}
+
+impl Mark {
+    pub(super) fn put(self, schema: &mut Value) {
+        match self {
+            Default(text) | Zero(text) => {
+                let value = parsed(text);
+                if value.is_null() {
+                    schema["nullable"] = json!(true);
+                }
+                schema["default"] = value;
+            }
+            ListMap(keys) => {
+                schema["x-kubernetes-list-type"] = json!("map");
+                schema["x-kubernetes-list-map-keys"] = json!(keys);
+            }
+            Set => schema["x-kubernetes-list-type"] = json!("set"),
+            Whole => schema["x-kubernetes-map-type"] = json!("atomic"),
+            OneOf(words) => schema["enum"] = json!(words),
+        }
+    }
+
+    pub(super) fn zero(&self) -> Option<Value> {
+        match self {
+            Zero(text) => Some(parsed(text)),
+            _ => None,
+        }
+    }
+}
+
+/// What is said of a field of a type.
+pub(super) fn of(type_: &str, field: &str) -> impl Iterator<Item = &'static Mark> {
+    let rows = FIELDS.iter().filter(move |(of, name, _)| *name == field && is(type_, of));
+    rows.map(|(_, _, mark)| mark)
+}
+
+/// Whether the values of a type are never merged.
+pub(super) fn is_atomic(type_: &str) -> bool {
+    ATOMIC.iter().any(|name| is(type_, name))
+}
+
+fn is(type_: &str, name: &str) -> bool {
+    type_.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("the tables hold JSON")
+}
+
+const ATOMIC: &[&str] = &[
+    "core.v1.ConfigMapKeySelector",
+    "core.v1.FileKeySelector",
+    "core.v1.LocalObjectReference",
+    "core.v1.NodeSelector",
+    "core.v1.NodeSelectorTerm",
+    "core.v1.ObjectFieldSelector",
+    "core.v1.ObjectReference",
+    "core.v1.ResourceFieldSelector",
+    "core.v1.SecretKeySelector",
+    "core.v1.TypedLocalObjectReference",
+    "meta.v1.LabelSelector",
+    "meta.v1.OwnerReference",
+    "networking.v1.ServiceBackendPort",
+    "rbac.v1.RoleRef",
+    "rbac.v1.Subject",
+];
+
+const PROTOCOLS: Mark = OneOf(&["SCTP", "TCP", "UDP"]);
+const PULL_POLICIES: Mark = OneOf(&["Always", "IfNotPresent", "Never"]);
+const CONDITIONS: Mark = ListMap(&["type"]);
+const NAMED: Mark = ListMap(&["name"]);
+const STRUCT: Mark = Zero("{}");
+const MODE: Mark = Default("420");
+const SCHEMES: Mark = OneOf(&["HTTP", "HTTPS"]);
+
+/// By type and field.
+const FIELDS: &[(&str, &str, Mark)] = &[
+    ("apps.v1.DaemonSet", "spec", STRUCT),
+    ("apps.v1.DaemonSet", "status", STRUCT),
+    ("apps.v1.DaemonSetSpec", "revisionHistoryLimit", Default("10")),
+    ("apps.v1.DaemonSetSpec", "template", STRUCT),
+    ("apps.v1.DaemonSetSpec", "updateStrategy", STRUCT),
+    ("apps.v1.DaemonSetStatus", "conditions", CONDITIONS),
+    ("apps.v1.DaemonSetUpdateStrategy", "type", Default(r#""RollingUpdate""#)),
+    ("apps.v1.DaemonSetUpdateStrategy", "type", OneOf(&["OnDelete", "RollingUpdate"])),
+    ("apps.v1.Deployment", "spec", STRUCT),
+    ("apps.v1.Deployment", "status", STRUCT),
+    ("apps.v1.DeploymentSpec", "progressDeadlineSeconds", Default("600")),
+    ("apps.v1.DeploymentSpec", "replicas", Default("1")),
+    ("apps.v1.DeploymentSpec", "revisionHistoryLimit", Default("10")),
+    ("apps.v1.DeploymentSpec", "strategy", STRUCT),
+    ("apps.v1.DeploymentSpec", "template", STRUCT),
+    ("apps.v1.DeploymentStatus", "conditions", CONDITIONS),
+    ("apps.v1.DeploymentStrategy", "type", Default(r#""RollingUpdate""#)),
+    ("apps.v1.DeploymentStrategy", "type", OneOf(&["Recreate", "RollingUpdate"])),
+    ("apps.v1.ReplicaSet", "spec", STRUCT),
+    ("apps.v1.ReplicaSet", "status", STRUCT),
+    ("apps.v1.ReplicaSetSpec", "replicas", Default("1")),
+    ("apps.v1.ReplicaSetSpec", "template", STRUCT),
+    ("apps.v1.ReplicaSetStatus", "conditions", CONDITIONS),
+    ("apps.v1.RollingUpdateDaemonSet", "maxSurge", Default("0")),
+    ("apps.v1.RollingUpdateDaemonSet", "maxUnavailable", Default("1")),
+    ("apps.v1.RollingUpdateDeployment", "maxSurge", Default(r#""25%""#)),
+    ("apps.v1.RollingUpdateDeployment", "maxUnavailable", Default(r#""25%""#)),
+    ("apps.v1.RollingUpdateStatefulSetStrategy", "partition", Default("0")),
+    ("apps.v1.StatefulSet", "spec", STRUCT),
+    ("apps.v1.StatefulSet", "status", STRUCT),
+    ("apps.v1.StatefulSetOrdinals", "start", Zero("0")),
+    ("apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", Default(r#""Retain""#)),
+    ("apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", Default(r#""Retain""#)),
+    ("apps.v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", Default("{}")),
+    ("apps.v1.StatefulSetSpec", "podManagementPolicy", Default(r#""OrderedReady""#)),
+    ("apps.v1.StatefulSetSpec", "podManagementPolicy", OneOf(&["OrderedReady", "Parallel"])),
+    ("apps.v1.StatefulSetSpec", "replicas", Default("1")),
+    ("apps.v1.StatefulSetSpec", "revisionHistoryLimit", Default("10")),
+    ("apps.v1.StatefulSetSpec", "serviceName", Zero(r#""""#)),
+    ("apps.v1.StatefulSetSpec", "template", STRUCT),
+    ("apps.v1.StatefulSetSpec", "updateStrategy", STRUCT),
+    ("apps.v1.StatefulSetStatus", "availableReplicas", Zero("0")),
+    ("apps.v1.StatefulSetStatus", "conditions", CONDITIONS),
+    ("apps.v1.StatefulSetUpdateStrategy", "type", Default(r#""RollingUpdate""#)),
+    ("apps.v1.StatefulSetUpdateStrategy", "type", OneOf(&["OnDelete", "RollingUpdate"])),
+    ("batch.v1.CronJob", "spec", STRUCT),
+    ("batch.v1.CronJob", "status", STRUCT),
+    ("batch.v1.CronJobSpec", "concurrencyPolicy", Default(r#""Allow""#)),
+    ("batch.v1.CronJobSpec", "concurrencyPolicy", OneOf(&["Allow", "Forbid", "Replace"])),
+    ("batch.v1.CronJobSpec", "failedJobsHistoryLimit", Default("1")),
+    ("batch.v1.CronJobSpec", "jobTemplate", STRUCT),
+    ("batch.v1.CronJobSpec", "successfulJobsHistoryLimit", Default("3")),
+    ("batch.v1.CronJobSpec", "suspend", Default("false")),
+    ("batch.v1.Job", "spec", STRUCT),
+    ("batch.v1.Job", "status", STRUCT),
+    ("batch.v1.JobSpec", "completionMode", OneOf(&["Indexed", "NonIndexed"])),
+    ("batch.v1.JobSpec", "podReplacementPolicy", OneOf(&["Failed", "TerminatingOrFailed"])),
+    ("batch.v1.JobSpec", "template", STRUCT),
+    ("batch.v1.JobTemplateSpec", "metadata", STRUCT),
+    ("batch.v1.JobTemplateSpec", "spec", STRUCT),
+    ("batch.v1.PodFailurePolicyOnExitCodesRequirement", "values", Set),
+    ("batch.v1.UncountedTerminatedPods", "failed", Set),
+    ("batch.v1.UncountedTerminatedPods", "succeeded", Set),
+    ("coordination.v1.Lease", "spec", STRUCT),
+    ("core.v1.ConfigMapVolumeSource", "defaultMode", MODE),
+    ("core.v1.Container", "env", NAMED),
+    ("core.v1.Container", "imagePullPolicy", PULL_POLICIES),
+    ("core.v1.Container", "ports", ListMap(&["containerPort", "protocol"])),
+    ("core.v1.Container", "resources", STRUCT),
+    ("core.v1.Container", "terminationMessagePath", Default(r#""/dev/termination-log""#)),
+    ("core.v1.Container", "terminationMessagePolicy", Default(r#""File""#)),
+    ("core.v1.Container", "terminationMessagePolicy", OneOf(&["FallbackToLogsOnError", "File"])),
+    ("core.v1.Container", "volumeDevices", ListMap(&["devicePath"])),
+    ("core.v1.Container", "volumeMounts", ListMap(&["mountPath"])),
+    ("core.v1.ContainerPort", "protocol", Default(r#""TCP""#)),
+    ("core.v1.ContainerPort", "protocol", PROTOCOLS),
+    ("core.v1.ContainerRestartRuleOnExitCodes", "values", Set),
+    ("core.v1.ContainerStatus", "allocatedResourcesStatus", NAMED),
+    ("core.v1.ContainerStatus", "lastState", STRUCT),
+    ("core.v1.ContainerStatus", "state", STRUCT),
+    ("core.v1.ContainerStatus", "volumeMounts", ListMap(&["mountPath"])),
+    ("core.v1.DownwardAPIVolumeSource", "defaultMode", MODE),
+    ("core.v1.EphemeralContainer", "env", NAMED),
+    ("core.v1.EphemeralContainer", "imagePullPolicy", PULL_POLICIES),
+    ("core.v1.EphemeralContainer", "ports", ListMap(&["containerPort", "protocol"])),
+    ("core.v1.EphemeralContainer", "resources", STRUCT),
+    ("core.v1.EphemeralContainer", "terminationMessagePath", Default(r#""/dev/termination-log""#)),
+    ("core.v1.EphemeralContainer", "terminationMessagePolicy", Default(r#""File""#)),
+    ("core.v1.EphemeralContainer", "volumeDevices", ListMap(&["devicePath"])),
+    ("core.v1.EphemeralContainer", "volumeMounts", ListMap(&["mountPath"])),
+    ("core.v1.Event", "eventTime", Zero("null")),
+    ("core.v1.Event", "firstTimestamp", Zero("null")),
+    ("core.v1.Event", "involvedObject", STRUCT),
+    ("core.v1.Event", "lastTimestamp", Zero("null")),
+    ("core.v1.Event", "reportingComponent", Zero(r#""""#)),
+    ("core.v1.Event", "reportingInstance", Zero(r#""""#)),
+    ("core.v1.Event", "source", STRUCT),
+    ("core.v1.HTTPGetAction", "path", Default(r#""/""#)),
+    ("core.v1.HTTPGetAction", "scheme", Default(r#""HTTP""#)),
+    ("core.v1.HTTPGetAction", "scheme", SCHEMES),
+    ("core.v1.HostPathVolumeSource", "type", Default(r#""""#)),
+    ("core.v1.NodeAllocatableResourceClaimStatus", "containers", Set),
+    ("core.v1.ObjectFieldSelector", "apiVersion", Default(r#""v1""#)),
+    ("core.v1.PersistentVolumeClaim", "spec", STRUCT),
+    ("core.v1.PersistentVolumeClaim", "status", STRUCT),
+    ("core.v1.PersistentVolumeClaimSpec", "resources", STRUCT),
+    ("core.v1.PersistentVolumeClaimSpec", "volumeMode", Default(r#""Filesystem""#)),
+    ("core.v1.PersistentVolumeClaimSpec", "volumeMode", OneOf(&["Block", "Filesystem"])),
+    ("core.v1.PersistentVolumeClaimStatus", "conditions", CONDITIONS),
+    ("core.v1.PersistentVolumeClaimStatus", "phase", Default(r#""Pending""#)),
+    ("core.v1.PersistentVolumeClaimTemplate", "metadata", STRUCT),
+    ("core.v1.PersistentVolumeClaimTemplate", "spec", STRUCT),
+    ("core.v1.Pod", "spec", STRUCT),
+    ("core.v1.Pod", "status", STRUCT),
+    ("core.v1.PodSpec", "containers", NAMED),
+    ("core.v1.PodSpec", "dnsPolicy", Default(r#""ClusterFirst""#)),
+    ("core.v1.PodSpec", "dnsPolicy", OneOf(&["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"])),
+    ("core.v1.PodSpec", "ephemeralContainers", NAMED),
+    ("core.v1.PodSpec", "hostAliases", ListMap(&["ip"])),
+    ("core.v1.PodSpec", "imagePullSecrets", NAMED),
+    ("core.v1.PodSpec", "initContainers", NAMED),
+    ("core.v1.PodSpec", "nodeSelector", Whole),
+    ("core.v1.PodSpec", "preemptionPolicy", OneOf(&["Never", "PreemptLowerPriority"])),
+    ("core.v1.PodSpec", "resourceClaims", NAMED),
+    ("core.v1.PodSpec", "restartPolicy", Default(r#""Always""#)),
+    ("core.v1.PodSpec", "restartPolicy", OneOf(&["Always", "OnFailure", "Never"])),
+    ("core.v1.PodSpec", "schedulerName", Default(r#""default-scheduler""#)),
+    ("core.v1.PodSpec", "schedulingGates", NAMED),
+    ("core.v1.PodSpec", "securityContext", Default("{}")),
+    ("core.v1.PodSpec", "terminationGracePeriodSeconds", Default("30")),
+    ("core.v1.PodSpec", "topologySpreadConstraints", ListMap(&["topologyKey", "whenUnsatisfiable"])),
+    ("core.v1.PodSpec", "volumes", NAMED),
+    ("core.v1.PodStatus", "conditions", CONDITIONS),
+    ("core.v1.PodStatus", "phase", Default(r#""Pending""#)),
+    ("core.v1.PodStatus", "podIPs", ListMap(&["ip"])),
+    ("core.v1.PodStatus", "resourceClaimStatuses", NAMED),
+    ("core.v1.PodTemplateSpec", "metadata", STRUCT),
+    ("core.v1.PodTemplateSpec", "spec", STRUCT),
+    ("core.v1.PreferredSchedulingTerm", "preference", STRUCT),
+    ("core.v1.Probe", "failureThreshold", Default("3")),
+    ("core.v1.Probe", "periodSeconds", Default("10")),
+    ("core.v1.Probe", "successThreshold", Default("1")),
+    ("core.v1.Probe", "timeoutSeconds", Default("1")),
+    ("core.v1.ProjectedVolumeSource", "defaultMode", MODE),
+    ("core.v1.ResourceRequirements", "claims", NAMED),
+    ("core.v1.ResourceStatus", "resources", ListMap(&["resourceID"])),
+    ("core.v1.Secret", "type", Default(r#""Opaque""#)),
+    ("core.v1.SecretVolumeSource", "defaultMode", MODE),
+    ("core.v1.Service", "spec", STRUCT),
+    ("core.v1.Service", "status", STRUCT),
+    ("core.v1.ServiceAccount", "secrets", NAMED),
+    ("core.v1.ServiceAccountTokenProjection", "expirationSeconds", Default("3600")),
+    ("core.v1.ServicePort", "protocol", Default(r#""TCP""#)),
+    ("core.v1.ServicePort", "protocol", PROTOCOLS),
+    ("core.v1.ServiceSpec", "externalTrafficPolicy", OneOf(&["Cluster", "Local"])),
+    ("core.v1.ServiceSpec", "internalTrafficPolicy", OneOf(&["Cluster", "Local"])),
+    ("core.v1.ServiceSpec", "ipFamilyPolicy", OneOf(&["PreferDualStack", "RequireDualStack", "SingleStack"])),
+    ("core.v1.ServiceSpec", "ports", ListMap(&["port", "protocol"])),
+    ("core.v1.ServiceSpec", "selector", Whole),
+    ("core.v1.ServiceSpec", "sessionAffinity", Default(r#""None""#)),
+    ("core.v1.ServiceSpec", "sessionAffinity", OneOf(&["ClientIP", "None"])),
+    ("core.v1.ServiceSpec", "type", Default(r#""ClusterIP""#)),
+    ("core.v1.ServiceSpec", "type", OneOf(&["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"])),
+    ("core.v1.ServiceStatus", "conditions", CONDITIONS),
+    ("core.v1.ServiceStatus", "loadBalancer", STRUCT),
+    ("core.v1.WeightedPodAffinityTerm", "podAffinityTerm", STRUCT),
+    ("meta.v1.ObjectMeta", "finalizers", Set),
+    ("meta.v1.ObjectMeta", "ownerReferences", ListMap(&["uid"])),
+    ("networking.v1.HTTPIngressPath", "backend", STRUCT),
+    ("networking.v1.HTTPIngressPath", "pathType", OneOf(&["Exact", "ImplementationSpecific", "Prefix"])),
+    ("networking.v1.Ingress", "spec", STRUCT),
+    ("networking.v1.Ingress", "status", STRUCT),
+    ("networking.v1.IngressServiceBackend", "port", STRUCT),
+    ("networking.v1.IngressStatus", "loadBalancer", STRUCT),
+    ("networking.v1.NetworkPolicy", "spec", STRUCT),
+    ("networking.v1.NetworkPolicyPort", "protocol", Default(r#""TCP""#)),
+    ("networking.v1.NetworkPolicyPort", "protocol", PROTOCOLS),
+    ("networking.v1.NetworkPolicySpec", "podSelector", STRUCT),
+    ("policy.v1.PodDisruptionBudget", "spec", STRUCT),
+    ("policy.v1.PodDisruptionBudget", "status", STRUCT),
+    ("policy.v1.PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy", OneOf(&["AlwaysAllow", "IfHealthyBudget"])),
+    ("policy.v1.PodDisruptionBudgetStatus", "conditions", CONDITIONS),
+    ("policy.v1.PodDisruptionBudgetStatus", "currentHealthy", Zero("0")),
+    ("policy.v1.PodDisruptionBudgetStatus", "desiredHealthy", Zero("0")),
+    ("policy.v1.PodDisruptionBudgetStatus", "disruptionsAllowed", Zero("0")),
+    ("policy.v1.PodDisruptionBudgetStatus", "expectedPods", Zero("0")),
+    ("rbac.v1.ClusterRole", "rules", Zero("null")),
+    ("rbac.v1.ClusterRoleBinding", "roleRef", STRUCT),
+    ("rbac.v1.Role", "rules", Zero("null")),
+    ("rbac.v1.RoleBinding", "roleRef", STRUCT),
+    ("rbac.v1.RoleRef", "apiGroup", Default(r#""rbac.authorization.k8s.io""#)),
+];

@@ -1,0 +1,59 @@
+//! What built-in kinds refuse beyond what their schemas do
+
+use serde_json::Value;
+
+use super::BuiltIn;
+use crate::{object::Object, selector, status::FieldError};
+
+/// The rules an object breaks, by itself and in place of another.
+pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if kind.has_scale {
+        errors.extend(negative_replicas(object));
+    }
+    if kind.selects_its_template {
+        errors.extend(unselected_template(object));
+    }
+    if let Some(old) = old {
+        errors.extend(kind.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
+        errors.extend(frozen(kind, object, old));
+    }
+    errors
+}
+
+fn negative_replicas(object: &Object) -> Option<FieldError> {
+    let replicas = object.field("spec.replicas")?.as_i64().filter(|replicas| *replicas < 0)?;
+    Some(FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+}
+
+/// The pods a workload makes must be its own.
+fn unselected_template(object: &Object) -> Option<FieldError> {
+    const LABELS: &str = "spec.template.metadata.labels";
+    let labels = object.field(LABELS).cloned().unwrap_or_default();
+    if object.field("spec.selector").is_some_and(|selector| selector::selects(selector, &labels)) {
+        return None;
+    }
+    Some(FieldError::invalid(LABELS, labels, "`selector` does not match template `labels`"))
+}
+
+fn changed(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {
+    let (new, old) = (object.field(path), old.field(path));
+    (new != old).then(|| FieldError::invalid(path, new.cloned().unwrap_or_default(), why))
+}
+
+/// All of the spec but what may be updated.
+fn frozen(kind: &BuiltIn, object: &Object, old: &Object) -> Option<FieldError> {
+    let (last, others) = kind.updatable.split_last()?;
+    let rest = |object: &Object| {
+        let mut spec = object.body.get("spec").and_then(Value::as_object).cloned().unwrap_or_default();
+        spec.retain(|name, _| !kind.updatable.contains(&name.as_str()));
+        spec
+    };
+    if rest(object) == rest(old) {
+        return None;
+    }
+    let others: Vec<String> = others.iter().map(|name| format!("'{name}'")).collect();
+    let (kind, others) = (kind.kind.to_lowercase(), others.join(", "));
+    let why = format!("updates to {kind} spec for fields other than {others} and '{last}' are forbidden");
+    Some(FieldError::forbidden("spec", why))
+}
