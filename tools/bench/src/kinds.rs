@@ -34,7 +34,7 @@ pub(crate) enum Derives {
     Ours,
 }
 
-/// The Rust module of so many kinds.
+/// One Rust module of so many kinds.
 pub(crate) fn rust(derives: Derives, count: usize) -> String {
     let (head, pattern) = rust_pattern();
     let types: Vec<_> = pattern.split("\n\n").filter_map(|item| derived(derives, item)).collect();
@@ -43,13 +43,32 @@ pub(crate) fn rust(derives: Derives, count: usize) -> String {
     match derives {
         Derives::Ours => {
             parts.insert(0, head.to_owned());
-            let kinds: Vec<_> = names(count).map(|name| format!("{name}, {name}List")).collect();
-            let kinds = kinds.join(", ");
-            parts.push(format!("{REGISTRATION} {{ group = \"example.com\", version = \"v1\", kinds = [{kinds}] }}\n"));
+            parts.push(registration(count));
         }
         _ => parts.insert(0, PLAIN_IMPORTS.to_owned()),
     }
     parts.join("\n")
+}
+
+/// Ours as people write them, a file for each kind: the name of each file, without its ending, and its text.
+pub(crate) fn rust_files(count: usize) -> Vec<(String, String)> {
+    let (head, pattern) = rust_pattern();
+    names(count).map(|name| (name.to_lowercase(), format!("{head}\n{}\n", named(pattern, &name)))).collect()
+}
+
+/// The module above those files.
+pub(crate) fn rust_version(count: usize) -> String {
+    let mut text = "//! Version `v1` of group `example.com`.\n\n".to_owned();
+    for name in names(count) {
+        let file = name.to_lowercase();
+        text += &format!("mod {file};\npub use {file}::*;\n");
+    }
+    text + "\n" + &registration(count)
+}
+
+fn registration(count: usize) -> String {
+    let kinds: Vec<_> = names(count).map(|name| format!("{name}, {name}List")).collect();
+    format!("{REGISTRATION} {{ group = \"example.com\", version = \"v1\", kinds = [{}] }}\n", kinds.join(", "))
 }
 
 /// The Go source of so many kinds.
@@ -116,6 +135,16 @@ mod tests {
         let code = |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(code(&rust(Derives::Ours, 1)), code(RUST));
         assert_eq!(go(1), GO);
+    }
+
+    #[test]
+    fn a_kind_has_a_file_of_its_own() {
+        let files = rust_files(2);
+        assert_eq!(files[1].0, "logger1");
+        assert!(files[1].1.starts_with("//! ") && files[1].1.contains("pub struct Logger1 {"));
+        let version = rust_version(2);
+        assert!(version.contains("mod logger1;\npub use logger1::*;\n"), "{version}");
+        assert!(version.ends_with("kinds = [Logger, LoggerList, Logger1, Logger1List] }\n"), "{version}");
     }
 
     #[test]

@@ -6,8 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::kinds::{self, Derives};
-use crate::{cargo, files, paths};
+use crate::{cargo, files, kinds, paths};
 
 /// Which Kubernetes version the kinds are of is said there.
 pub(crate) const CARGO_CONFIG: &str = include_str!("../../../.cargo/config.toml");
@@ -94,12 +93,15 @@ impl Project {
             ("Cargo.toml", &workspace),
             ("bench-types/Cargo.toml", TYPES),
             ("bench-types/src/lib.rs", TYPES_LIB),
-            ("bench-types/src/v1.rs", &kinds::rust(Derives::Ours, count)),
+            ("bench-types/src/v1.rs", &kinds::rust_version(count)),
             ("bench-client/Cargo.toml", CLIENT),
             ("xtask/Cargo.toml", XTASK),
             ("xtask/src/main.rs", XTASK_MAIN),
         ] {
             files::write(&project.directory.join(path), text)?;
+        }
+        for (name, text) in kinds::rust_files(count) {
+            files::write(&project.directory.join(format!("bench-types/src/v1/{name}.rs")), &text)?;
         }
         Ok(project)
     }
@@ -109,9 +111,9 @@ impl Project {
         &self.directory
     }
 
-    /// The module of its kinds.
+    /// The module of its first kind.
     pub(crate) fn types(&self) -> PathBuf {
-        self.directory.join("bench-types/src/v1.rs")
+        self.directory.join("bench-types/src/v1/logger.rs")
     }
 
     /// The directories that hold nothing but what was generated.
