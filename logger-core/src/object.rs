@@ -14,6 +14,11 @@ use crate::scheme::{self, Conflict, Scheme};
 use crate::wire::Plain;
 
 /// Anything with an `apiVersion` and a `kind`: Go's `runtime.Object`. Usable as `Box<dyn Object>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Kubernetes object",
+    label = "no `Object`, or not all that it asks for",
+    note = "derive `Object` on a kind and `ObjectList` on its list, and `Clone`, `Debug` and `DeepCopy` on both"
+)]
 pub trait Object: Any + Debug + Send + Sync {
     /// The group, version and kind it is written with.
     fn group_version_kind(&self) -> GroupVersionKind;
