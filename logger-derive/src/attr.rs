@@ -242,11 +242,12 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
             quote!(#text)
         }
         None => {
-            let blocks = blocks.iter().map(|block| match literal_doc(block) {
+            let mut blocks = blocks.iter().map(|block| match literal_doc(block) {
                 Some(lines) => lines.join("\n").into_token_stream(),
                 None => block.to_token_stream(),
             });
-            quote!(::core::concat!(#(#blocks, "\n"),*))
+            let first = blocks.next();
+            quote!(::core::concat!(#first #(, "\n", #blocks)*))
         }
     }
 }

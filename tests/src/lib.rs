@@ -1,5 +1,6 @@
 //! What the test suites share: CRDs, namespaces, builders, and the scenarios that run on both servers.
 
+pub mod matrix;
 pub mod scenarios;
 
 /// The README's example compiles.
@@ -15,7 +16,7 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use logger_types::v1::{Logger, LoggerSpec};
 
-/// The generated CRDs: of the reference API and of the fixture API.
+/// The generated CRDs: of the reference API and of the fixture API. Those of the matrix are [`matrix::crds`].
 ///
 /// # Panics
 /// They cannot be read.
@@ -31,9 +32,13 @@ pub fn crds() -> Vec<String> {
 
 /// Installs every generated CRD and waits until its kind is served.
 pub async fn install_crds(client: &Client) {
+    install(client, crds().iter().map(|text| serde_saphyr::from_str(text).expect("a CRD"))).await;
+}
+
+/// Installs these CRDs and waits until their kinds are served.
+pub async fn install(client: &Client, crds: impl IntoIterator<Item = CustomResourceDefinition>) {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
-    for text in crds() {
-        let crd: CustomResourceDefinition = serde_saphyr::from_str(&text).expect("a CRD");
+    for crd in crds {
         let name = crd.metadata.name.clone().expect("a name");
         api.create(&PostParams::default(), &crd).await.unwrap_or_else(|error| panic!("{name} is refused: {error}"));
         await_condition(api.clone(), &name, conditions::is_crd_established()).await.expect("it is established");

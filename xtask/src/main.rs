@@ -42,8 +42,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, and the
-/// fixture API that proves the generator general.
+/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, the fixture
+/// API that proves the generator general, and the matrix of kinds.
 fn codegen(args: &Args) -> ExitCode {
     let reference = logger_codegen::run(logger_types::groups(), args);
     if args.root.is_some() || reference == ExitCode::from(2) {
@@ -51,7 +51,8 @@ fn codegen(args: &Args) -> ExitCode {
     }
     let root = cargo::workspace_root();
     let kubernetes = logger_codegen::run_kubernetes(&root, args);
-    let root = root.join("tests/fixture");
-    let fixture = logger_codegen::run(&fixture_types::groups(), &Args { root: Some(root), ..args.clone() });
-    [fixture, kubernetes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
+    let below = |directory: &str| Args { root: Some(root.join(directory)), ..args.clone() };
+    let fixture = logger_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
+    let matrix = logger_codegen::run(matrix_types::groups(), &below("tests/matrix"));
+    [fixture, matrix, kubernetes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
 }

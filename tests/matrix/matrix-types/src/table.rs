@@ -1,0 +1,111 @@
+//! The table: every choice of verbs, and the verbs it grants.
+
+/// Calls a macro with every kind of the matrix: each choice of verbs in both scopes, with a status, with one that the
+/// client does not write, and without. What skips a verb, or names one of the status, has a status that is written: the
+/// latter must, and each of the former costs as much to compile as an informer.
+///
+/// The macro is called with one entry for each kind: scope, status, kind, list type if it has one, apply configuration,
+/// getter of its client, what `#[genclient]` says, and the verbs that are granted.
+#[macro_export]
+macro_rules! for_each_kind {
+    ($callback:ident) => {
+        $crate::in_each_scope_and_status! {
+            $callback
+            {
+                All alls [List] []
+                    [create update delete delete_collection get list watch patch apply] [update_status apply_status];
+                NoVerbs no_verbses [] [no_verbs]
+                    [] [];
+                Readonly readonlies [List] [readonly]
+                    [get list watch] [];
+                OnlyCreate only_creates [] [only_verbs = [create]]
+                    [create] [];
+                OnlyUpdate only_updates [] [only_verbs = [update]]
+                    [update] [];
+                OnlyDelete only_deletes [] [only_verbs = [delete]]
+                    [delete] [];
+                OnlyDeleteCollection only_delete_collections [] [only_verbs = [delete_collection]]
+                    [delete_collection] [];
+                OnlyGet only_gets [] [only_verbs = [get]]
+                    [get] [];
+                OnlyList only_lists [List] [only_verbs = [list]]
+                    [list] [];
+                OnlyWatch only_watches [] [only_verbs = [watch]]
+                    [watch] [];
+                OnlyPatch only_patches [] [only_verbs = [patch]]
+                    [patch] [];
+                OnlyApply only_applies [] [only_verbs = [apply]]
+                    [apply] [];
+            }
+            {
+                SkipCreate skip_creates [List] [skip_verbs = [create]]
+                    [update delete delete_collection get list watch patch apply] [update_status apply_status];
+                SkipUpdate skip_updates [List] [skip_verbs = [update]]
+                    [create delete delete_collection get list watch patch apply] [update_status apply_status];
+                SkipDelete skip_deletes [List] [skip_verbs = [delete]]
+                    [create update delete_collection get list watch patch apply] [update_status apply_status];
+                SkipDeleteCollection skip_delete_collections [List] [skip_verbs = [delete_collection]]
+                    [create update delete get list watch patch apply] [update_status apply_status];
+                SkipGet skip_gets [List] [skip_verbs = [get]]
+                    [create update delete delete_collection list watch patch apply] [update_status apply_status];
+                SkipList skip_lists [] [skip_verbs = [list]]
+                    [create update delete delete_collection get watch patch apply] [update_status apply_status];
+                SkipWatch skip_watches [List] [skip_verbs = [watch]]
+                    [create update delete delete_collection get list patch apply] [update_status apply_status];
+                SkipPatch skip_patches [List] [skip_verbs = [patch]]
+                    [create update delete delete_collection get list watch apply] [update_status apply_status];
+                SkipApply skip_applies [List] [skip_verbs = [apply]]
+                    [create update delete delete_collection get list watch patch] [update_status apply_status];
+                OnlyUpdateStatus only_update_statuses [] [only_verbs = [update_status]]
+                    [] [update_status];
+                OnlyApplyStatus only_apply_statuses [] [only_verbs = [apply_status]]
+                    [] [apply_status];
+                SkipUpdateStatus skip_update_statuses [List] [skip_verbs = [update_status]]
+                    [create update delete delete_collection get list watch patch apply] [apply_status];
+                SkipApplyStatus skip_apply_statuses [List] [skip_verbs = [apply_status]]
+                    [create update delete delete_collection get list watch patch apply] [update_status];
+            }
+        }
+    };
+}
+
+/// The product: each choice of verbs becomes a kind for each scope and status. Without a status to write, the verbs of the
+/// status are not granted. It makes names of names, as `macro_rules` alone cannot.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! in_each_scope_and_status {
+    (
+        $callback:ident
+        {$(
+            $name:ident $getter:ident [$($list:ident)?] [$($said:tt)*]
+                [$($verb:ident)*] [$($of_status:ident)*];
+        )*}
+        {$(
+            $s_name:ident $s_getter:ident [$($s_list:ident)?] [$($s_said:tt)*]
+                [$($s_verb:ident)*] [$($s_of_status:ident)*];
+        )*}
+    ) => { $crate::paste! { $callback! {
+        $(
+            Namespaced Status [<NamespacedStatus $name>] ($([<NamespacedStatus $name $list>])?)
+                [<NamespacedStatus $name Apply>] [<namespaced_status_ $getter>] [$($said)*] [$($verb)* $($of_status)*];
+            Cluster Status [<ClusterStatus $name>] ($([<ClusterStatus $name $list>])?)
+                [<ClusterStatus $name Apply>] [<cluster_status_ $getter>] [$($said)*] [$($verb)* $($of_status)*];
+            Namespaced NoStatus [<NamespacedNoStatus $name>] ($([<NamespacedNoStatus $name $list>])?)
+                [<NamespacedNoStatus $name Apply>] [<namespaced_no_status_ $getter>] [$($said)*] [$($verb)*];
+            Cluster NoStatus [<ClusterNoStatus $name>] ($([<ClusterNoStatus $name $list>])?)
+                [<ClusterNoStatus $name Apply>] [<cluster_no_status_ $getter>] [$($said)*] [$($verb)*];
+            Namespaced Plain [<NamespacedPlain $name>] ($([<NamespacedPlain $name $list>])?)
+                [<NamespacedPlain $name Apply>] [<namespaced_plain_ $getter>] [$($said)*] [$($verb)*];
+            Cluster Plain [<ClusterPlain $name>] ($([<ClusterPlain $name $list>])?)
+                [<ClusterPlain $name Apply>] [<cluster_plain_ $getter>] [$($said)*] [$($verb)*];
+        )*
+        $(
+            Namespaced Status [<NamespacedStatus $s_name>] ($([<NamespacedStatus $s_name $s_list>])?)
+                [<NamespacedStatus $s_name Apply>] [<namespaced_status_ $s_getter>]
+                [$($s_said)*] [$($s_verb)* $($s_of_status)*];
+            Cluster Status [<ClusterStatus $s_name>] ($([<ClusterStatus $s_name $s_list>])?)
+                [<ClusterStatus $s_name Apply>] [<cluster_status_ $s_getter>]
+                [$($s_said)*] [$($s_verb)* $($s_of_status)*];
+        )*
+    } } };
+}

@@ -1,0 +1,177 @@
+//! Version `v1` of group `matrix.example.org`: the kinds, made by macros from the table.
+
+use k8s_openapi::api::autoscaling::v1::Scale;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is wanted of any kind of the matrix.
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Spec {
+    /// A word.
+    pub word: Option<String>,
+    /// A number, to be scaled.
+    pub count: Option<i32>,
+}
+
+/// What was last observed of any kind of the matrix.
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+pub struct Status {
+    /// A word.
+    pub word: Option<String>,
+    /// A number, as it was scaled.
+    pub count: Option<i32>,
+}
+
+/// What a method may send and make of an answer instead of the kind itself.
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Letter {
+    /// The version it is sent as.
+    pub api_version: String,
+    /// The kind it is sent as.
+    pub kind: String,
+    /// Metadata.
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    pub spec: Spec,
+}
+
+/// What a method may make of an answer that holds many.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Letters {
+    /// The letters.
+    pub items: Vec<Letter>,
+}
+
+/// A kind, by its scope, its status and what `#[genclient]` says.
+macro_rules! kind {
+    (Namespaced $($rest:tt)*) => { kind! { [] $($rest)* } };
+    (Cluster $($rest:tt)*) => { kind! { [non_namespaced,] $($rest)* } };
+    ([$($scope:tt)*] NoStatus $($rest:tt)*) => { kind! { [$($scope)* no_status,] Status $($rest)* } };
+    ([$($scope:tt)*] Status $kind:ident [$($said:tt)*]) => {
+        #[doc = concat!("The kind `", stringify!($kind), "` of the matrix.")]
+        #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+        #[genclient($($scope)* $($said)*)]
+        #[k8s(subresource(status))]
+        pub struct $kind {
+            /// Metadata.
+            pub metadata: ObjectMeta,
+            /// What is wanted.
+            pub spec: Spec,
+            /// What was last observed.
+            pub status: Option<Status>,
+        }
+    };
+    ([$($scope:tt)*] Plain $kind:ident [$($said:tt)*]) => {
+        #[doc = concat!("The kind `", stringify!($kind), "` of the matrix.")]
+        #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+        #[genclient($($scope)* $($said)*)]
+        pub struct $kind {
+            /// Metadata.
+            pub metadata: ObjectMeta,
+            /// What is wanted.
+            pub spec: Spec,
+        }
+    };
+}
+
+macro_rules! list {
+    ($list:ident of $kind:ident) => {
+        #[doc = concat!("A list of `", stringify!($kind), "` objects.")]
+        #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
+        pub struct $list {
+            /// Version and continuation.
+            pub metadata: ListMeta,
+            /// The objects.
+            pub items: Vec<$kind>,
+        }
+    };
+}
+
+/// A kind with every extension method: each verb on the object, its status and its scale, with the kind's own types and
+/// with others.
+macro_rules! extended {
+    ($kind:ident $list:ident $($scope:ident)?) => {
+        #[doc = concat!("The kind `", stringify!($kind), "`, whose client has every extension method.")]
+        #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+        #[genclient(
+            $($scope,)?
+            method(name = get_own, verb = get),
+            method(name = get_other, verb = get, result = Letter),
+            method(name = get_status_own, verb = get, subresource = "status"),
+            method(name = get_status_other, verb = get, subresource = "status", result = Value),
+            method(name = get_scale_own, verb = get, subresource = "scale"),
+            method(name = get_scale_other, verb = get, subresource = "scale", result = Scale),
+            method(name = list_own, verb = list),
+            method(name = list_other, verb = list, result = Letters),
+            method(name = list_status_own, verb = list, subresource = "status"),
+            method(name = list_status_other, verb = list, subresource = "status", result = Value),
+            method(name = list_scale_own, verb = list, subresource = "scale"),
+            method(name = list_scale_other, verb = list, subresource = "scale", result = Scale),
+            method(name = create_own, verb = create),
+            method(name = create_other, verb = create, input = Letter, result = Letter),
+            method(name = create_status_own, verb = create, subresource = "status"),
+            method(name = create_status_other, verb = create, subresource = "status", input = Value, result = Value),
+            method(name = create_scale_own, verb = create, subresource = "scale"),
+            method(name = create_scale_other, verb = create, subresource = "scale", input = Scale, result = Scale),
+            method(name = update_own, verb = update),
+            method(name = update_other, verb = update, input = Letter, result = Letter),
+            method(name = update_status_own, verb = update, subresource = "status"),
+            method(name = update_status_other, verb = update, subresource = "status", input = Value, result = Value),
+            method(name = update_scale_own, verb = update, subresource = "scale"),
+            method(name = update_scale_other, verb = update, subresource = "scale", input = Scale, result = Scale),
+            method(name = patch_own, verb = patch),
+            method(name = patch_other, verb = patch, result = Letter),
+            method(name = patch_status_own, verb = patch, subresource = "status"),
+            method(name = patch_status_other, verb = patch, subresource = "status", result = Value),
+            method(name = patch_scale_own, verb = patch, subresource = "scale"),
+            method(name = patch_scale_other, verb = patch, subresource = "scale", result = Scale),
+            method(name = apply_own, verb = apply),
+            method(name = apply_other, verb = apply, input = Letter, result = Letter),
+            method(name = apply_status_own, verb = apply, subresource = "status"),
+            method(name = apply_status_other, verb = apply, subresource = "status", input = Value, result = Value),
+            method(name = apply_scale_own, verb = apply, subresource = "scale"),
+            method(name = apply_scale_other, verb = apply, subresource = "scale", input = Scale, result = Scale),
+        )]
+        #[k8s(subresource(status, scale(spec_path = ".spec.count", status_path = ".status.count")))]
+        pub struct $kind {
+            /// Metadata.
+            pub metadata: ObjectMeta,
+            /// What is wanted.
+            pub spec: Spec,
+            /// What was last observed.
+            pub status: Option<Status>,
+        }
+
+        list! { $list of $kind }
+    };
+}
+
+extended! { NamespacedExtended NamespacedExtendedList }
+extended! { ClusterExtended ClusterExtendedList non_namespaced }
+
+macro_rules! declare {
+    ($(
+        $scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident
+            $getter:ident $said:tt $verbs:tt;
+    )*) => {
+        $(
+            kind! { $scope $status $kind $said }
+            $(list! { $list of $kind })?
+        )*
+
+        logger_core::group_version! {
+            group = "matrix.example.org",
+            version = "v1",
+            kinds = [
+                $($kind, $($list,)?)*
+                NamespacedExtended, NamespacedExtendedList, ClusterExtended, ClusterExtendedList,
+            ],
+        }
+    };
+}
+
+crate::for_each_kind! { declare }

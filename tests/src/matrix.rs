@@ -1,0 +1,165 @@
+//! The matrix of kinds on a server: what is known of a kind from the table, from its types and from its client.
+
+pub mod calls;
+mod shown;
+
+use std::marker::PhantomData;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use logger_core::meta::{ApiKind, Scope, Verb};
+use logger_core::verbs;
+use matrix_client::Clientset;
+
+pub use calls::Call;
+
+/// A kind, with what the table grants it and what its client does.
+pub struct Subject {
+    /// What its derive left.
+    pub kind: ApiKind,
+    /// Where the table says that its objects are.
+    pub scope: Scope,
+    /// Its word for the status in the table: `Status`, `NoStatus` or `Plain`.
+    pub status: &'static str,
+    /// The getter of its client.
+    pub getter: &'static str,
+    /// Every verb, and whether the types grant it.
+    pub granted: [(Verb, bool); 11],
+    /// The verbs that the table grants, each of its own client.
+    pub calls: Vec<Call>,
+}
+
+impl Subject {
+    /// Whether the table grants this.
+    pub fn grants(&self, verb: Verb) -> bool {
+        self.calls.iter().any(|call| call.verb == verb)
+    }
+
+    /// The namespace of its objects, if they have one.
+    pub fn namespace<'a>(&self, namespace: &'a str) -> Option<&'a str> {
+        (self.scope == Scope::Namespaced).then_some(namespace)
+    }
+
+    /// Every verb of its client does what it says.
+    ///
+    /// # Panics
+    /// One does not.
+    pub async fn is_shown(&self, clientset: &Clientset, namespace: &str) {
+        let shown = shown::Shown::new(self, clientset, namespace);
+        for call in &self.calls {
+            shown.verb(call).await;
+        }
+    }
+}
+
+/// Which verbs the types grant a kind: a constant of this type where they do, and of [`NotGranted`] where they do not.
+pub struct Probe<K>(PhantomData<K>);
+
+macro_rules! probes {
+    ($($verb:ident $name:ident),* $(,)?) => {
+        /// The constants of a [`Probe`] where a verb is not granted.
+        pub trait NotGranted {
+            $(#[doc = concat!("Whether `", stringify!($verb), "` is granted.")] const $name: bool = false;)*
+        }
+
+        impl<K> NotGranted for Probe<K> {}
+
+        $(impl<K: verbs::$verb> Probe<K> {
+            #[doc = concat!("Whether `", stringify!($verb), "` is granted.")]
+            pub const $name: bool = true;
+        })*
+    };
+}
+
+probes! {
+    Create CREATE,
+    Update UPDATE,
+    UpdateStatus UPDATE_STATUS,
+    Delete DELETE,
+    DeleteCollection DELETE_COLLECTION,
+    Get GET,
+    List LIST,
+    Watch WATCH,
+    Patch PATCH,
+    Apply APPLY,
+    ApplyStatus APPLY_STATUS,
+}
+
+/// Every verb, and whether the types grant it to a kind.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! granted {
+    ($kind:ident: $($verb:ident $name:ident),* $(,)?) => {
+        [$((logger_core::meta::Verb::$verb, $crate::matrix::Probe::<matrix_types::v1::$kind>::$name)),*]
+    };
+    ($kind:ident) => {
+        $crate::granted! {
+            $kind:
+            Create CREATE, Update UPDATE, UpdateStatus UPDATE_STATUS, Delete DELETE, DeleteCollection DELETE_COLLECTION,
+            Get GET, List LIST, Watch WATCH, Patch PATCH, Apply APPLY, ApplyStatus APPLY_STATUS,
+        }
+    };
+}
+
+/// The [`Subject`] of an entry of the matrix, on a clientset and in a namespace.
+#[macro_export]
+macro_rules! subject {
+    (
+        $clientset:ident $namespace:ident
+        $scope:ident $status:ident $kind:ident $apply:ident $getter:ident $said:tt [$($verb:ident)*]
+    ) => {{
+        #[allow(unused_imports)]
+        use $crate::matrix::NotGranted as _;
+        $crate::matrix::Subject {
+            kind: <matrix_types::v1::$kind as logger_core::Kind>::API_KIND,
+            scope: logger_core::meta::Scope::$scope,
+            status: stringify!($status),
+            getter: stringify!($getter),
+            granted: $crate::granted!($kind),
+            calls: vec![$(
+                $crate::call!($verb $apply, $crate::client!($clientset $namespace $scope $getter))
+            ),*],
+        }
+    }};
+}
+
+/// The generated client of a kind, by its getter.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! client {
+    ($clientset:ident $namespace:ident Namespaced $getter:ident) => {
+        $clientset.matrix_v1().$getter($namespace)
+    };
+    ($clientset:ident $namespace:ident Cluster $getter:ident) => {
+        $clientset.matrix_v1().$getter()
+    };
+}
+
+/// A verb of a client; those that apply take the generated apply configuration.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! call {
+    (apply $apply:ident, $client:expr) => {
+        $crate::matrix::calls::apply::<_, matrix_client::applyconfigurations::matrix_v1::$apply>($client)
+    };
+    (apply_status $apply:ident, $client:expr) => {
+        $crate::matrix::calls::apply_status::<_, matrix_client::applyconfigurations::matrix_v1::$apply>($client)
+    };
+    ($verb:ident $apply:ident, $client:expr) => {
+        $crate::matrix::calls::$verb($client)
+    };
+}
+
+/// The generated definitions of the matrix, of these resources or of all.
+///
+/// # Panics
+/// They cannot be read.
+pub fn crds(plurals: Option<&[&str]>) -> Vec<CustomResourceDefinition> {
+    let kinds = matrix_types::v1::API_GROUP.kinds().map(|kind| kind.plural);
+    let is_wanted = |plural: &&str| plurals.is_none_or(|plurals| plurals.contains(plural));
+    let read = |plural| {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/matrix/config/crd/bases");
+        let text = std::fs::read_to_string(format!("{directory}/matrix.example.org_{plural}.yaml"));
+        serde_saphyr::from_str(&text.expect("the file can be read")).expect("a CRD")
+    };
+    kinds.filter(is_wanted).map(read).collect()
+}
