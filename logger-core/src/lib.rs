@@ -46,6 +46,7 @@ pub mod built_in;
 pub mod deep_copy;
 pub mod defaults;
 pub mod dynamic;
+pub mod grammar;
 pub mod group_version;
 pub mod meta;
 pub mod nullable;
@@ -58,6 +59,8 @@ pub use built_in::BuiltIn;
 pub use deep_copy::DeepCopy;
 pub use dynamic::{DynamicObject, MixedList};
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
+#[doc(hidden)]
+pub use logger_derive::grammar;
 pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, defaults, group_version};
 pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};

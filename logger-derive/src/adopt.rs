@@ -14,7 +14,7 @@ use crate::verbs;
 
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Keywords {
+pub(crate) struct Keywords {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     built_in: Kinds,
@@ -43,7 +43,7 @@ impl FromMeta for Kinds {
 /// What may be said of a type that kube's derive made, in parentheses.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Said {
+pub(crate) struct Said {
     status: darling::util::Flag,
     #[darling(flatten)]
     genclient: Genclient,

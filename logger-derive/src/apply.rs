@@ -17,7 +17,7 @@ use crate::model::crate_path;
 /// `#[apply(..)]` on a type.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Container {
+pub(crate) struct Container {
     #[darling(rename = "crate")]
     krate: Option<Path>,
 }
@@ -25,7 +25,7 @@ struct Container {
 /// `#[apply(..)]` on a field.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct FieldAttr {
+pub(crate) struct FieldAttr {
     /// The field is applied as a whole.
     atomic: Flag,
 }

@@ -7,8 +7,10 @@
 use darling::{Error, FromMeta, Result};
 use syn::{Expr, ExprCall, ExprLit, Ident, Lit, LitInt, LitStr};
 
+use crate::grammar::COLUMN;
+
 /// What the API server takes for a column.
-const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+pub(crate) const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const EXAMPLE: &str = "expected a column, such as `string(\"State\", \".status.state\")`";
 
 /// The columns, in order.
@@ -72,16 +74,19 @@ impl PrintColumn {
 
     /// `.description("..")`, `.format("..")`, `.priority(1)`
     fn set(&mut self, keyword: &Ident, value: &Expr) -> Result<()> {
-        let set_before = match keyword.to_string().as_str() {
-            "description" => self.description.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some(),
-            "format" => self.format.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some(),
-            "priority" => {
+        let known = COLUMN.keywords.iter().map(|known| known.word).find(|known| keyword == known);
+        let set_before = match known {
+            Some("description") => {
+                self.description.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some()
+            }
+            Some("format") => self.format.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some(),
+            Some("priority") => {
                 let expected = "0 (always shown) or more (with `-o wide`)";
                 self.priority.replace(literal(value, expected, number(value))?).is_some()
             }
             _ => {
-                let message =
-                    "unknown keyword; expected one of `.description(\"..\")`, `.format(\"..\")`, `.priority(1)`";
+                let expected = COLUMN.keywords.iter().map(|keyword| format!("`{}`", keyword.form)).collect::<Vec<_>>();
+                let message = format!("unknown keyword; expected one of {}", expected.join(", "));
                 return Err(Error::custom(message).with_span(keyword));
             }
         };

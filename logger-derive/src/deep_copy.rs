@@ -16,7 +16,7 @@ use crate::names;
 /// `#[deep_copy(..)]` on a type.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Container {
+pub(crate) struct Container {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     /// `+k8s:deepcopy-gen:interfaces=`
@@ -27,7 +27,7 @@ struct Container {
 /// `#[deep_copy(..)]` on a field.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct FieldAttr {
+pub(crate) struct FieldAttr {
     clone: Flag,
 }
 

@@ -4,7 +4,7 @@ use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-use crate::attr;
+use crate::grammar;
 
 /// Every mistake found so far.
 #[derive(Default)]
@@ -48,14 +48,16 @@ impl Errors {
 fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     let text = error.to_string();
     let (text, path) = text.rsplit_once(" at ").unwrap_or((&text, ""));
-    let keyword = path.rsplit('/').next().and_then(|last| last.split('[').next());
+    let mut path = path.rsplit('/').filter_map(|segment| segment.split('[').next()).filter(|word| !word.is_empty());
+    let (keyword, within) = (path.next(), path.next());
+    let expected = || grammar::expected(within, keyword.unwrap_or_default());
     let unparsed = matches!(item, Some(NestedMeta::NameValueInvalidExpr(_)));
     let message = match text.split_once(' ') {
         Some(("Unknown", rest)) if rest.starts_with("field") => unknown(rest),
         Some(("Duplicate", rest)) => format!("{}: given twice; keep one", rest.trim_start_matches("field ")),
-        Some(("Missing", rest)) => attr::missing(rest.trim_start_matches("field ").trim_matches('`')),
-        Some(("Unexpected" | "Unknown", _)) => attr::expected(keyword.unwrap_or_default()),
-        _ if unparsed => attr::expected(keyword.unwrap_or_default()),
+        Some(("Missing", rest)) => grammar::missing(keyword, rest.trim_start_matches("field ").trim_matches('`')),
+        Some(("Unexpected" | "Unknown", _)) => expected(),
+        _ if unparsed => expected(),
         _ => text.to_owned(),
     };
     match (item, error.explicit_span()) {

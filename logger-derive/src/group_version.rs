@@ -8,6 +8,7 @@ use syn::{Expr, Ident, LitStr, Meta, Path};
 
 use crate::attr;
 use crate::errors::Errors;
+use crate::grammar;
 use crate::model::crate_path;
 use crate::names;
 
@@ -26,7 +27,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Keywords {
+pub(crate) struct Keywords {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     group: Option<LitStr>,
@@ -119,7 +120,7 @@ fn nothing_is_missing(keywords: &Keywords, errors: &mut Errors) {
         (keywords.kinds.is_none(), "kinds"),
     ] {
         if missing {
-            errors.extend(syn::Error::new(Span::call_site(), attr::missing(keyword)));
+            errors.extend(syn::Error::new(Span::call_site(), grammar::missing(None, keyword)));
         }
     }
 }

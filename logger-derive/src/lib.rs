@@ -11,6 +11,7 @@ mod deep_copy;
 mod defaults;
 mod emit;
 mod errors;
+mod grammar;
 mod group_version;
 mod indexes;
 mod lifecycle;
@@ -219,4 +220,11 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn adopt(input: TokenStream) -> TokenStream {
     adopt::expand(input.into()).into()
+}
+
+/// What may be written in all of these, as data of `logger_core::grammar`: for `cargo xtask codegen explain`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn grammar(_: TokenStream) -> TokenStream {
+    grammar::expand().into()
 }

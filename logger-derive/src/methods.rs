@@ -34,6 +34,10 @@ const METHOD_VERBS: [(&str, &str, bool); 6] = [
 
 /// What a client has beside its verbs.
 const TAKEN: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];
+/// The verbs of methods as attributes say them.
+pub(crate) fn verbs() -> Vec<&'static str> {
+    METHOD_VERBS.map(|(verb, ..)| verb).to_vec()
+}
 
 /// Names, verbs and types fit together, and no name is taken.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {

@@ -26,6 +26,11 @@ pub(crate) const VERBS: [(&str, &str); 11] = [
 /// The verbs that need a status.
 const OF_STATUS: [&str; 2] = ["update_status", "apply_status"];
 
+/// The verbs as attributes say them.
+pub(crate) fn words() -> Vec<&'static str> {
+    VERBS.map(|(word, _)| word).to_vec()
+}
+
 const READONLY: [&str; 3] = ["get", "list", "watch"];
 
 /// `[get, list]`
