@@ -9,12 +9,17 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use logger_core::meta::ApiGroup;
 
+use crate::explain::{explain, page};
 use crate::file::{File, Plan};
 use crate::{Layout, generate, generate_kubernetes, report};
 
 /// Writes the client crate and the CRD files, or tells how the tree differs from them.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// What to do instead of generating, if anything.
+    #[command(subcommand)]
+    pub action: Option<Action>,
     /// Compare only: name missing, changed and stray files; exit with 1 if there are any.
     #[arg(long)]
     pub check: bool,
@@ -29,22 +34,39 @@ pub struct Args {
     pub crd_dir: Option<String>,
 }
 
+/// What `codegen` does beside generating.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum Action {
+    /// Tell what may be written in attributes: all of it, or what has the word in its name or in its Go tag.
+    Explain {
+        /// A keyword or a Go tag, such as `only_verbs`, `nonNamespaced`, `+groupName` or `--plural-exceptions`.
+        #[arg(allow_hyphen_values = true)]
+        word: Option<String>,
+    },
+}
+
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Command {
-    /// Write the client crate and the CRD files.
+    /// Write the client crate and the CRD files, or explain the attributes.
     Codegen(Args),
 }
 
-/// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`.
+/// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`, `cargo xtask codegen explain`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     let Command::Codegen(args) = Command::parse();
     run(groups, &args)
 }
 
-/// Runs `codegen` and prints what came of it. Exit codes: 0 clean or written, 1 drift, 2 error.
+/// Runs `codegen` and prints what came of it. Exit codes: 0 clean, written or explained, 1 drift, 2 error.
 pub fn run(groups: &[ApiGroup], args: &Args) -> ExitCode {
-    ended(codegen(groups, args))
+    ended(match &args.action {
+        None => codegen(groups, args),
+        Some(Action::Explain { word }) => explain(word.as_deref()).map(|text| {
+            say(&text);
+            ExitCode::SUCCESS
+        }),
+    })
 }
 
 /// Writes or checks the crate of apply configurations of Kubernetes' own types, below the root. Exit codes as those of
@@ -53,6 +75,13 @@ pub fn run_kubernetes(root: &Path, args: &Args) -> ExitCode {
     let layout = Layout::for_types_crate("k8s_openapi");
     let layout = Layout { client_crate: "logger_apply".into(), client_dir: "logger-apply/src".into(), ..layout };
     ended(generate_kubernetes(&layout).map_err(Into::into).and_then(|files| put(root, &files, &layout, args)))
+}
+
+/// Writes or checks the page of Go tags and attributes, below the root. Exit codes as those of [`run`].
+pub fn run_attributes(root: &Path, args: &Args) -> ExitCode {
+    let layout = Layout::for_types_crate("logger_derive");
+    let layout = Layout { client_dir: "docs".into(), crd_dir: "docs".into(), ..layout };
+    ended(put(root, &[page(&layout)], &layout, args))
 }
 
 fn ended(result: Result<ExitCode>) -> ExitCode {

@@ -44,6 +44,11 @@ impl File {
     pub(crate) fn yaml(path: String, layout: &Layout, document: &str) -> Self {
         File { path, contents: format!("# {}\n---\n{document}", mark(layout)) }
     }
+
+    /// A page of documentation.
+    pub(crate) fn markdown(path: String, layout: &Layout, page: &str) -> Self {
+        File { path, contents: format!("<!-- {} -->\n\n{page}", mark(layout)) }
+    }
 }
 
 /// How the tree differs from what is generated.

@@ -16,6 +16,7 @@ mod crd;
 mod deprecation;
 mod diagnostic;
 mod emit;
+mod explain;
 mod file;
 mod names;
 mod report;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 
 use logger_core::meta::ApiGroup;
 
-pub use cli::{Args, cli, run, run_kubernetes};
+pub use cli::{Action, Args, cli, run, run_attributes, run_kubernetes};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use logger_codegen::{Args, Drift, File, Layout, Plan, Written, generate, run};
+use logger_codegen::{Action, Args, Drift, File, Layout, Plan, Written, generate, run, run_attributes};
 use logger_core::Kind;
 use logger_core::meta::{ApiGroup, ApiKind, ApiList, TypeMeta};
 use logger_types::v1::Logger;
@@ -15,7 +15,7 @@ fn workspace(below: &str) -> std::path::PathBuf {
 }
 
 fn args(root: &Path, check: bool) -> Args {
-    Args { check, root: Some(root.to_owned()), client_dir: None, crd_dir: None }
+    Args { check, root: Some(root.to_owned()), ..Args::default() }
 }
 
 fn files() -> Vec<File> {
@@ -57,6 +57,24 @@ fn the_checked_in_files_are_as_generated() {
         let check = run(&groups, &args(&workspace(root), true));
         assert_eq!(check, ExitCode::SUCCESS, "generated files are stale; run `cargo xtask codegen`");
     }
+}
+
+#[test]
+fn the_page_of_go_tags_is_as_generated() {
+    let check = run_attributes(&workspace("."), &args(Path::new("."), true));
+    assert_eq!(check, ExitCode::SUCCESS, "docs/attributes.md is stale; run `cargo xtask codegen`");
+}
+
+#[test]
+fn explaining_needs_no_tree_and_a_word_that_is_not_there_is_an_error() {
+    let explain = |word: Option<&str>| {
+        let action = Some(Action::Explain { word: word.map(str::to_owned) });
+        run(&[], &Args { action, ..args(Path::new("/nowhere"), false) })
+    };
+    for word in [None, Some("nonNamespaced"), Some("+genclient:onlyVerbs"), Some("--single-directory")] {
+        assert_eq!(explain(word), ExitCode::SUCCESS, "{word:?}");
+    }
+    assert_eq!(explain(Some("nonNamspaced")), ExitCode::from(2));
 }
 
 #[test]

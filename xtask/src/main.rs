@@ -12,7 +12,7 @@ use logger_codegen::Args;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
-    /// Write the client crates and the CRD files, or check them.
+    /// Write the client crates and the CRD files, check them, or explain the attributes.
     Codegen(Args),
     /// Run the quickstart: a controller on the generated client, on the embedded API server or `--kubeconfig FILE`.
     Quickstart(Passed),
@@ -42,17 +42,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, the fixture
-/// API that proves the generator general, and the matrix of kinds.
+/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, the page of
+/// Go tags and attributes, the fixture API that proves the generator general, and the matrix of kinds.
 fn codegen(args: &Args) -> ExitCode {
     let reference = logger_codegen::run(logger_types::groups(), args);
-    if args.root.is_some() || reference == ExitCode::from(2) {
+    if args.root.is_some() || args.action.is_some() || reference == ExitCode::from(2) {
         return reference;
     }
     let root = cargo::workspace_root();
     let kubernetes = logger_codegen::run_kubernetes(&root, args);
+    let attributes = logger_codegen::run_attributes(&root, args);
     let below = |directory: &str| Args { root: Some(root.join(directory)), ..args.clone() };
     let fixture = logger_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
     let matrix = logger_codegen::run(matrix_types::groups(), &below("tests/matrix"));
-    [fixture, matrix, kubernetes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
+    [fixture, matrix, kubernetes, attributes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
 }

@@ -100,7 +100,6 @@ pub(crate) const METHOD: Place = Place {
         Keyword {
             word: "name",
             form: "name = get_scale",
-            go_tags: &["+genclient:method="],
             meaning: "The name of the method.",
             rule: "In snake case, as the method is called in Rust; it must be said.",
             example: "#[genclient(method(name = rename, verb = update))]",

@@ -54,7 +54,6 @@ pub(crate) const K8S: Place = Place {
         Keyword {
             word: "subresource",
             form: "subresource(status)",
-            go_tags: &["+kubebuilder:subresource"],
             meaning: "Parts of the object with an endpoint of their own: `status`, `scale(..)` or both.",
             example: "#[k8s(subresource(status))]",
             ..UNSAID

@@ -149,7 +149,6 @@ pub(crate) const GROUP_VERSION: Place = Place {
         Keyword {
             word: "kinds",
             form: "kinds = [Widget, WidgetList]",
-            go_tags: &["--included-types-overrides"],
             meaning: "The kinds and lists of this version.",
             rule: "By the names they have in this module: `pub use` those that are defined elsewhere. It must be said.",
             example: "logger_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
