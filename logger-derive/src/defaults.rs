@@ -1,6 +1,6 @@
 //! `#[defaults]`: the defaults of a type, written once for decoding, the schema and `Default`.
 
-mod read;
+pub(crate) mod read;
 
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};

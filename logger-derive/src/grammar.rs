@@ -56,7 +56,7 @@ const fn krate(example: &'static str) -> Keyword {
 }
 
 /// Every place, in the order in which people read of them.
-pub(crate) const PLACES: [&Place; 22] = [
+pub(crate) const PLACES: [&Place; 25] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -66,10 +66,13 @@ pub(crate) const PLACES: [&Place; 22] = [
     &k8s::K8S,
     &k8s::SUBRESOURCE,
     &k8s::SCALE,
+    &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
     &fields::SERDE_ROOT,
     &fields::SERDE_FIELD,
+    &macros::DEFAULTS,
+    &fields::DEFAULT,
     &fields::DEEP_COPY,
     &fields::DEEP_COPY_FIELD,
     &fields::APPLY,

@@ -47,7 +47,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool { name: "register-gen", rows: REGISTER },
     Tool { name: "defaulter-gen", rows: DEFAULTER },
     Tool { name: "conversion-gen", rows: CONVERSION },
-    Tool { name: "prerelease-lifecycle-gen", rows: LIFECYCLE },
     Tool { name: "validation-gen", rows: VALIDATION },
     Tool { name: "go-to-protobuf", rows: PROTOBUF },
     Tool { name: "openapi-gen", rows: OPENAPI },
@@ -142,10 +141,7 @@ const APPLY: &[Elsewhere] = &[
 const REGISTER: &[Elsewhere] = &[done(&["+k8s:register-gen=false"], "A module without `group_version!`.")];
 
 const DEFAULTER: &[Elsewhere] = &[
-    done(
-        &["+k8s:defaulter-gen=", "+default=", "+default=ref(..)"],
-        "`#[logger_core::defaults]` on the type, with `#[default(..)]` on its fields.",
-    ),
+    done(&["+k8s:defaulter-gen="], "`#[logger_core::defaults]` on the types that have defaults."),
     done(
         &["+k8s:defaulter-gen-input=", "--extra-peer-dirs"],
         "Not needed: types and functions are named by their paths, and rustc finds them.",
@@ -167,17 +163,6 @@ const CONVERSION: &[Elsewhere] = &[
     ),
     out(&["--skip-unsafe"], "Nothing is unsafe here, so there is nothing to skip."),
 ];
-
-const LIFECYCLE: &[Elsewhere] = &[done(
-    &[
-        "+k8s:prerelease-lifecycle-gen=true",
-        "+k8s:prerelease-lifecycle-gen:introduced=",
-        "+k8s:prerelease-lifecycle-gen:deprecated=",
-        "+k8s:prerelease-lifecycle-gen:removed=",
-        "+k8s:prerelease-lifecycle-gen:replacement=",
-    ],
-    "`#[k8s(lifecycle(..))]` on the kind.",
-)];
 
 /// What the CRD's schema can say, the API server checks; nothing is checked in the client yet.
 const VALIDATION: &[Elsewhere] = &[
@@ -422,7 +407,6 @@ const CONTROLLER: &[Elsewhere] = &[
         "A field of type `serde_json::Value`.",
     ),
     done(&["+kubebuilder:validation:XIntOrString"], "A field of k8s-openapi's type `IntOrString`."),
-    done(&["+kubebuilder:default="], "`#[serde(default)]` or `#[serde(default = \"path::function\")]` on the field."),
     done(&["+kubebuilder:object:generate="], "`#[derive(DeepCopy)]` on each type that is to be copied."),
     done(
         &["+kubebuilder:ac:generate=false", "+kubebuilder:ac:output:package="],
@@ -430,12 +414,7 @@ const CONTROLLER: &[Elsewhere] = &[
     ),
     done(&["+kubebuilder:skip"], "A type that is in no `group_version!`."),
     later(
-        &[
-            "+kubebuilder:storageversion",
-            "+kubebuilder:unservedversion",
-            "+kubebuilder:skipversion",
-            "+kubebuilder:deprecatedversion",
-        ],
+        &["+kubebuilder:storageversion", "+kubebuilder:unservedversion", "+kubebuilder:skipversion"],
         "Several versions of one kind. Today a kind is in one version only, which is served and stored.",
     ),
     later(&["+kubebuilder:selectablefield:JSONPath="], "Fields of an object that selectors may ask for."),

@@ -27,7 +27,7 @@ pub(super) enum Value {
 /// `#[default(with = path::function)]`
 #[derive(Default, FromMeta)]
 #[darling(default)]
-struct Keywords {
+pub(crate) struct Keywords {
     with: Option<Path>,
 }
 

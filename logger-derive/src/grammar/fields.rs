@@ -22,9 +22,9 @@ pub(crate) const SERDE_FIELD: Place = Place {
         RENAME,
         Keyword {
             word: "default",
-            form: "default",
-            meaning: "What is absent in JSON is the type's `Default`, and the schema does not require the field.",
-            rule: "An `Option` needs it not.",
+            form: "default = \"path::function\"",
+            meaning: "What is absent in JSON is what the function makes, and the schema does not require the field.",
+            rule: "`default` alone is the type's `Default`; an `Option` needs it not. `#[default(..)]` writes it for you.",
             example: "#[serde(default)]",
             ..UNSAID
         },
@@ -37,6 +37,20 @@ const RENAME: Keyword = Keyword {
     meaning: "The name of the field in JSON.",
     example: "#[serde(rename = \"maxSpeed\")]",
     ..UNSAID
+};
+
+pub(crate) const DEFAULT: Place = Place {
+    name: "default",
+    nested: false,
+    title: "#[default(..)] on a field, in a type with #[logger_core::defaults]",
+    keywords: &[Keyword {
+        word: "with",
+        form: "with = path::function",
+        meaning: "The function makes the default.",
+        rule: "It takes nothing and returns the field's type, or what is in its `Option`.",
+        example: "#[default(with = default_size)]",
+        ..UNSAID
+    }],
 };
 
 pub(crate) const DEEP_COPY: Place = Place {

@@ -68,7 +68,63 @@ pub(crate) const K8S: Place = Place {
             example: "#[k8s(printcolumns = [string(\"State\", \".status.state\"), date(\"Age\", \
                       \".metadata.creationTimestamp\")])]",
         },
+        Keyword {
+            word: "lifecycle",
+            form: "lifecycle(introduced = \"1.2\", deprecated = \"1.4\")",
+            go_tags: &["+k8s:prerelease-lifecycle-gen=true"],
+            meaning: "Since which release the kind is served, and how long: constants, a deprecated version in the CRD, \
+                      `#[deprecated]` in the client.",
+            example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", removed = \"1.6\"))]",
+            ..UNSAID
+        },
         krate("#[k8s(crate = my_core)]"),
+    ],
+};
+
+pub(crate) const LIFECYCLE: Place = Place {
+    name: "lifecycle",
+    nested: true,
+    title: "#[k8s(lifecycle(..))], releases of what serves the kind",
+    keywords: &[
+        Keyword {
+            word: "introduced",
+            form: "introduced = \"1.2\"",
+            go_tags: &["+k8s:prerelease-lifecycle-gen:introduced="],
+            meaning: "The release that first serves it, `major.minor`.",
+            rule: "It must be said.",
+            example: "#[k8s(lifecycle(introduced = \"1.2\"))]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "deprecated",
+            form: "deprecated = \"1.4\"",
+            go_tags: &[
+                "+k8s:prerelease-lifecycle-gen:deprecated=",
+                "+kubebuilder:deprecatedversion",
+                "+kubebuilder:deprecatedversion:warning=",
+            ],
+            meaning: "The release that deprecates it: server and rustc warn.",
+            rule: "Not before `introduced`. The note of Rust's own `#[deprecated]` on the kind is added to the warning.",
+            example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\"))]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "removed",
+            form: "removed = \"1.6\"",
+            go_tags: &["+k8s:prerelease-lifecycle-gen:removed="],
+            meaning: "The first release that does not serve it any more.",
+            rule: "After `deprecated`.",
+            example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", removed = \"1.6\"))]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "replacement",
+            form: "replacement = path::Kind",
+            go_tags: &["+k8s:prerelease-lifecycle-gen:replacement="],
+            meaning: "The kind to use instead.",
+            example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", replacement = v2::Gadget))]",
+            ..UNSAID
+        },
     ],
 };
 

@@ -86,6 +86,24 @@ pub(crate) const ATTRIBUTES: Place = Place {
             ..UNSAID
         },
         Keyword {
+            word: "defaults",
+            form: "#[logger_core::defaults]",
+            go_tags: &["+k8s:defaulter-gen=true"],
+            meaning: "Reads `#[default(..)]` on the fields: one source for decoding, the schema and `Default`.",
+            rule: "Above the derives of a struct or an enum.",
+            example: "#[logger_core::defaults]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "default",
+            form: "#[default(..)]",
+            go_tags: &["+default=", "+default=ref(..)", "+kubebuilder:default="],
+            meaning: "What a field is if it is absent: a literal, a constant's path, or `with` and a function's.",
+            rule: "The type has `#[logger_core::defaults]` above its derives. In an `Option` it is the value inside.",
+            example: "#[default(30)]",
+            ..UNSAID
+        },
+        Keyword {
             word: "serde",
             form: "#[serde(..)]",
             go_tags: &["json:\"..\""],
@@ -121,6 +139,13 @@ pub(crate) const MACROS: Place = Place {
             ..UNSAID
         },
     ],
+};
+
+pub(crate) const DEFAULTS: Place = Place {
+    name: "defaults",
+    nested: false,
+    title: "#[logger_core::defaults(..)] on a type",
+    keywords: &[krate("#[logger_core::defaults(crate = my_core)]")],
 };
 
 pub(crate) const GROUP_VERSION: Place = Place {

@@ -11,8 +11,9 @@ use syn::{Attribute, Item, Macro, parse_quote};
 use super::*;
 use crate::attr::{CrateOnly, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource};
 use crate::indexes::Index;
+use crate::lifecycle::Lifecycle;
 use crate::methods::Method;
-use crate::{adopt, apply, deep_copy, emit, group_version};
+use crate::{adopt, apply, deep_copy, defaults, emit, group_version};
 
 /// The keywords that darling lists when it meets one it does not know. Its message has no list of ten and more.
 fn listed<T: FromMeta>() -> BTreeSet<String> {
@@ -38,6 +39,9 @@ fn the_keywords_are_those_the_parser_takes() {
         (k8s::K8S, listed::<K8s>()),
         (k8s::SUBRESOURCE, listed::<Subresource>()),
         (k8s::SCALE, listed::<Scale>()),
+        (k8s::LIFECYCLE, listed::<Lifecycle>()),
+        (macros::DEFAULTS, listed::<CrateOnly>()),
+        (fields::DEFAULT, listed::<defaults::read::Keywords>()),
         (k8s::LIST, listed::<CrateOnly>()),
         (fields::SERDE_ROOT, listed::<SerdeContainer>()),
         (fields::SERDE_FIELD, listed::<SerdeField>()),
@@ -123,7 +127,23 @@ fn expanded(example: &str, place: &str) -> TokenStream {
     }
     let example: TokenStream = example.parse().expect("an attribute");
     let attribute: Vec<Attribute> = parse_quote!(#example);
-    let name = attribute[0].path().get_ident().expect("a word").to_string();
+    let name = attribute[0].path().segments.last().expect("a word").ident.to_string();
+    if name == "defaults" {
+        let arguments = attribute[0].meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
+        return defaults::expand(
+            arguments,
+            quote!(
+                #[derive(Deserialize)]
+                struct Widget {
+                    #[default(30)]
+                    size: i32,
+                }
+            ),
+        );
+    }
+    if name == "default" {
+        return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
+    }
     let is_of_field =
         place.contains("field") || ["clone", "atomic"].iter().any(|word| example.to_string().contains(word));
     let (on_type, on_field) = if is_of_field { (quote!(), example) } else { (example, quote!()) };
