@@ -225,11 +225,11 @@ const VALIDATION: &[Elsewhere] = &[
         "Validation in the client. Today the API server alone checks, by the CRD's schema.",
     ),
     later(
-        &["+k8s:maxBytes=", "+k8s:customUnique", "+k8s:customValidation", "+k8s:enumExclude"],
+        &["+k8s:maxBytes=", "+k8s:customUnique", "+k8s:customValidation"],
         "No schema can say it, so it comes with validation in the client.",
     ),
     later(
-        &["+k8s:ifEnabled(..)=", "+k8s:ifDisabled(..)=", "+k8s:alpha(..)=", "+k8s:beta(..)="],
+        &["+k8s:enumExclude", "+k8s:ifEnabled(..)=", "+k8s:ifDisabled(..)=", "+k8s:alpha(..)=", "+k8s:beta(..)="],
         "Rules that are switched on by options come with validation in the client.",
     ),
     later(

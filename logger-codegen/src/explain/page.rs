@@ -20,17 +20,17 @@ pub(crate) fn page(layout: &Layout) -> File {
     let mut text = INTRODUCTION.to_owned();
     text += "\n## Tags that are attributes\n\n";
     text += &table("In Go", "Here", PLACES.iter().flat_map(tags));
-    for (stand, title, about) in [
-        (Stand::Done, "Tags and flags that something else does", "No attribute is needed."),
-        (Stand::Later, "Not there yet", "These come later; nothing here does it today."),
-        (Stand::Out, "Left out on purpose", "These will not come, for the reason given."),
+    for (stand, title, about, right) in [
+        (Stand::Done, "Tags and flags that something else does", "No attribute is needed.", "Here"),
+        (Stand::Later, "Not there yet", "These come later; nothing here does it today.", "What comes"),
+        (Stand::Out, "Left out on purpose", "These will not come.", "Why"),
     ] {
         text += &format!("\n## {title}\n\n{about}\n");
         for tool in TOOLS {
             let rows: Vec<_> = tool.rows.iter().filter(|row| row.stand == stand).collect();
             if !rows.is_empty() {
                 text += &format!("\n### {}\n\n", tool.name);
-                text += &table("In Go", "Here", rows.into_iter().map(|row| (code(row.tags), row.here.to_owned())));
+                text += &table("In Go", right, rows.into_iter().map(|row| (code(row.tags), row.here.to_owned())));
             }
         }
     }

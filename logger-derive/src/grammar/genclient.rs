@@ -59,7 +59,6 @@ pub(super) const ONLY_VERBS: Keyword = Keyword {
     rule: "By default every verb is granted. Excludes `no_verbs`, `readonly` and `skip_verbs`. Without `list` and `watch` \
            there is no informer; a lister needs `get` too.",
     example: "#[genclient(only_verbs = [get, list])]",
-    ..UNSAID
 };
 
 pub(super) const SKIP_VERBS: Keyword = Keyword {
@@ -70,7 +69,6 @@ pub(super) const SKIP_VERBS: Keyword = Keyword {
     meaning: "The client has every verb but these.",
     rule: "Excludes `no_verbs`, `readonly` and `only_verbs`.",
     example: "#[genclient(skip_verbs = [delete, delete_collection])]",
-    ..UNSAID
 };
 
 const METHOD_KEYWORD: Keyword = Keyword {
