@@ -70,38 +70,25 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 /// `DeepCopy` and schemars' `JsonSchema`, and be listed in a `group_version!`.
 ///
 /// # Attributes
-/// ## `#[genclient]`
-/// Generate a client, as Go's `+genclient`. Objects are namespaced and every verb is granted, unless it says
-/// - `non_namespaced`: objects live in the cluster (`+genclient:nonNamespaced`);
-/// - `no_status`: the client does not update the status (`+genclient:noStatus`);
-/// - `no_verbs`, `readonly` (`get`, `list` and `watch`), `only_verbs = [get, list]` or `skip_verbs = [delete]`, one of
-///   them: the client has no other verbs. A verb it has not is a compile error; without `list` and `watch` there is no
-///   informer and no lister. The verbs are `create`, `update`, `update_status`, `delete`, `delete_collection`, `get`,
-///   `list`, `watch`, `patch`, `apply` and `apply_status`.
-/// - `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)`: one more method of the client,
-///   once per method (`+genclient:method`). The verb is `get`, `list`, `create`, `update`, `patch` or `apply`; `input` (of
-///   `create`, `update` and `apply`) and `result` are types, the kind itself if left out, its list for `list`. What `apply`
-///   takes is the apply configuration of its input; an input that has none is sent as it is.
-/// - `index(name = by_state, by = path::function)`: an index of the informer's store, once per index. The function takes
-///   `&Self` and returns under which values an object is found, as anything that yields strings (`Option<&str>`,
-///   `Vec<String>`).
+/// `cargo xtask codegen explain` tells of each keyword how it is written, its Go tag, its rule and an example.
+///
+/// ## `#[genclient(..)]`
+/// Generate a client, as Go's `+genclient`. Objects are namespaced unless it says `non_namespaced`, and every verb is
+/// granted unless it says `no_status`, or one of `no_verbs`, `readonly`, `only_verbs = [get, list]` and
+/// `skip_verbs = [delete]`. A verb it has not is a compile error; without `list` and `watch` there is no informer, and
+/// without `get` no lister.
+///
+/// `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)` is one more method of the client,
+/// and `index(name = by_state, by = path::function)` an index of the informer's store; each may be said several times.
 ///
 /// ## `#[k8s(..)]`
-/// - `plural = "widgets"`, `singular = "widget"`: names in URLs and for people; otherwise made from the type's name.
-/// - `short_names = ["wg"]`, `categories = ["all"]`: further names for `kubectl get`.
-/// - `scope = "Cluster"` or `"Namespaced"`: where objects live; must be said where there is no `#[genclient]`.
-/// - `subresource(status)`: the status is written through its own endpoint only.
-/// - `subresource(scale(spec_path = ".spec.replicas", status_path = ".status.replicas", selector_path = "..."))`.
-/// - `printcolumns = [string("State", ".status.state"), date("Age", ".metadata.creationTimestamp")]`: columns of
-///   `kubectl get`, each a type (`boolean`, `date`, `integer`, `number`, `string`), a heading and a path; where wanted
-///   with `.description("..")`, `.format("..")` and `.priority(1)` (shown with `-o wide` only).
-/// - `lifecycle(introduced = "1.2", deprecated = "1.4", removed = "1.6", replacement = path::Kind)`: the releases of what
-///   serves the kind, `major.minor`, that first serve it, warn of it and do not serve it any more, and what to use instead
-///   (`+k8s:prerelease-lifecycle-gen`). All but `introduced` may be left out. It is `Kind::API_KIND.lifecycle`, and known
-///   to the scheme. With `deprecated` the server warns of the kind, and so does rustc of its client, lister and informer;
-///   Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; the module then needs
-///   `#![allow(deprecated)]`, since schemars' derive names the type.
-/// - `crate = path`: where `logger_core` is, if it has another name in this crate.
+/// What the API server is told: the names `plural`, `singular`, `short_names` and `categories`, the `scope`, the
+/// `subresource(status, scale(..))`, the `printcolumns` of `kubectl get` and the `lifecycle(..)`. The scope must be said where there is no
+/// `#[genclient]`; all else has a default, or is not there.
+///
+/// With `deprecated` in its lifecycle the server warns of the kind, and so does rustc of its client, lister and informer.
+/// Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; the module then needs
+/// `#![allow(deprecated)]`, since schemars' derive names the type.
 ///
 /// ## `#[serde(..)]`
 /// `rename_all = "camelCase"` on the struct, `rename = ".."`, `default` and `default = "path"` on its fields.
