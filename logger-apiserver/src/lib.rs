@@ -21,8 +21,38 @@
 //! `/status` and `/scale` if it says so. Every write says in `metadata.managedFields` who owns which field, and server-side
 //! apply goes by that and by the schema's list and map types, conflicts and all.
 //!
-//! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, garbage collection, ratcheting validation, reading
-//! an object in another version than it was written in, and the schema rules named in `schema/validate.rs`.
+//! Served too, each in its version `v1`, are the kinds operators write:
+//!
+//! | group | kinds |
+//! |---|---|
+//! | core | `ConfigMap`, `Event`, `PersistentVolumeClaim`, `Pod`, `Secret`, `Service`, `ServiceAccount` |
+//! | `apps` | `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
+//! | `batch` | `CronJob`, `Job` |
+//! | `coordination.k8s.io` | `Lease` |
+//! | `events.k8s.io` | `Event` |
+//! | `networking.k8s.io` | `Ingress`, `NetworkPolicy` |
+//! | `policy` | `PodDisruptionBudget` |
+//! | `rbac.authorization.k8s.io` | `ClusterRole`, `ClusterRoleBinding`, `Role`, `RoleBinding` |
+//!
+//! They are read as Go reads them, defaulted, checked against their schemas and merged by Kubernetes' own list and map types.
+//! Of these kinds is not done:
+//!
+//! - No controllers run: nothing makes a pod of a Deployment, writes a status, empties a namespace, collects what has no owner
+//!   any more or aggregates roles. Nor is a role a reason to refuse a request.
+//! - What depends on the cluster is not filled in: a Service's `clusterIP`, `ipFamilies` and node ports, a Job's selector and
+//!   the labels of its template, a DaemonSet's template generation, a Pod's quality of service, priority, tolerations and
+//!   service account, the requests of a container that only has limits, the finalizers of claims.
+//! - Rules beyond the schemas are few: names, replicas that are not negative, selectors that match their template, and
+//!   what is immutable of workloads, bindings and Secret types. A schedule, an image, a port or the immutability of a
+//!   ConfigMap's data is not looked at, nor is a name that is there twice in a list.
+//! - Quantities and times come back as they were written, and not in their shortest form.
+//! - Whoever is deleted is gone at once unless finalizers hold it: grace periods and propagation policies are not looked at.
+//! - Of the subresources there are `/status` and `/scale` alone. Events of the core group and of `events.k8s.io` are kept
+//!   apart.
+//!
+//! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, strategic merge patches, garbage collection,
+//! ratcheting validation, reading an object in another version than it was written in, and the schema rules named in
+//! `schema/validate.rs`.
 
 mod answer;
 mod apply;

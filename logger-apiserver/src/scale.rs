@@ -144,6 +144,10 @@ fn store(state: &mut State, call: &Call, paths: &Paths, wanted: Wanted, old: &St
     if wanted.replicas == UNSET {
         return Err(Refusal::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
+    if call.kind.as_built_in().is_some() && wanted.replicas < 0 {
+        let error = FieldError::invalid("spec.replicas", wanted.replicas, "must be greater than or equal to 0");
+        return Err(Refusal::invalid_of(KIND, "autoscaling", old.name(), &[error]));
+    }
     let mut new = Object::clone(old);
     new.metadata.managed_fields = wanted.entries;
     set(&mut new.body, path, wanted.replicas).map_err(Refusal::internal)?;

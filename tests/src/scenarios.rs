@@ -2,6 +2,7 @@
 //! one, in a namespace of its own; where they differ, the embedded one is wrong.
 
 mod apply;
+mod built_in;
 mod defaults;
 mod fixture;
 mod generic;
@@ -58,6 +59,14 @@ scenarios! {
     managed_fields::applies_that_say_too_little_or_too_much_are_refused,
     managed_fields::who_scales_owns_the_replicas,
     managed_fields::kubectl_takes_over_what_it_applied_from_its_side,
+    built_in::every_built_in_kind_is_kept_with_its_defaults,
+    built_in::discovery_lists_built_in_kinds,
+    built_in::config_maps_are_kept_listed_watched_and_patched,
+    built_in::secrets_keep_text_as_data,
+    built_in::deployments_are_scaled_and_reported_on,
+    built_in::managers_share_a_deployment,
+    built_in::scales_of_deployments_are_applied,
+    built_in::broken_built_in_objects_are_refused,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_status_work,
     fixture::unset_fields_are_not_sent,

@@ -119,10 +119,21 @@ fn is_quantity(text: &str) -> bool {
     suffix.len() < unsigned.len() && digits.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Where Go's decoder stops.
+/// Where Go's decoder of base64 stops: at what is no digit, after padding, or at the four that are not complete.
 fn first_illegal(text: &str) -> usize {
-    let is_digit = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
-    text.find(|c: char| !is_digit(c)).unwrap_or(text.len()).max(text.trim_end_matches('=').len() / 4 * 4)
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    for (index, quantum) in text.as_bytes().chunks(4).enumerate() {
+        let start = index * 4;
+        match quantum.iter().position(|byte| !is_digit(byte)) {
+            None if quantum.len() < 4 => return start,
+            None => {}
+            Some(2) if quantum[2..] == *b"=" => return start + 3,
+            Some(2) if quantum[2..] == *b"==" => return start + 4,
+            Some(3) if quantum[3..] == *b"=" => return start + 4,
+            Some(place) => return start + place,
+        }
+    }
+    text.len()
 }
 
 /// A number that does not fit is shown.
@@ -190,5 +201,40 @@ fn is_nothing(value: &Value, schema: &JSONSchemaProps) -> bool {
         Value::Object(fields) => fields.is_empty() && schema.additional_properties.is_some(),
         Value::String(text) => text.is_empty() && (schema.enum_.is_some() || schema.default.is_some()),
         Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_base64_is_found_where_go_finds_it() {
+        let cases = [
+            ("%%", 0),
+            ("YQ=", 3),
+            ("YQ", 0),
+            ("YWJj%", 4),
+            ("YWJjY", 4),
+            ("YQ==x", 4),
+            ("YW=j", 2),
+            ("=", 0),
+            ("Y Q=", 1),
+            ("YWJjYQ=", 7),
+            ("abc%efgh", 3),
+        ];
+        for (text, place) in cases {
+            assert_eq!(first_illegal(text), place, "{text}");
+        }
+    }
+
+    #[test]
+    fn quantities_are_numbers_with_a_suffix() {
+        for yes in ["1", "-1.5", "100m", "1Gi", "1e3", "1E-3", "+.5k"] {
+            assert!(is_quantity(yes), "{yes}");
+        }
+        for no in ["", "x", "Gi", "1 Gi", "1x", "1Gi1x"] {
+            assert!(!is_quantity(no), "{no}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use k8s_openapi::api::{
     batch::v1::{CronJob, Job},
     coordination::v1::Lease,
     core::v1::{ConfigMap, Event, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount},
+    events,
     networking::v1::{Ingress, NetworkPolicy},
     policy::v1::PodDisruptionBudget,
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
@@ -24,7 +25,7 @@ const IMMUTABLE: &str = "field is immutable";
 const SAME_ROLE: &str = "cannot change roleRef";
 
 /// Every kind that is described by its row alone.
-pub(crate) static ALL: [BuiltIn; 21] = [
+pub(crate) static ALL: [BuiltIn; 22] = [
     BuiltIn::new(CORE, "ConfigMap", "configmaps", || Form::of::<ConfigMap>()).short_names(&["cm"]),
     BuiltIn::new(CORE, "Event", "events", || Form::of::<Event>()).short_names(&["ev"]).made_by_updates().selectable(&[
         "involvedObject.apiVersion",
@@ -135,6 +136,21 @@ pub(crate) static ALL: [BuiltIn; 21] = [
     BuiltIn::new("coordination.k8s.io", "Lease", "leases", || Form::of::<Lease>())
         .made_by_updates()
         .updates_name_a_version(),
+    BuiltIn::new("events.k8s.io", "Event", "events", || Form::of::<events::v1::Event>())
+        .short_names(&["ev"])
+        .made_by_updates()
+        .selectable(&[
+            "reason",
+            "regarding.apiVersion",
+            "regarding.fieldPath",
+            "regarding.kind",
+            "regarding.name",
+            "regarding.namespace",
+            "regarding.resourceVersion",
+            "regarding.uid",
+            "reportingController",
+            "type",
+        ]),
     BuiltIn::new(NETWORKING, "Ingress", "ingresses", || Form::of::<Ingress>())
         .short_names(&["ing"])
         .status()

@@ -58,7 +58,8 @@ pub(super) fn is_atomic(type_: &str) -> bool {
     ATOMIC.iter().any(|name| is(type_, name))
 }
 
-fn is(type_: &str, name: &str) -> bool {
+/// Whether a type is the one of a row, which leaves out where it is from.
+pub(super) fn is(type_: &str, name: &str) -> bool {
     type_.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
 
@@ -66,7 +67,8 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the tables hold JSON")
 }
 
-const ATOMIC: &[&str] = &[
+/// Types whose values are never merged.
+pub(super) const ATOMIC: &[&str] = &[
     "core.v1.ConfigMapKeySelector",
     "core.v1.FileKeySelector",
     "core.v1.LocalObjectReference",
@@ -93,7 +95,7 @@ const MODE: Mark = Default("420");
 const SCHEMES: Mark = OneOf(&["HTTP", "HTTPS"]);
 
 /// By type and field.
-const FIELDS: &[(&str, &str, Mark)] = &[
+pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("apps.v1.DaemonSet", "spec", STRUCT),
     ("apps.v1.DaemonSet", "status", STRUCT),
     ("apps.v1.DaemonSetSpec", "revisionHistoryLimit", Default("10")),
@@ -158,6 +160,10 @@ const FIELDS: &[(&str, &str, Mark)] = &[
     ("batch.v1.UncountedTerminatedPods", "failed", Set),
     ("batch.v1.UncountedTerminatedPods", "succeeded", Set),
     ("coordination.v1.Lease", "spec", STRUCT),
+    ("core.v1.AzureDiskVolumeSource", "cachingMode", Default(r#""ReadWrite""#)),
+    ("core.v1.AzureDiskVolumeSource", "fsType", Default(r#""ext4""#)),
+    ("core.v1.AzureDiskVolumeSource", "kind", Default(r#""Shared""#)),
+    ("core.v1.AzureDiskVolumeSource", "readOnly", Default("false")),
     ("core.v1.ConfigMapVolumeSource", "defaultMode", MODE),
     ("core.v1.Container", "env", NAMED),
     ("core.v1.Container", "imagePullPolicy", PULL_POLICIES),
@@ -191,10 +197,12 @@ const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.Event", "reportingComponent", Zero(r#""""#)),
     ("core.v1.Event", "reportingInstance", Zero(r#""""#)),
     ("core.v1.Event", "source", STRUCT),
+    ("core.v1.FileKeySelector", "optional", Default("false")),
     ("core.v1.HTTPGetAction", "path", Default(r#""/""#)),
     ("core.v1.HTTPGetAction", "scheme", Default(r#""HTTP""#)),
     ("core.v1.HTTPGetAction", "scheme", SCHEMES),
     ("core.v1.HostPathVolumeSource", "type", Default(r#""""#)),
+    ("core.v1.ISCSIVolumeSource", "iscsiInterface", Default(r#""default""#)),
     ("core.v1.NodeAllocatableResourceClaimStatus", "containers", Set),
     ("core.v1.ObjectFieldSelector", "apiVersion", Default(r#""v1""#)),
     ("core.v1.PersistentVolumeClaim", "spec", STRUCT),
@@ -238,8 +246,13 @@ const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.Probe", "successThreshold", Default("1")),
     ("core.v1.Probe", "timeoutSeconds", Default("1")),
     ("core.v1.ProjectedVolumeSource", "defaultMode", MODE),
+    ("core.v1.RBDVolumeSource", "keyring", Default(r#""/etc/ceph/keyring""#)),
+    ("core.v1.RBDVolumeSource", "pool", Default(r#""rbd""#)),
+    ("core.v1.RBDVolumeSource", "user", Default(r#""admin""#)),
     ("core.v1.ResourceRequirements", "claims", NAMED),
     ("core.v1.ResourceStatus", "resources", ListMap(&["resourceID"])),
+    ("core.v1.ScaleIOVolumeSource", "fsType", Default(r#""xfs""#)),
+    ("core.v1.ScaleIOVolumeSource", "storageMode", Default(r#""ThinProvisioned""#)),
     ("core.v1.Secret", "type", Default(r#""Opaque""#)),
     ("core.v1.SecretVolumeSource", "defaultMode", MODE),
     ("core.v1.Service", "spec", STRUCT),
@@ -260,6 +273,10 @@ const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.ServiceStatus", "conditions", CONDITIONS),
     ("core.v1.ServiceStatus", "loadBalancer", STRUCT),
     ("core.v1.WeightedPodAffinityTerm", "podAffinityTerm", STRUCT),
+    ("events.v1.Event", "deprecatedFirstTimestamp", Zero("null")),
+    ("events.v1.Event", "deprecatedLastTimestamp", Zero("null")),
+    ("events.v1.Event", "deprecatedSource", STRUCT),
+    ("events.v1.Event", "regarding", STRUCT),
     ("meta.v1.ObjectMeta", "finalizers", Set),
     ("meta.v1.ObjectMeta", "ownerReferences", ListMap(&["uid"])),
     ("networking.v1.HTTPIngressPath", "backend", STRUCT),

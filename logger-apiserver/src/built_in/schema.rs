@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    JSON, JSONSchemaProps, JSONSchemaPropsOrArray,
+};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -35,7 +37,8 @@ impl Form {
         if let Some(status) = schema.pointer_mut("/properties/status") {
             relax(status);
         }
-        let schema: JSONSchemaProps = serde_json::from_value(schema).expect("it is a schema of plain keywords");
+        let mut schema: JSONSchemaProps = serde_json::from_value(schema).expect("it is a schema of plain keywords");
+        default_to_null(&mut schema);
         let mut nothing = definitions.zero(&name);
         nothing["metadata"] = json!({});
         let version = group_version(K::GROUP, BuiltIn::VERSION);
@@ -119,6 +122,17 @@ impl Definitions {
     }
 }
 
+/// Only what is null by default may be null; no schema that is read can say that it is.
+fn default_to_null(schema: &mut JSONSchemaProps) {
+    if schema.nullable == Some(true) {
+        schema.default = Some(JSON(Value::Null));
+    }
+    schema.properties.iter_mut().flatten().for_each(|(_, property)| default_to_null(property));
+    if let Some(JSONSchemaPropsOrArray::Schema(item)) = &mut schema.items {
+        default_to_null(item);
+    }
+}
+
 fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
@@ -153,5 +167,71 @@ fn zero(schema: &Value) -> &'static str {
         (Some("string"), None) => r#""""#,
         (Some("object"), _) if schema.get("properties").is_some() => "{}",
         _ => "null",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use k8s_openapi::api::{apps, batch, coordination, core, events, networking, policy, rbac};
+
+    use super::*;
+
+    fn all() -> Map<String, Value> {
+        macro_rules! definitions {
+            ($($kind:ty),* $(,)?) => { [$(Definitions::of::<$kind>()),*] };
+        }
+        let of_kinds = definitions![
+            apps::v1::DaemonSet,
+            apps::v1::Deployment,
+            apps::v1::ReplicaSet,
+            apps::v1::StatefulSet,
+            batch::v1::CronJob,
+            batch::v1::Job,
+            coordination::v1::Lease,
+            core::v1::Event,
+            core::v1::PersistentVolumeClaim,
+            core::v1::Pod,
+            core::v1::Secret,
+            core::v1::Service,
+            core::v1::ServiceAccount,
+            events::v1::Event,
+            networking::v1::Ingress,
+            networking::v1::NetworkPolicy,
+            policy::v1::PodDisruptionBudget,
+            rbac::v1::ClusterRole,
+            rbac::v1::ClusterRoleBinding,
+            rbac::v1::Role,
+            rbac::v1::RoleBinding,
+        ];
+        of_kinds.into_iter().flat_map(|definitions| definitions.0).collect()
+    }
+
+    #[test]
+    fn every_mark_is_on_a_field_there_is() {
+        let fields_of = |(name, schema): (String, Value)| {
+            let fields = schema["properties"].as_object().cloned().unwrap_or_default();
+            fields.into_iter().map(move |(field, _)| (name.clone(), field))
+        };
+        let there: BTreeSet<(String, String)> = all().into_iter().flat_map(fields_of).collect();
+        for (type_, field, mark) in marks::FIELDS {
+            let is_there = there.iter().any(|(name, other)| other == field && marks::is(name, type_));
+            assert!(is_there, "{type_} has no {field} to be {mark:?}");
+        }
+        for type_ in marks::ATOMIC {
+            assert!(there.iter().any(|(name, _)| marks::is(name, type_)), "{type_}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_a_schema_and_merges_by_it() {
+        for facts in &super::super::ALL {
+            let form = facts.form();
+            assert_eq!(form.schema.title.as_deref(), Some(format!("v1.{}", facts.kind).as_str()));
+            let named = |name: &str| form.schema.properties.as_ref().unwrap().contains_key(name);
+            assert_eq!(named("status"), facts.has_status, "{}", facts.kind);
+            assert_eq!(form.types.len(), 1);
+        }
     }
 }
