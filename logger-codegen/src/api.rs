@@ -70,7 +70,7 @@ impl Group {
     fn new(meta: ApiGroup, module: String) -> Self {
         let kind = |kind: &'static ApiKind| ClientKind {
             meta: *kind,
-            ty: path(&format!("types::{}", kind.kind)),
+            ty: path(&format!("types::{}", kind.rust_name)),
             getter: names::ident(&names::snake_plural(kind.kind, kind.plural)),
             deprecated: deprecation::attribute(&meta, kind),
         };
@@ -140,7 +140,7 @@ fn path(text: &str) -> TokenStream {
 fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
     let lists = |kind: &&ApiKind| kind.grants(Verb::List) && kind.schema.is_some();
     for kind in group.kinds().filter(lists).filter(|kind| group.list_of(kind).is_none()) {
-        let item = format!("{}::{}", group.module, kind.kind);
+        let item = format!("{}::{}", group.module, kind.rust_name);
         let message = "its client lists, but no list type is registered: derive `ObjectList` on a struct with \
                        `items: Vec<Self>` and add it to `kinds` of the module's `group_version!`";
         found.push(item, message.replace("Self", kind.kind));
@@ -151,7 +151,7 @@ fn check_lists(group: &ApiGroup, found: &mut Diagnostics) {
 fn check_applied(group: &ApiGroup, found: &mut Diagnostics) {
     for kind in group.kinds().filter(|kind| kind.apply.is_none()) {
         for method in kind.methods.iter().filter(|method| method.verb == Verb::Apply && !method.has_input) {
-            let item = format!("{}::{}", group.module, kind.kind);
+            let item = format!("{}::{}", group.module, kind.rust_name);
             let message = format!(
                 "its method `{}` applies it: derive `ApplyConfiguration` on it, or say what is applied with `input = ..`",
                 method.name
@@ -168,15 +168,15 @@ fn check_generated_names(group: &Group, found: &mut Diagnostics) {
         ["Client", "Informers"].map(|suffix| (group.type_named(suffix).to_string(), "the group itself")).into();
     for kind in &group.kinds {
         let name = kind.meta.kind;
-        let item = format!("{}::{name}", group.meta.module);
+        let item = format!("{}::{}", group.meta.module, kind.meta.rust_name);
         for getter in [kind.getter.to_string(), format!("all_{}", kind.getter)] {
-            if let Some(other) = getters.insert(getter.clone(), name) {
+            if let Some(other) = getters.insert(getter.clone(), name).filter(|other| *other != name) {
                 found.push(&item, format!("its getter `{getter}` is that of `{other}` too; set `#[k8s(plural = ..)]`"));
             }
         }
         for ty in ["Client", "Lister", "NamespaceLister", "Informer"].map(|suffix| kind.type_named(suffix).to_string())
         {
-            if let Some(other) = types.insert(ty.clone(), name) {
+            if let Some(other) = types.insert(ty.clone(), name).filter(|other| *other != name) {
                 found.push(&item, format!("its generated type `{ty}` is that of {other} too; rename one of them"));
             }
         }
@@ -186,8 +186,7 @@ fn check_generated_names(group: &Group, found: &mut Diagnostics) {
 /// A version of a group has one module, and its names each one meaning: the server takes plural, singular and short
 /// names as one set of names, kinds and list kinds as another, across the versions of a group.
 fn check_each_once(groups: &[ApiGroup], found: &mut Diagnostics) {
-    let mut versions = BTreeMap::new();
-    let mut names = BTreeMap::new();
+    let (mut versions, mut kinds, mut names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for group in groups {
         if let Some(other) = versions.insert((group.group, group.version), group.module) {
             let message = format!("{}/{} is declared in `{other}` too; declare it once", group.group, group.version);
@@ -195,10 +194,14 @@ fn check_each_once(groups: &[ApiGroup], found: &mut Diagnostics) {
             continue;
         }
         for kind in group.kinds() {
+            if let Some(other) = kinds.insert((group.group, group.version, kind.kind), kind.rust_name) {
+                let item = format!("{}::{}", group.module, kind.rust_name);
+                found.push(item, format!("its kind `{}` is that of `{other}` too; keep one of them", kind.kind));
+            }
             for (sort, name) in names_of(group, kind) {
                 let other = *names.entry((group.group, sort, name.clone())).or_insert(kind.kind);
                 if other != kind.kind {
-                    let item = format!("{}::{}", group.module, kind.kind);
+                    let item = format!("{}::{}", group.module, kind.rust_name);
                     found.push(item, format!("its {sort} `{name}` is one of `{other}` too; give one of them another"));
                 }
             }

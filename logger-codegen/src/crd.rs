@@ -20,7 +20,7 @@ pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, D
     let mut files: BTreeMap<String, (String, File)> = BTreeMap::new();
     for group in groups {
         for kind in group.kinds().filter(|kind| is_defined_here(group, kind)) {
-            let item = format!("{}::{}", group.module, kind.kind);
+            let item = format!("{}::{}", group.module, kind.rust_name);
             let path = format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural);
             let Some(file) =
                 definition(group, kind, &item, &mut found).and_then(|crd| yaml::write(&crd, &item, &mut found))

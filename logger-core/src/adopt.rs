@@ -28,9 +28,9 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// A kind of Kubernetes' own.
-    pub const fn built_in<T: BuiltIn>() -> Self {
-        Adopted { group: T::GROUP, version: T::VERSION, kind: T::API_KIND }
+    /// A kind of Kubernetes' own, by the name that its type has in the module that adopts it.
+    pub const fn built_in<T: BuiltIn>(rust_name: &'static str) -> Self {
+        Adopted { group: T::GROUP, version: T::VERSION, kind: ApiKind { rust_name, ..T::API_KIND } }
     }
 }
 
@@ -148,7 +148,11 @@ mod tests {
 
     #[test]
     fn kinds_come_by_group_and_version() {
-        let kinds = [Adopted::built_in::<Pod>(), Adopted::built_in::<Deployment>(), Adopted::built_in::<Namespace>()];
+        let kinds = [
+            Adopted::built_in::<Pod>("Pod"),
+            Adopted::built_in::<Deployment>("Rollout"),
+            Adopted::built_in::<Namespace>("Namespace"),
+        ];
         let groups = api_groups("module", kinds);
         let told: Vec<_> = groups
             .iter()
@@ -156,6 +160,10 @@ mod tests {
             .collect();
         assert_eq!(told, [("", "v1", vec!["pods", "namespaces"]), ("apps", "v1", vec!["deployments"])]);
         assert_eq!(groups[0].kinds().map(|kind| kind.scope).collect::<Vec<_>>(), [Scope::Namespaced, Scope::Cluster]);
+        assert_eq!(
+            groups[1].kinds().map(|kind| (kind.kind, kind.rust_name)).collect::<Vec<_>>(),
+            [("Deployment", "Rollout")]
+        );
         assert!(groups[1].kinds().all(|kind| kind.grants(Verb::UpdateStatus) && kind.grants(Verb::Apply)));
     }
 }

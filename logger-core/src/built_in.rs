@@ -53,6 +53,7 @@ const fn api_kind<T: ListableResource<Scope: HasScope>>(has_status: bool) -> Api
     let (without_status, _) = VERBS.split_at(VERBS.len() - 2);
     ApiKind {
         kind: T::KIND,
+        rust_name: T::KIND,
         plural: T::URL_PATH_SEGMENT,
         scope: <T::Scope as HasScope>::SCOPE,
         genclient: true,

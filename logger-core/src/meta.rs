@@ -58,8 +58,10 @@ pub enum TypeMeta {
 /// A kind, as its derive and attributes declare it.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiKind {
-    /// The kind and the name of the Rust type, such as `Widget`.
+    /// The kind, such as `Widget`.
     pub kind: &'static str,
+    /// The name of the Rust type in the module of its group: the kind, unless an adopted type has another.
+    pub rust_name: &'static str,
     /// The resource name in URLs, such as `widgets`.
     pub plural: &'static str,
     /// The name of one, such as `widget`; empty if its definition is made elsewhere.
@@ -101,6 +103,7 @@ impl ApiKind {
     /// A kind of which nothing is known: what is not said of one is as here.
     pub const UNKNOWN: ApiKind = ApiKind {
         kind: "",
+        rust_name: "",
         plural: "",
         singular: "",
         short_names: &[],

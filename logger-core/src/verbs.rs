@@ -14,7 +14,7 @@ pub trait Granted {
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `create`",
     label = "`create` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Create {}
 
@@ -22,7 +22,7 @@ pub trait Create {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `update`",
     label = "`update` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Update {}
 
@@ -30,7 +30,7 @@ pub trait Update {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `update_status`",
     label = "`update_status` is not granted",
-    note = "it is granted by `#[genclient]` to a kind with `#[k8s(subresource(status))]`, unless `no_status` is set"
+    note = "`#[genclient]` grants it to a kind with `#[k8s(subresource(status))]`, and `adopt!` to a kind of which it says `status`, unless `no_status` is set"
 )]
 pub trait UpdateStatus {}
 
@@ -38,7 +38,7 @@ pub trait UpdateStatus {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `delete`",
     label = "`delete` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Delete {}
 
@@ -46,7 +46,7 @@ pub trait Delete {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `delete_collection`",
     label = "`delete_collection` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait DeleteCollection {}
 
@@ -54,7 +54,7 @@ pub trait DeleteCollection {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `get`",
     label = "`get` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Get {}
 
@@ -62,7 +62,7 @@ pub trait Get {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `list`",
     label = "`list` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait List {}
 
@@ -70,7 +70,7 @@ pub trait List {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `watch`",
     label = "`watch` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Watch {}
 
@@ -78,7 +78,7 @@ pub trait Watch {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `patch`",
     label = "`patch` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Patch {}
 
@@ -86,7 +86,7 @@ pub trait Patch {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `apply`",
     label = "`apply` is not granted",
-    note = "`#[genclient]` on the kind grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
+    note = "`#[genclient]` on the kind, or `adopt!`, grants it, unless it says `readonly`, `only_verbs`, `skip_verbs` or `no_verbs`"
 )]
 pub trait Apply {}
 
@@ -94,6 +94,6 @@ pub trait Apply {}
 #[diagnostic::on_unimplemented(
     message = "the client of `{Self}` has no `apply_status`",
     label = "`apply_status` is not granted",
-    note = "it is granted by `#[genclient]` to a kind with `#[k8s(subresource(status))]`, unless `no_status` is set"
+    note = "`#[genclient]` grants it to a kind with `#[k8s(subresource(status))]`, and `adopt!` to a kind of which it says `status`, unless `no_status` is set"
 )]
 pub trait ApplyStatus {}

@@ -2,9 +2,8 @@
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Expr, Ident, Meta, Path};
 
 use crate::attr::{self, Genclient};
@@ -49,7 +48,7 @@ pub(crate) struct Said {
     genclient: Genclient,
 }
 
-/// A kind and what is said of it.
+/// A type that kube's derive made, and what is said of it.
 struct Kind {
     path: Path,
     said: Said,
@@ -65,25 +64,30 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let krate = crate_path(krate.as_ref());
     if errors.is_empty() && built_in.0.is_empty() && custom_resources.0.is_empty() {
         let message = "nothing to adopt: list kinds in `built_in = [..]` or `custom_resources = [..]`";
-        errors.extend(syn::Error::new(proc_macro2::Span::call_site(), message));
+        errors.extend(syn::Error::new(Span::call_site(), message));
     }
-    let built_in: Vec<_> = built_in.0.into_iter().filter_map(|meta| plain(meta, &mut errors)).collect();
-    let custom: Vec<_> = custom_resources.0.into_iter().map(|meta| Kind::parse(meta, &mut errors)).collect();
-    let errors = errors.into_compile_errors();
-    let uses = built_in.iter().chain(custom.iter().map(|kind| &kind.path)).map(visible);
-    let impls = custom.iter().map(|kind| kind.impls(&krate));
+    let mut named = Vec::new();
+    let mut built_in: Vec<_> = built_in.0.into_iter().filter_map(|meta| plain(meta, &mut errors)).collect();
+    built_in.retain(|path| is_name_of_its_own(&mut named, path, &mut errors));
+    let mut custom: Vec<_> = custom_resources.0.into_iter().filter_map(|meta| Kind::parse(meta, &mut errors)).collect();
+    custom.retain(|kind| is_name_of_its_own(&mut named, &kind.path, &mut errors));
+    let uses = named.iter().map(visible);
+    let for_kube = for_kube(&custom, &krate, errors.is_empty());
     let custom_paths: Vec<_> = custom.iter().map(|kind| &kind.path).collect();
-    let custom = custom.iter().map(|kind| kind.adopted(&krate));
+    let custom = custom.iter().map(Kind::adopted);
+    let names = built_in.iter().map(rust_name);
+    let errors = errors.into_compile_errors();
     quote! {
         #errors
         #(#uses)*
-        #(#impls)*
 
         /// What is known of the adopted kinds of this module: the input of the generator.
+        #[allow(non_local_definitions)]
         pub fn api_groups() -> ::std::vec::Vec<#krate::meta::ApiGroup> {
+            #for_kube
             #krate::adopt::api_groups(
                 ::core::module_path!(),
-                [#(#krate::adopt::Adopted::built_in::<#built_in>(),)* #(#custom,)*],
+                [#(#krate::adopt::Adopted::built_in::<#built_in>(#names),)* #(#custom,)*],
             )
         }
 
@@ -101,27 +105,184 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Generated code names the types in this module: what is elsewhere is made public here.
+/// Generated code names the types in this module: what is elsewhere is made public here, and what is here must be public.
 fn visible(path: &Path) -> TokenStream {
-    match path.get_ident() {
-        Some(_) => quote!(),
+    match name_here(path) {
+        Some(ident) => quote_spanned! {ident.span()=>
+            #[allow(unused_imports)]
+            pub use self::#ident as _;
+        },
         None => quote!(#[allow(unused_imports)] #[doc(no_inline)] pub use #path;),
     }
 }
 
+/// The name of a type that is in this module already: `Widget` or `self::Widget`.
+fn name_here(path: &Path) -> Option<&Ident> {
+    match path.segments.iter().collect::<Vec<_>>()[..] {
+        [name] if path.leading_colon.is_none() => Some(&name.ident),
+        [module, name] if module.ident == "self" => Some(&name.ident),
+        _ => None,
+    }
+}
+
+/// The name that a type has in this module.
+fn rust_name(path: &Path) -> String {
+    path.segments.last().map_or_else(String::new, |last| last.ident.to_string())
+}
+
+/// Where that name stands, for what is emitted on its account.
+fn at(path: &Path) -> Span {
+    let span = Span::call_site();
+    path.segments.last().map_or(span, |last| span.located_at(last.ident.span()))
+}
+
+/// Two types of one name cannot be told apart in one module: each but the first is a mistake.
+fn is_name_of_its_own(named: &mut Vec<Path>, path: &Path, errors: &mut Errors) -> bool {
+    let name = rust_name(path);
+    let message = match named.iter().find(|other| rust_name(other) == name) {
+        None => {
+            named.push(path.clone());
+            return true;
+        }
+        Some(other) if other == path => "listed twice; keep one".to_owned(),
+        Some(_) => format!(
+            "`{name}` names another kind here; give this one a name of its own, `pub use path::{name} as Other{name};`, \
+             and list that"
+        ),
+    };
+    errors.push(path, message);
+    false
+}
+
 /// Nothing is to be said of Kubernetes' own kinds.
 fn plain(meta: Meta, errors: &mut Errors) -> Option<Path> {
-    match meta {
-        Meta::Path(path) => Some(path),
-        other => {
-            errors.push(other, "every verb is granted to a built-in kind; remove the parentheses");
-            None
+    if let Meta::Path(path) = meta {
+        return Some(path);
+    }
+    errors.push(&meta, "every verb is granted to a built-in kind; remove the parentheses");
+    None
+}
+
+/// What the types that kube's derive made need beside it. kube is the user's: only where this expands it can be named.
+fn for_kube(custom: &[Kind], krate: &TokenStream, is_accepted: bool) -> TokenStream {
+    if custom.is_empty() {
+        return quote!();
+    }
+    let (kube_kind, kube_says) = (kube_kind(krate), kube_says());
+    let impls = custom.iter().map(|kind| kind.impls(krate));
+    // A word that was refused may have been meant to say it.
+    let statuses = custom.iter().filter(|_| is_accepted).map(Kind::status_is_said);
+    quote! {
+        #kube_kind
+        #kube_says
+        #(#impls)*
+        #(#statuses)*
+    }
+}
+
+/// A trait of all that can be adopted, so that what cannot is one error in our words. It has a lifetime because a bound
+/// `for<'a>` that does not hold is no error where it stands, so there is none but that of `adopted`.
+fn kube_kind(krate: &TokenStream) -> TokenStream {
+    quote! {
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` is no kind that kube knows",
+            label = "cannot be listed in `custom_resources`",
+            note = "list the kind that kube's `CustomResource` derive makes, not the struct that it stands on",
+            note = "what else is a `kube::Resource` must be `Clone`, `Debug`, `Serialize` and `DeserializeOwned` too"
+        )]
+        pub trait KubeKind<'a>:
+            ::core::clone::Clone
+            + ::core::fmt::Debug
+            + ::core::marker::Send
+            + ::core::marker::Sync
+            + #krate::serde::Serialize
+            + #krate::serde::de::DeserializeOwned
+            + 'static
+        {
+            type List: #krate::serde::Serialize
+                + #krate::serde::de::DeserializeOwned
+                + ::core::marker::Send
+                + ::core::marker::Sync
+                + 'static;
+            fn adopted(
+                rust_name: &'static ::core::primitive::str,
+                status: ::core::primitive::bool,
+            ) -> #krate::adopt::Adopted
+            where
+                Self: #krate::verbs::Granted;
+            fn registration() -> #krate::scheme::Registration;
+            fn object_meta(&self) -> &#krate::wire::ObjectMeta;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<'a, K> KubeKind<'a> for K
+        where
+            K: ::kube::Resource<DynamicType = (), Scope: #krate::meta::HasScope>,
+            K: ::core::clone::Clone + ::core::fmt::Debug + ::core::marker::Send + ::core::marker::Sync + 'static,
+            K: #krate::serde::Serialize + #krate::serde::de::DeserializeOwned,
+        {
+            type List = ::kube::core::ObjectList<K>;
+            fn adopted(
+                rust_name: &'static ::core::primitive::str,
+                status: ::core::primitive::bool,
+            ) -> #krate::adopt::Adopted
+            where
+                K: #krate::verbs::Granted,
+            {
+                #krate::adopt::Adopted {
+                    group: #krate::adopt::literal(K::group(&())),
+                    version: #krate::adopt::literal(K::version(&())),
+                    kind: #krate::meta::ApiKind {
+                        kind: #krate::adopt::literal(K::kind(&())),
+                        rust_name,
+                        plural: #krate::adopt::literal(K::plural(&())),
+                        scope: <K::Scope as #krate::meta::HasScope>::SCOPE,
+                        genclient: true,
+                        verbs: K::VERBS,
+                        status,
+                        ..#krate::meta::ApiKind::UNKNOWN
+                    },
+                }
+            }
+            fn registration() -> #krate::scheme::Registration {
+                #krate::scheme::Registration {
+                    gvk: #krate::GroupVersionKind {
+                        group: K::group(&()),
+                        version: K::version(&()),
+                        kind: K::kind(&()),
+                    },
+                    plural: K::plural(&()),
+                    scope: <K::Scope as #krate::meta::HasScope>::SCOPE,
+                    is_list: false,
+                    lifecycle: ::core::option::Option::None,
+                }
+            }
+            fn object_meta(&self) -> &#krate::wire::ObjectMeta {
+                self.meta()
+            }
+        }
+    }
+}
+
+/// What `KubeSays::<K>` tells as constants: those of the type itself go before those of a trait, where their bound holds.
+fn kube_says() -> TokenStream {
+    quote! {
+        struct KubeSays<K>(::core::marker::PhantomData<K>);
+        trait KubeSaysNo {
+            const IS_KIND: ::core::primitive::bool = false;
+            const HAS_STATUS: ::core::primitive::bool = false;
+        }
+        impl<K> KubeSaysNo for KubeSays<K> {}
+        impl<K: KubeKind<'static>> KubeSays<K> {
+            const IS_KIND: ::core::primitive::bool = true;
+        }
+        impl<K: ::kube::core::object::HasStatus> KubeSays<K> {
+            const HAS_STATUS: ::core::primitive::bool = true;
         }
     }
 }
 
 impl Kind {
-    fn parse(meta: Meta, errors: &mut Errors) -> Self {
+    fn parse(meta: Meta, errors: &mut Errors) -> Option<Self> {
         let (path, said) = match meta {
             Meta::List(list) => match NestedMeta::parse_meta_list(list.tokens.clone()) {
                 Ok(items) => (list.path, attr::keywords(items, errors)),
@@ -132,9 +293,13 @@ impl Kind {
             },
             other => (other.path().clone(), Said::default()),
         };
+        if path.segments.first().is_some_and(|first| first.ident == "k8s_openapi") {
+            errors.push(path, "this is a kind of Kubernetes' own; list it in `built_in = [..]`");
+            return None;
+        }
         let kind = Kind { path, said };
         kind.check(errors);
-        kind
+        Some(kind)
     }
 
     fn check(&self, errors: &mut Errors) {
@@ -160,7 +325,7 @@ impl Kind {
 
     fn impls(&self, krate: &TokenStream) -> TokenStream {
         let (path, verbs, object) = (&self.path, self.verbs(), self.object(krate));
-        quote! {
+        quote_spanned! {at(path)=>
             #(#[automatically_derived] impl #krate::verbs::#verbs for #path {})*
 
             #[automatically_derived]
@@ -169,8 +334,11 @@ impl Kind {
             }
 
             #[automatically_derived]
-            impl #krate::Listed for #path {
-                type List = ::kube::core::ObjectList<#path>;
+            impl #krate::Listed for #path
+            where
+                for<'a> #path: KubeKind<'a>,
+            {
+                type List = <#path as KubeKind<'static>>::List;
             }
 
             #object
@@ -180,32 +348,27 @@ impl Kind {
     /// What k8s-openapi's traits give to other kinds.
     fn object(&self, krate: &TokenStream) -> TokenStream {
         let path = &self.path;
-        let resource = quote_spanned!(path.span()=> <#path as ::kube::Resource>);
-        quote! {
+        quote_spanned! {at(path)=>
             #[automatically_derived]
-            impl #krate::adopt::CustomResource for #path {
+            impl #krate::adopt::CustomResource for #path
+            where
+                for<'a> #path: KubeKind<'a>,
+            {
                 fn registration() -> #krate::scheme::Registration {
-                    #krate::scheme::Registration {
-                        gvk: #krate::GroupVersionKind {
-                            group: #resource::group(&()),
-                            version: #resource::version(&()),
-                            kind: #resource::kind(&()),
-                        },
-                        plural: #resource::plural(&()),
-                        scope: <#resource::Scope as #krate::meta::HasScope>::SCOPE,
-                        is_list: false,
-                        lifecycle: ::core::option::Option::None,
-                    }
+                    <#path as KubeKind<'static>>::registration()
                 }
             }
 
             #[automatically_derived]
-            impl #krate::Object for #path {
+            impl #krate::Object for #path
+            where
+                for<'a> #path: KubeKind<'a>,
+            {
                 fn group_version_kind(&self) -> #krate::GroupVersionKind {
-                    <Self as #krate::adopt::CustomResource>::registration().gvk
+                    <#path as KubeKind<'static>>::registration().gvk
                 }
                 fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> {
-                    ::core::option::Option::Some(#resource::meta(self))
+                    ::core::option::Option::Some(<#path as KubeKind<'static>>::object_meta(self))
                 }
                 fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
                     ::std::boxed::Box::new(::core::clone::Clone::clone(self))
@@ -223,24 +386,31 @@ impl Kind {
         }
     }
 
-    /// What kube's derive knows of it, asked when the generator runs.
-    fn adopted(&self, krate: &TokenStream) -> TokenStream {
-        let (path, status) = (&self.path, self.said.status.is_present());
-        let resource = quote_spanned!(path.span()=> <#path as ::kube::Resource>);
-        quote! {
-            #krate::adopt::Adopted {
-                group: #krate::adopt::literal(#resource::group(&())),
-                version: #krate::adopt::literal(#resource::version(&())),
-                kind: #krate::meta::ApiKind {
-                    kind: #krate::adopt::literal(#resource::kind(&())),
-                    plural: #krate::adopt::literal(#resource::plural(&())),
-                    scope: <#resource::Scope as #krate::meta::HasScope>::SCOPE,
-                    genclient: true,
-                    verbs: <#path as #krate::verbs::Granted>::VERBS,
-                    status: #status,
-                    ..#krate::meta::ApiKind::UNKNOWN
-                },
-            }
+    /// Whether a kind has a status is known to kube, but which verbs there are is written before anyone can ask: it must
+    /// be said.
+    fn status_is_said(&self) -> TokenStream {
+        let (path, name, Said { status, genclient }) = (&self.path, rust_name(&self.path), &self.said);
+        if status.is_present() {
+            let message =
+                format!("`{name}` has no status; remove `status`, or give it one: `#[kube(status = \"..\")]`");
+            return quote_spanned! {status.span()=>
+                const _: () = ::core::assert!(KubeSays::<#path>::HAS_STATUS || !KubeSays::<#path>::IS_KIND, #message);
+            };
         }
+        if genclient.verbs(true) == genclient.verbs(false) {
+            return quote!();
+        }
+        let message = format!(
+            "`{name}` has a status; say `{name}(status)`, or `{name}(status, no_status)` to leave it to others"
+        );
+        quote_spanned! {at(path)=>
+            const _: () = ::core::assert!(!KubeSays::<#path>::HAS_STATUS, #message);
+        }
+    }
+
+    /// Its facts, asked when the generator runs.
+    fn adopted(&self) -> TokenStream {
+        let (path, name, status) = (&self.path, rust_name(&self.path), self.said.status.is_present());
+        quote!(<#path as KubeKind<'static>>::adopted(#name, #status))
     }
 }

@@ -197,9 +197,11 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `built_in` are Kubernetes' own kinds, as k8s-openapi has them. `custom_resources` are types that kube's
-/// `CustomResource` derive made: group, version, names and scope are asked of it. In parentheses stands what
-/// `#[genclient]` says of one's own kinds (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`, `no_status`), and `status`
-/// for one that has a status subresource. A CRD is written for none of them.
+/// `CustomResource` derive made, in this crate: group, version, names and scope are asked of it. In parentheses stands what
+/// `#[genclient]` says of one's own kinds (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`, `no_status`), and `status`,
+/// which must be said of one that has a status if its client is to write that. A CRD is written for none of them.
+///
+/// Types of one name are told apart by `pub use path::Event as NewEvent;`: what is generated is named by the kind.
 ///
 /// It makes `api_groups()`, which the generator reads, `add_to_scheme(&mut Scheme)` for the kinds and their lists, and
 /// `pub use` of each type that is named by a longer path. `custom_resources` become `Object`s by it, whose deep copies are

@@ -305,6 +305,7 @@ fn kinds_that_would_share_a_name_are_refused() {
         (ApiKind { short_names: &["lg"], ..AUDIT }, LIST, "its resource name `lg` is one of `Logger` too"),
         (AUDIT, ApiList { kind: "Logger", ..LIST }, "its kind or list kind `Logger` is one of `Logger` too"),
         (ALL, ApiList { item: "AllLogger", ..LIST }, "its getter `all_loggers` is that of `AllLogger` too"),
+        (ApiKind { rust_name: "Copy", ..Logger::API_KIND }, LIST, "its kind `Logger` is that of `Logger` too"),
         (NAMESPACE, ApiList { item: "LoggerNamespace", ..LIST }, "its generated type `LoggerNamespaceLister`"),
     ] {
         let mut types = logger_types::v1::API_GROUP.types.to_vec();

@@ -1,9 +1,10 @@
 //! `clientset.rs`: the way to every group's typed clients.
 
-use quote::{format_ident, quote};
+use quote::quote;
 
 use super::{Source, doc};
 use crate::api::Api;
+use crate::names;
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
     let getters = api.client_groups().map(|group| {
@@ -21,7 +22,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     let arms = api.client_groups().flat_map(|group| {
         group.kinds.iter().map(|kind| {
             let (resource, path, name) =
-                (super::resource_pattern(group, kind), group.path(), format_ident!("{}", kind.meta.kind));
+                (super::resource_pattern(group, kind), group.path(), names::ident(kind.meta.rust_name));
             quote!(#resource => GenericClient::new::<#path::#name>(client),)
         })
     });

@@ -139,7 +139,7 @@ fn call(kind: &ClientKind) -> Option<&'static str> {
 
 fn example(group: &Group, kind: &ClientKind, layout: &Layout, call: &str) -> String {
     let (krate, module, getter) = (&layout.client_crate, &group.module, &kind.getter);
-    let (namespace, ty) = (if kind.is_namespaced() { "\"default\"" } else { "" }, kind.meta.kind);
+    let (namespace, ty) = (if kind.is_namespaced() { "\"default\"" } else { "" }, kind.meta.rust_name);
     let object = match call.contains("&object") {
         true => format!(", object: {}::{ty}", group.meta.module),
         false => String::new(),

@@ -66,6 +66,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     quote! {
         const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
             kind: #name,
+            rust_name: #name,
             plural: #plural,
             singular: #singular,
             short_names: &[#(#short_names),*],
