@@ -38,6 +38,11 @@ const STEPS: &[Step] = &[
         args: &["test", "--manifest-path", "examples/own-api/Cargo.toml", "--target-dir", "target"],
         env: &[],
     },
+    Step {
+        name: "adoption",
+        args: &["test", "--manifest-path", "examples/adopt/Cargo.toml", "--target-dir", "target"],
+        env: &[],
+    },
     Step { name: "tests", args: &["test", "--workspace", "--no-fail-fast"], env: &[] },
 ];
 
