@@ -142,9 +142,13 @@ impl Error {
 
     fn way_out_of(&self, status: &Status) -> Option<String> {
         match status {
+            _ if self.is_unserved() && self.is_of_kubernetes() => Some(format!(
+                "the API server does not serve {}: `kubectl api-resources` tells what it does",
+                self.resource
+            )),
             _ if self.is_unserved() => Some(format!(
                 "the API server does not serve {0}: is its CustomResourceDefinition installed? \
-                 (`kubectl get crd {0}`; apply the generated file in config/crd/bases)",
+                 (`kubectl get crd {0}`; apply the generated file in config/crd/bases, or what kube's derive makes)",
                 self.resource
             )),
             _ if self.is_forbidden() => {
@@ -158,6 +162,11 @@ impl Error {
             Status { code: 401, .. } => Some("log in again, or name another kubeconfig".into()),
             _ => None,
         }
+    }
+
+    /// A group without a dot is one of Kubernetes' own: no definition brings it.
+    fn is_of_kubernetes(&self) -> bool {
+        self.resource.split_once('.').is_none_or(|(_, group)| !group.contains('.'))
     }
 
     /// The request as `kubectl auth can-i` takes it.

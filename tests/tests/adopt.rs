@@ -58,7 +58,7 @@ mod widget {
 mod adopted {
     logger_core::adopt! {
         built_in = [k8s_openapi::api::apps::v1::Deployment, k8s_openapi::api::core::v1::Pod],
-        custom_resources = [super::widget::Widget(status)],
+        custom_resources = [super::widget::Widget],
     }
 }
 

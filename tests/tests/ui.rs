@@ -3,8 +3,18 @@
 #[test]
 fn ui() {
     let cases = trybuild::TestCases::new();
-    for topic in ["apply", "attributes", "deep_copy", "defaults", "lifecycle", "list", "registration", "shape", "verbs"]
-    {
+    for topic in [
+        "adoption",
+        "apply",
+        "attributes",
+        "deep_copy",
+        "defaults",
+        "lifecycle",
+        "list",
+        "registration",
+        "shape",
+        "verbs",
+    ] {
         cases.compile_fail(format!("ui/{topic}/*.rs"));
     }
     cases.pass("ui/hygiene/*.rs");

@@ -4,11 +4,12 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use futures::{StreamExt, pin_mut};
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
 use kube::{Client, Config};
 use logger_client::Clientset;
 use logger_client::typed::example_v1::LoggerClient;
-use logger_runtime::Error;
+use logger_runtime::{Error, TypedClient};
 use serde_json::json;
 
 use crate::line::{Answer, Asked, Line};
@@ -58,6 +59,13 @@ async fn a_crd_that_is_not_installed_is_not_found_with_the_way_out() {
             assert!(text.contains(part), "{text}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_of_kubernetes_that_is_not_served_is_not_asked_for_a_crd() {
+    let deployments = TypedClient::<Deployment>::namespaced(Line::bare().client(), "default");
+    let text = deployments.get("web").await.unwrap_err().to_string();
+    assert!(text.ends_with("does not serve deployments.apps: `kubectl api-resources` tells what it does"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,10 @@
+//! Verbs that are none, and words that contradict each other.
+
+#[path = "../kube_kinds.rs"]
+mod kube_kinds;
+
+logger_core::adopt! {
+    custom_resources = [kube_kinds::Widget(status, only_verbs = [gett, explode]), kube_kinds::Theme(readonly, no_verbs)],
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! The lists are empty.
+
+logger_core::adopt! { built_in = [], custom_resources = [] }
+
+fn main() {}

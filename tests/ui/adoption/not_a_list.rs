@@ -1,0 +1,5 @@
+//! One kind, not in a list.
+
+logger_core::adopt! { built_in = k8s_openapi::api::core::v1::Pod }
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! What is listed is no type.
+
+logger_core::adopt! { built_in = ["Pod", k8s_openapi::api::core::v1::Pod = status] }
+
+fn main() {}

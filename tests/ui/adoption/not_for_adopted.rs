@@ -1,0 +1,13 @@
+//! What the kind's own derive says, or one's own code.
+
+#[path = "../kube_kinds.rs"]
+mod kube_kinds;
+
+logger_core::adopt! {
+    custom_resources = [
+        kube_kinds::Theme(non_namespaced),
+        kube_kinds::Widget(status, method(name = scale, verb = get), index(name = by_speed, by = crate::by_speed)),
+    ],
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! Nothing is listed.
+
+logger_core::adopt! {}
+
+fn main() {}

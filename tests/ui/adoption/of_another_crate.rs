@@ -1,0 +1,5 @@
+//! A kind of another crate.
+
+logger_core::adopt! { custom_resources = [logger_types::v1::Logger(status)] }
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! A verb of the status, and no status.
+
+#[path = "../kube_kinds.rs"]
+mod kube_kinds;
+
+logger_core::adopt! { custom_resources = [kube_kinds::Theme(only_verbs = [get, update_status])] }
+
+fn main() {}
