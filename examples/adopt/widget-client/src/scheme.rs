@@ -10,9 +10,6 @@ use logger_core::scheme::Conflict;
 /// Another type is registered under one of their names.
 pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
     widget_types::add_to_scheme(scheme)?;
-    widget_types::add_to_scheme(scheme)?;
-    widget_types::add_to_scheme(scheme)?;
-    widget_types::add_to_scheme(scheme)?;
     Ok(())
 }
 

@@ -4,7 +4,8 @@
 pub mod gadgets_v1;
 
 use std::time::Duration;
-use logger_runtime::{InformerFactory, SyncError};
+use logger_core::GroupVersionResource;
+use logger_runtime::{GenericInformer, InformerFactory, SyncError};
 use crate::clientset::Clientset;
 
 /// Makes and runs the informers of a program: ask for those you need, then start them.
@@ -31,6 +32,20 @@ impl SharedInformerFactory {
     /// The informers of group `gadgets.example.dev`, version `v1`.
     pub fn gadgets_v1(&self) -> gadgets_v1::GadgetsV1Informers {
         gadgets_v1::GadgetsV1Informers::new(self.factory.clone())
+    }
+    /// The informer of a resource; `None` if there is none in this crate.
+    pub fn for_resource(
+        &self,
+        resource: &GroupVersionResource,
+    ) -> Option<GenericInformer> {
+        Some(
+            match (&*resource.group, &*resource.version, &*resource.resource) {
+                ("gadgets.example.dev", "v1", "gadgets") => {
+                    GenericInformer::new(self.gadgets_v1().gadgets())
+                }
+                _ => return None,
+            },
+        )
     }
     /// Runs every informer that was asked for and does not run yet.
     pub fn start(&self) {

@@ -28,4 +28,12 @@ impl GadgetsV1Client {
 /// Client of [`Gadget`](types::Gadget) objects.
 ///
 /// A Gadget does one thing.
+///
+/// ```no_run
+/// # async fn example(clientset: gadget_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
+/// let client = clientset.gadgets_v1().gadgets("default");
+/// let object = client.get("name").await?;
+/// # Ok(())
+/// # }
+/// ```
 pub type GadgetClient = logger_runtime::TypedClient<types::Gadget>;
