@@ -273,7 +273,7 @@ fn prepare_status_update(kind: &Kind, new: &mut Object, old: &Object) {
     };
 }
 
-/// Puts back what a write of the status does not change beside the spec.
+/// Puts back what a write of the status does not change beside the spec. No write changes when an object was deleted.
 fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
     for path in facts.kept_by_status {
         match path {

@@ -66,6 +66,7 @@ scenarios! {
     built_in::deployments_are_scaled_and_reported_on,
     built_in::managers_share_a_deployment,
     built_in::scales_of_deployments_are_applied,
+    built_in::unreadable_built_in_objects_are_refused,
     built_in::broken_built_in_objects_are_refused,
     fixture::cluster_kinds_have_no_namespace,
     fixture::kinds_without_status_work,

@@ -26,8 +26,8 @@ const SAME_ROLE: &str = "cannot change roleRef";
 
 /// Every kind that is described by its row alone.
 pub(crate) static ALL: [BuiltIn; 22] = [
-    BuiltIn::new(CORE, "ConfigMap", "configmaps", || Form::of::<ConfigMap>()).short_names(&["cm"]),
-    BuiltIn::new(CORE, "Event", "events", || Form::of::<Event>()).short_names(&["ev"]).made_by_updates().selectable(&[
+    BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>).short_names(&["cm"]),
+    BuiltIn::new(CORE, "Event", "events", Form::of::<Event>).short_names(&["ev"]).made_by_updates().selectable(&[
         "involvedObject.apiVersion",
         "involvedObject.fieldPath",
         "involvedObject.kind",
@@ -39,11 +39,11 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         "reportingComponent",
         "type",
     ]),
-    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", || Form::of::<PersistentVolumeClaim>())
+    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", Form::of::<PersistentVolumeClaim>)
         .short_names(&["pvc"])
         .status()
         .returned_when_deleted(),
-    BuiltIn::new(CORE, "Pod", "pods", || Form::of::<Pod>())
+    BuiltIn::new(CORE, "Pod", "pods", Form::of::<Pod>)
         .short_names(&["po"])
         .in_all()
         .status()
@@ -60,11 +60,11 @@ pub(crate) static ALL: [BuiltIn; 22] = [
             "status.podIP",
         ])
         .filled_in_by(&[fill_in::pod]),
-    BuiltIn::new(CORE, "Secret", "secrets", || Form::of::<Secret>())
+    BuiltIn::new(CORE, "Secret", "secrets", Form::of::<Secret>)
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
         .filled_in_by(&[fill_in::secret]),
-    BuiltIn::new(CORE, "Service", "services", || Form::of::<Service>())
+    BuiltIn::new(CORE, "Service", "services", Form::of::<Service>)
         .short_names(&["svc"])
         .in_all()
         .status()
@@ -73,10 +73,10 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .returned_when_deleted()
         .selectable(&["spec.clusterIP", "spec.type"])
         .filled_in_by(&[fill_in::service]),
-    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", || Form::of::<ServiceAccount>())
+    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", Form::of::<ServiceAccount>)
         .short_names(&["sa"])
         .returned_when_deleted(),
-    BuiltIn::new(APPS, "DaemonSet", "daemonsets", || Form::of::<DaemonSet>())
+    BuiltIn::new(APPS, "DaemonSet", "daemonsets", Form::of::<DaemonSet>)
         .short_names(&["ds"])
         .in_all()
         .status()
@@ -84,7 +84,7 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
         .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy]),
-    BuiltIn::new(APPS, "Deployment", "deployments", || Form::of::<Deployment>())
+    BuiltIn::new(APPS, "Deployment", "deployments", Form::of::<Deployment>)
         .short_names(&["deploy"])
         .in_all()
         .status()
@@ -94,7 +94,7 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
         .filled_in_by(&[fill_in::pod_template, fill_in::strategy]),
-    BuiltIn::new(APPS, "ReplicaSet", "replicasets", || Form::of::<ReplicaSet>())
+    BuiltIn::new(APPS, "ReplicaSet", "replicasets", Form::of::<ReplicaSet>)
         .short_names(&["rs"])
         .in_all()
         .status()
@@ -103,7 +103,7 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
         .filled_in_by(&[fill_in::pod_template]),
-    BuiltIn::new(APPS, "StatefulSet", "statefulsets", || Form::of::<StatefulSet>())
+    BuiltIn::new(APPS, "StatefulSet", "statefulsets", Form::of::<StatefulSet>)
         .short_names(&["sts"])
         .in_all()
         .status()
@@ -121,22 +121,22 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         ])
         .selects_its_template()
         .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy]),
-    BuiltIn::new(BATCH, "CronJob", "cronjobs", || Form::of::<CronJob>())
+    BuiltIn::new(BATCH, "CronJob", "cronjobs", Form::of::<CronJob>)
         .short_names(&["cj"])
         .in_all()
         .status()
         .generation(Generation::OfContent)
         .filled_in_by(&[fill_in::cron_job]),
-    BuiltIn::new(BATCH, "Job", "jobs", || Form::of::<Job>())
+    BuiltIn::new(BATCH, "Job", "jobs", Form::of::<Job>)
         .in_all()
         .status()
         .generation(Generation::OfContent)
         .immutable(&[("spec.selector", IMMUTABLE), ("spec.template", IMMUTABLE)])
         .filled_in_by(&[fill_in::pod_template, fill_in::job]),
-    BuiltIn::new("coordination.k8s.io", "Lease", "leases", || Form::of::<Lease>())
+    BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)
         .made_by_updates()
         .updates_name_a_version(),
-    BuiltIn::new("events.k8s.io", "Event", "events", || Form::of::<events::v1::Event>())
+    BuiltIn::new("events.k8s.io", "Event", "events", Form::of::<events::v1::Event>)
         .short_names(&["ev"])
         .made_by_updates()
         .selectable(&[
@@ -151,31 +151,31 @@ pub(crate) static ALL: [BuiltIn; 22] = [
             "reportingController",
             "type",
         ]),
-    BuiltIn::new(NETWORKING, "Ingress", "ingresses", || Form::of::<Ingress>())
+    BuiltIn::new(NETWORKING, "Ingress", "ingresses", Form::of::<Ingress>)
         .short_names(&["ing"])
         .status()
         .generation(Generation::OfContent),
-    BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", || Form::of::<NetworkPolicy>())
+    BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", Form::of::<NetworkPolicy>)
         .short_names(&["netpol"])
         .generation(Generation::OfContent)
         .filled_in_by(&[fill_in::network_policy]),
-    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", || Form::of::<PodDisruptionBudget>())
+    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", Form::of::<PodDisruptionBudget>)
         .short_names(&["pdb"])
         .status()
         .generation(Generation::OfContent)
         .updates_name_a_version(),
-    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", || Form::of::<ClusterRole>())
+    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
         .cluster()
         .naming(Naming::PathSegment)
         .made_by_updates(),
-    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", || Form::of::<ClusterRoleBinding>())
+    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", Form::of::<ClusterRoleBinding>)
         .cluster()
         .naming(Naming::PathSegment)
         .made_by_updates()
         .immutable(&[("roleRef", SAME_ROLE)])
         .filled_in_by(&[fill_in::subjects]),
-    BuiltIn::new(RBAC, "Role", "roles", || Form::of::<Role>()).naming(Naming::PathSegment).made_by_updates(),
-    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", || Form::of::<RoleBinding>())
+    BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>).naming(Naming::PathSegment).made_by_updates(),
+    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", Form::of::<RoleBinding>)
         .naming(Naming::PathSegment)
         .made_by_updates()
         .immutable(&[("roleRef", SAME_ROLE)])

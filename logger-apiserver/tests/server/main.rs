@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod applies;
+mod built_in;
 mod definitions;
 mod deletes;
 mod http_rules;

@@ -267,6 +267,21 @@ pub(super) async fn deployments_are_scaled_and_reported_on(client: Client) {
     assert_eq!(api.get_opt("web").await.unwrap(), None);
 }
 
+/// What a second manager wants of [`deployment`]: another container, and more of the first.
+fn wanted_by_theirs() -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {
+            "containers": [
+                {"name": "side", "image": "side"},
+                {"name": "main", "env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 81}]},
+            ],
+            "volumes": [{"name": "v", "emptyDir": {}}],
+            "tolerations": [{"key": "k", "operator": "Exists"}],
+        }}},
+    })
+}
+
 pub(super) async fn managers_share_a_deployment(client: Client) {
     let namespace = namespace(&client, "shared-deployment").await;
     let api: Api<DynamicObject> =
@@ -291,17 +306,7 @@ pub(super) async fn managers_share_a_deployment(client: Client) {
     template["f:spec"] = json!({"f:containers": {"k:{\"name\":\"main\"}": container}});
     assert_eq!(owners(&made)[0].2, json!({"f:spec": {"f:selector": {}, "f:template": template}}));
 
-    let theirs = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-        "spec": {"template": {"spec": {
-            "containers": [
-                {"name": "side", "image": "side"},
-                {"name": "main", "env": [{"name": "B", "value": "2"}], "ports": [{"containerPort": 81}]},
-            ],
-            "volumes": [{"name": "v", "emptyDir": {}}],
-            "tolerations": [{"key": "k", "operator": "Exists"}],
-        }}},
-    });
+    let theirs = wanted_by_theirs();
     let both = api.patch("web", &by("theirs"), &Patch::Apply(&theirs)).await.unwrap();
     let spec = &both.data["spec"]["template"]["spec"];
     let names: Vec<_> = spec["containers"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap()).collect();
@@ -357,15 +362,17 @@ pub(super) async fn scales_of_deployments_are_applied(client: Client) {
     assert!(conflict.message.contains("conflict with \"scaler\""), "{}", conflict.message);
 }
 
-pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
-    let namespace = namespace(&client, "broken-built-in").await;
+/// A deployment with another value in one place.
+fn deployment_with(pointer: &str, value: Value) -> DynamicObject {
+    let mut wanted = deployment("web");
+    *wanted.pointer_mut(pointer).expect("the place is there") = value;
+    dynamic(wanted)
+}
+
+pub(super) async fn unreadable_built_in_objects_are_refused(client: Client) {
+    let namespace = namespace(&client, "unreadable-built-in").await;
     let api: Api<DynamicObject> =
         Api::namespaced_with(client.clone(), &namespace, &resource("apps", "Deployment", "deployments"));
-    let with = |pointer: &str, value: Value| {
-        let mut wanted = deployment("web");
-        *wanted.pointer_mut(pointer).expect(pointer) = value;
-        dynamic(wanted)
-    };
     let unreadable = [
         ("/spec", json!("x"), "string into Go struct field Deployment.spec of type v1.DeploymentSpec"),
         (
@@ -390,7 +397,7 @@ pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
         ),
     ];
     for (pointer, value, why) in unreadable {
-        let refused = refusal(api.create(&post(), &with(pointer, value)).await);
+        let refused = refusal(api.create(&post(), &deployment_with(pointer, value)).await);
         let expected =
             format!("Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal {why}");
         assert_eq!((refused.code, refused.message), (400, expected));
@@ -406,7 +413,12 @@ pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
     assert!(refused.message.ends_with("strict decoding error: unknown field \"spec.size\""), "{}", refused.message);
     let applied = refusal(api.patch("web", &by("tests"), &Patch::Apply(unknown)).await);
     assert!(applied.message.contains(".spec.size: field not declared in schema"), "{}", applied.message);
+}
 
+pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
+    let namespace = namespace(&client, "broken-built-in").await;
+    let api: Api<DynamicObject> =
+        Api::namespaced_with(client, &namespace, &resource("apps", "Deployment", "deployments"));
     let invalid = [
         ("/spec/template/spec/containers", json!([]), "spec.template.spec.containers: Required value"),
         (
@@ -421,13 +433,13 @@ pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
         ),
     ];
     for (pointer, value, why) in invalid {
-        let refused = refusal(api.create(&post(), &with(pointer, value)).await);
+        let refused = refusal(api.create(&post(), &deployment_with(pointer, value)).await);
         assert_eq!((refused.code, refused.message), (422, format!("Deployment.apps \"web\" is invalid: {why}")));
     }
-    let unnamed = refusal(api.create(&post(), &with("/metadata/name", json!("A_"))).await);
+    let unnamed = refusal(api.create(&post(), &deployment_with("/metadata/name", json!("A_"))).await);
     assert!(unnamed.message.contains("a lowercase RFC 1123 subdomain must consist of"), "{}", unnamed.message);
 
-    api.create(&post(), &with("/metadata/name", json!("web"))).await.unwrap();
+    api.create(&post(), &deployment_with("/metadata/name", json!("web"))).await.unwrap();
     let selector = json!({"spec": {"selector": {"matchLabels": {"app": "y"}}, "template": {"metadata": {"labels": {"app": "y"}}}}});
     let changed = refusal(api.patch("web", &merged_by("tests"), &Patch::Merge(selector)).await);
     let why = "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
