@@ -8,6 +8,7 @@ mod fixture;
 mod generic;
 mod informer;
 mod managed_fields;
+mod matrix;
 mod nullable;
 mod refusals;
 mod verbs;
@@ -94,4 +95,6 @@ scenarios! {
     apply::a_configuration_for_another_namespace_is_not_sent,
     apply::cluster_kinds_and_built_in_kinds_are_applied,
     apply::further_methods_apply,
+    matrix::verbs_do_what_they_say_in_every_scope_and_with_every_status,
+    matrix::further_methods_of_every_verb_reach_objects_and_subresources,
 }
