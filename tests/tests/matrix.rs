@@ -55,7 +55,7 @@ async fn every_granted_verb_does_what_it_says() {
 async fn types_and_data_grant_what_the_table_grants_and_nothing_else() {
     let clientset = Clientset::new(ApiServer::new().client());
     let subjects = subjects(&clientset, NAMESPACE);
-    assert_eq!(subjects.len(), 12 * 6 + 13 * 2);
+    assert_eq!(subjects.len(), 12 * 6 + 15);
     for subject in &subjects {
         let kind = subject.kind;
         for (verb, by_types) in subject.granted {

@@ -38,49 +38,51 @@ impl Call {
 /// `create`
 pub fn create<K: Kind + verbs::Create>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Create, client, |client, object| {
-        Box::pin(async move { written(client.create(&read(&object), &PostParams::default()).await) })
+        Box::pin(async move { Ok(written(&client.create(&read(&object), &PostParams::default()).await?)) })
     })
 }
 
 /// `update`
 pub fn update<K: Kind + verbs::Update>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Update, client, |client, object| {
-        Box::pin(async move { written(client.update(&read(&object), &PostParams::default()).await) })
+        Box::pin(async move { Ok(written(&client.update(&read(&object), &PostParams::default()).await?)) })
     })
 }
 
 /// `update_status`
 pub fn update_status<K: Kind + verbs::UpdateStatus>(client: TypedClient<K>) -> Call {
     Call::new(Verb::UpdateStatus, client, |client, object| {
-        Box::pin(async move { written(client.update_status(&read(&object), &PostParams::default()).await) })
+        Box::pin(async move { Ok(written(&client.update_status(&read(&object), &PostParams::default()).await?)) })
     })
 }
 
 /// `delete`
 pub fn delete<K: Kind + verbs::Delete>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Delete, client, |client, object| {
-        Box::pin(async move { written(client.delete(name(&object), &DeleteParams::default()).await) })
+        Box::pin(async move { Ok(written(&client.delete(name(&object), &DeleteParams::default()).await?)) })
     })
 }
 
 /// `delete_collection`, of all.
 pub fn delete_collection<K: Kind + verbs::DeleteCollection>(client: TypedClient<K>) -> Call {
     Call::new(Verb::DeleteCollection, client, |client, _| {
-        Box::pin(
-            async move { written(client.delete_collection(&DeleteParams::default(), &ListParams::default()).await) },
-        )
+        Box::pin(async move {
+            Ok(written(&client.delete_collection(&DeleteParams::default(), &ListParams::default()).await?))
+        })
     })
 }
 
 /// `get`
 pub fn get<K: Kind + verbs::Get>(client: TypedClient<K>) -> Call {
-    Call::new(Verb::Get, client, |client, object| Box::pin(async move { written(client.get(name(&object)).await) }))
+    Call::new(Verb::Get, client, |client, object| {
+        Box::pin(async move { Ok(written(&client.get(name(&object)).await?)) })
+    })
 }
 
 /// `list`, of all.
 pub fn list<K: Kind + verbs::List + Listed<List: Serialize + DeserializeOwned>>(client: TypedClient<K>) -> Call {
     Call::new(Verb::List, client, |client, _| {
-        Box::pin(async move { written(client.list(&ListParams::default()).await) })
+        Box::pin(async move { Ok(written(&client.list(&ListParams::default()).await?)) })
     })
 }
 
@@ -92,7 +94,7 @@ pub fn watch<K: Kind + verbs::Watch>(client: TypedClient<K>) -> Call {
             let mut events = client.watch(&WatchParams::default(), version).await?;
             loop {
                 match events.next().await.expect("the watch goes on") {
-                    Ok(WatchEvent::Added(added)) => return written(Ok(added)),
+                    Ok(WatchEvent::Added(added)) => return Ok(written(&added)),
                     other => other.map(drop)?,
                 }
             }
@@ -105,7 +107,7 @@ pub fn patch<K: Kind + verbs::Patch>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Patch, client, |client, object| {
         Box::pin(async move {
             let name = name(&object).to_owned();
-            written(client.patch(&name, &Patch::Merge(object), &PatchParams::default()).await)
+            Ok(written(&client.patch(&name, &Patch::Merge(object), &PatchParams::default()).await?))
         })
     })
 }
@@ -116,7 +118,7 @@ where
     C: ApplyConfiguration<Kind = K> + Send + Sync,
 {
     Call::new(Verb::Apply, client, |client, object| {
-        Box::pin(async move { written(client.apply(&read::<C>(&object), &FieldManager::new(MANAGER)).await) })
+        Box::pin(async move { Ok(written(&client.apply(&read::<C>(&object), &FieldManager::new(MANAGER)).await?)) })
     })
 }
 
@@ -126,7 +128,9 @@ where
     C: ApplyConfiguration<Kind = K> + Send + Sync,
 {
     Call::new(Verb::ApplyStatus, client, |client, object| {
-        Box::pin(async move { written(client.apply_status(&read::<C>(&object), &FieldManager::new(MANAGER)).await) })
+        Box::pin(
+            async move { Ok(written(&client.apply_status(&read::<C>(&object), &FieldManager::new(MANAGER)).await?)) },
+        )
     })
 }
 
@@ -135,9 +139,9 @@ fn read<T: DeserializeOwned>(json: &Value) -> T {
     serde_json::from_str(&json.to_string()).expect("it is of its type")
 }
 
-fn written<T: Serialize>(answer: Result<T, Error>) -> Result<Value, Error> {
-    let text = answer.map(|value| serde_json::to_vec(&value).expect("it is JSON"))?;
-    Ok(serde_json::from_slice(&text).expect("it is JSON"))
+fn written(value: &impl Serialize) -> Value {
+    let text = serde_json::to_vec(value).expect("it is JSON");
+    serde_json::from_slice(&text).expect("it is JSON")
 }
 
 fn name(of: &Value) -> &str {

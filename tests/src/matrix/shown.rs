@@ -1,4 +1,4 @@
-//! What each verb does, whatever the kind. Objects are made and looked at without its client, which may not have the verbs.
+//! What each verb does, whatever the kind. Objects are made and looked at without its client, which may lack the verbs.
 
 use kube::Api;
 use kube::api::{ListParams, PostParams};

@@ -31,8 +31,8 @@ pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Cli
     assert!(created.metadata.uid.is_some() && created.metadata.resource_version.is_some());
     assert_eq!(loggers.get("audit").await.unwrap(), created);
     assert_eq!(loggers.get_opt("other").await.unwrap(), None);
-    let any = GetParams { resource_version: Some("0".to_owned()) };
-    assert_eq!(loggers.get_with("audit", &any).await.unwrap().metadata.uid, created.metadata.uid);
+    let no_older = GetParams { resource_version: created.metadata.resource_version.clone() };
+    assert_eq!(loggers.get_with("audit", &no_older).await.unwrap().metadata.uid, created.metadata.uid);
 
     let again = loggers.create(&wanted, &post()).await.unwrap_err();
     assert!(again.is_already_exists(), "{again}");

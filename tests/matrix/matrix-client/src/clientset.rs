@@ -205,33 +205,10 @@ impl Clientset {
                 ("matrix.example.org", "v1", "clusterstatusreadonlies") => {
                     GenericClient::new::<matrix_types::v1::ClusterStatusReadonly>(client)
                 }
-                ("matrix.example.org", "v1", "clusterstatusskipapplies") => {
-                    GenericClient::new::<
-                        matrix_types::v1::ClusterStatusSkipApply,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipapplystatuses") => {
-                    GenericClient::new::<
-                        matrix_types::v1::ClusterStatusSkipApplyStatus,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipcreates") => {
-                    GenericClient::new::<
-                        matrix_types::v1::ClusterStatusSkipCreate,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipdeletes") => {
-                    GenericClient::new::<
-                        matrix_types::v1::ClusterStatusSkipDelete,
-                    >(client)
-                }
                 ("matrix.example.org", "v1", "clusterstatusskipdeletecollections") => {
                     GenericClient::new::<
                         matrix_types::v1::ClusterStatusSkipDeleteCollection,
                     >(client)
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipgets") => {
-                    GenericClient::new::<matrix_types::v1::ClusterStatusSkipGet>(client)
                 }
                 ("matrix.example.org", "v1", "clusterstatusskiplists") => {
                     GenericClient::new::<matrix_types::v1::ClusterStatusSkipList>(client)
@@ -249,11 +226,6 @@ impl Clientset {
                 ("matrix.example.org", "v1", "clusterstatusskipupdatestatuses") => {
                     GenericClient::new::<
                         matrix_types::v1::ClusterStatusSkipUpdateStatus,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipwatches") => {
-                    GenericClient::new::<
-                        matrix_types::v1::ClusterStatusSkipWatch,
                     >(client)
                 }
                 ("matrix.example.org", "v1", "namespacedextendeds") => {
@@ -467,34 +439,9 @@ impl Clientset {
                         matrix_types::v1::NamespacedStatusSkipDelete,
                     >(client)
                 }
-                ("matrix.example.org", "v1", "namespacedstatusskipdeletecollections") => {
-                    GenericClient::new::<
-                        matrix_types::v1::NamespacedStatusSkipDeleteCollection,
-                    >(client)
-                }
                 ("matrix.example.org", "v1", "namespacedstatusskipgets") => {
                     GenericClient::new::<
                         matrix_types::v1::NamespacedStatusSkipGet,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskiplists") => {
-                    GenericClient::new::<
-                        matrix_types::v1::NamespacedStatusSkipList,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskippatches") => {
-                    GenericClient::new::<
-                        matrix_types::v1::NamespacedStatusSkipPatch,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskipupdates") => {
-                    GenericClient::new::<
-                        matrix_types::v1::NamespacedStatusSkipUpdate,
-                    >(client)
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskipupdatestatuses") => {
-                    GenericClient::new::<
-                        matrix_types::v1::NamespacedStatusSkipUpdateStatus,
                     >(client)
                 }
                 ("matrix.example.org", "v1", "namespacedstatusskipwatches") => {

@@ -61,27 +61,10 @@ impl SharedInformerFactory {
                 ("matrix.example.org", "v1", "clusterstatusreadonlies") => {
                     GenericInformer::new(self.matrix_v1().cluster_status_readonlies())
                 }
-                ("matrix.example.org", "v1", "clusterstatusskipapplies") => {
-                    GenericInformer::new(self.matrix_v1().cluster_status_skip_applies())
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipapplystatuses") => {
-                    GenericInformer::new(
-                        self.matrix_v1().cluster_status_skip_apply_statuses(),
-                    )
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipcreates") => {
-                    GenericInformer::new(self.matrix_v1().cluster_status_skip_creates())
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipdeletes") => {
-                    GenericInformer::new(self.matrix_v1().cluster_status_skip_deletes())
-                }
                 ("matrix.example.org", "v1", "clusterstatusskipdeletecollections") => {
                     GenericInformer::new(
                         self.matrix_v1().cluster_status_skip_delete_collections(),
                     )
-                }
-                ("matrix.example.org", "v1", "clusterstatusskipgets") => {
-                    GenericInformer::new(self.matrix_v1().cluster_status_skip_gets())
                 }
                 ("matrix.example.org", "v1", "clusterstatusskippatches") => {
                     GenericInformer::new(self.matrix_v1().cluster_status_skip_patches())
@@ -137,28 +120,8 @@ impl SharedInformerFactory {
                         self.matrix_v1().namespaced_status_skip_deletes(),
                     )
                 }
-                ("matrix.example.org", "v1", "namespacedstatusskipdeletecollections") => {
-                    GenericInformer::new(
-                        self.matrix_v1().namespaced_status_skip_delete_collections(),
-                    )
-                }
                 ("matrix.example.org", "v1", "namespacedstatusskipgets") => {
                     GenericInformer::new(self.matrix_v1().namespaced_status_skip_gets())
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskippatches") => {
-                    GenericInformer::new(
-                        self.matrix_v1().namespaced_status_skip_patches(),
-                    )
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskipupdates") => {
-                    GenericInformer::new(
-                        self.matrix_v1().namespaced_status_skip_updates(),
-                    )
-                }
-                ("matrix.example.org", "v1", "namespacedstatusskipupdatestatuses") => {
-                    GenericInformer::new(
-                        self.matrix_v1().namespaced_status_skip_update_statuses(),
-                    )
                 }
                 _ => return None,
             },

@@ -1,8 +1,8 @@
 //! The table: every choice of verbs, and the verbs it grants.
 
-/// Calls a macro with every kind of the matrix: each choice of verbs in both scopes, with a status, with one that the
-/// client does not write, and without. What skips a verb, or names one of the status, has a status that is written: the
-/// latter must, and each of the former costs as much to compile as an informer.
+/// Calls a macro with every kind of the matrix: first the choices of verbs that stand in both scopes, with a status,
+/// with one the client leaves alone, and without; then those that stand where it is said. What names a verb of the
+/// status needs one, and what skips a verb costs more to compile than all others together, so the scopes share those.
 ///
 /// The macro is called with one entry for each kind: scope, status, kind, list type if it has one, apply configuration,
 /// getter of its client, what `#[genclient]` says, and the verbs that are granted.
@@ -38,39 +38,43 @@ macro_rules! for_each_kind {
                     [apply] [];
             }
             {
-                SkipCreate skip_creates [List] [skip_verbs = [create]]
-                    [update delete delete_collection get list watch patch apply] [update_status apply_status];
-                SkipUpdate skip_updates [List] [skip_verbs = [update]]
-                    [create delete delete_collection get list watch patch apply] [update_status apply_status];
-                SkipDelete skip_deletes [List] [skip_verbs = [delete]]
-                    [create update delete_collection get list watch patch apply] [update_status apply_status];
-                SkipDeleteCollection skip_delete_collections [List] [skip_verbs = [delete_collection]]
-                    [create update delete get list watch patch apply] [update_status apply_status];
-                SkipGet skip_gets [List] [skip_verbs = [get]]
-                    [create update delete delete_collection list watch patch apply] [update_status apply_status];
-                SkipList skip_lists [] [skip_verbs = [list]]
-                    [create update delete delete_collection get watch patch apply] [update_status apply_status];
-                SkipWatch skip_watches [List] [skip_verbs = [watch]]
-                    [create update delete delete_collection get list patch apply] [update_status apply_status];
-                SkipPatch skip_patches [List] [skip_verbs = [patch]]
-                    [create update delete delete_collection get list watch apply] [update_status apply_status];
-                SkipApply skip_applies [List] [skip_verbs = [apply]]
-                    [create update delete delete_collection get list watch patch] [update_status apply_status];
-                OnlyUpdateStatus only_update_statuses [] [only_verbs = [update_status]]
+                Namespaced OnlyUpdateStatus only_update_statuses [] [only_verbs = [update_status]]
                     [] [update_status];
-                OnlyApplyStatus only_apply_statuses [] [only_verbs = [apply_status]]
+                Cluster OnlyUpdateStatus only_update_statuses [] [only_verbs = [update_status]]
+                    [] [update_status];
+                Namespaced OnlyApplyStatus only_apply_statuses [] [only_verbs = [apply_status]]
                     [] [apply_status];
-                SkipUpdateStatus skip_update_statuses [List] [skip_verbs = [update_status]]
+                Cluster OnlyApplyStatus only_apply_statuses [] [only_verbs = [apply_status]]
+                    [] [apply_status];
+                Namespaced SkipCreate skip_creates [List] [skip_verbs = [create]]
+                    [update delete delete_collection get list watch patch apply] [update_status apply_status];
+                Cluster SkipUpdate skip_updates [List] [skip_verbs = [update]]
+                    [create delete delete_collection get list watch patch apply] [update_status apply_status];
+                Namespaced SkipDelete skip_deletes [List] [skip_verbs = [delete]]
+                    [create update delete_collection get list watch patch apply] [update_status apply_status];
+                Cluster SkipDeleteCollection skip_delete_collections [List] [skip_verbs = [delete_collection]]
+                    [create update delete get list watch patch apply] [update_status apply_status];
+                Namespaced SkipGet skip_gets [List] [skip_verbs = [get]]
+                    [create update delete delete_collection list watch patch apply] [update_status apply_status];
+                Cluster SkipList skip_lists [] [skip_verbs = [list]]
+                    [create update delete delete_collection get watch patch apply] [update_status apply_status];
+                Namespaced SkipWatch skip_watches [List] [skip_verbs = [watch]]
+                    [create update delete delete_collection get list patch apply] [update_status apply_status];
+                Cluster SkipPatch skip_patches [List] [skip_verbs = [patch]]
+                    [create update delete delete_collection get list watch apply] [update_status apply_status];
+                Namespaced SkipApply skip_applies [List] [skip_verbs = [apply]]
+                    [create update delete delete_collection get list watch patch] [update_status apply_status];
+                Cluster SkipUpdateStatus skip_update_statuses [List] [skip_verbs = [update_status]]
                     [create update delete delete_collection get list watch patch apply] [apply_status];
-                SkipApplyStatus skip_apply_statuses [List] [skip_verbs = [apply_status]]
+                Namespaced SkipApplyStatus skip_apply_statuses [List] [skip_verbs = [apply_status]]
                     [create update delete delete_collection get list watch patch apply] [update_status];
             }
         }
     };
 }
 
-/// The product: each choice of verbs becomes a kind for each scope and status. Without a status to write, the verbs of the
-/// status are not granted. It makes names of names, as `macro_rules` alone cannot.
+/// The product: each choice of verbs of the first part becomes a kind for each scope and status. Without a status to
+/// write, the verbs of the status are not granted. It makes names of names, as `macro_rules` alone cannot.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! in_each_scope_and_status {
@@ -81,8 +85,8 @@ macro_rules! in_each_scope_and_status {
                 [$($verb:ident)*] [$($of_status:ident)*];
         )*}
         {$(
-            $s_name:ident $s_getter:ident [$($s_list:ident)?] [$($s_said:tt)*]
-                [$($s_verb:ident)*] [$($s_of_status:ident)*];
+            $its_scope:ident $its_name:ident $its_getter:ident [$($its_list:ident)?] $its_said:tt
+                [$($its_verb:ident)*] [$($its_of_status:ident)*];
         )*}
     ) => { $crate::paste! { $callback! {
         $(
@@ -100,12 +104,9 @@ macro_rules! in_each_scope_and_status {
                 [<ClusterPlain $name Apply>] [<cluster_plain_ $getter>] [$($said)*] [$($verb)*];
         )*
         $(
-            Namespaced Status [<NamespacedStatus $s_name>] ($([<NamespacedStatus $s_name $s_list>])?)
-                [<NamespacedStatus $s_name Apply>] [<namespaced_status_ $s_getter>]
-                [$($s_said)*] [$($s_verb)* $($s_of_status)*];
-            Cluster Status [<ClusterStatus $s_name>] ($([<ClusterStatus $s_name $s_list>])?)
-                [<ClusterStatus $s_name Apply>] [<cluster_status_ $s_getter>]
-                [$($s_said)*] [$($s_verb)* $($s_of_status)*];
+            $its_scope Status [<$its_scope Status $its_name>] ($([<$its_scope Status $its_name $its_list>])?)
+                [<$its_scope Status $its_name Apply>] [<$its_scope:lower _status_ $its_getter>]
+                $its_said [$($its_verb)* $($its_of_status)*];
         )*
     } } };
 }

@@ -43,32 +43,10 @@ impl MatrixV1Informers {
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusskipapplies.
-    pub fn cluster_status_skip_applies(&self) -> ClusterStatusSkipApplyInformer {
-        self.factory.informer()
-    }
-    /// The informer of clusterstatusskipapplystatuses.
-    pub fn cluster_status_skip_apply_statuses(
-        &self,
-    ) -> ClusterStatusSkipApplyStatusInformer {
-        self.factory.informer()
-    }
-    /// The informer of clusterstatusskipcreates.
-    pub fn cluster_status_skip_creates(&self) -> ClusterStatusSkipCreateInformer {
-        self.factory.informer()
-    }
-    /// The informer of clusterstatusskipdeletes.
-    pub fn cluster_status_skip_deletes(&self) -> ClusterStatusSkipDeleteInformer {
-        self.factory.informer()
-    }
     /// The informer of clusterstatusskipdeletecollections.
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionInformer {
-        self.factory.informer()
-    }
-    /// The informer of clusterstatusskipgets.
-    pub fn cluster_status_skip_gets(&self) -> ClusterStatusSkipGetInformer {
         self.factory.informer()
     }
     /// The informer of clusterstatusskippatches.
@@ -131,28 +109,8 @@ impl MatrixV1Informers {
     pub fn namespaced_status_skip_deletes(&self) -> NamespacedStatusSkipDeleteInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipdeletecollections.
-    pub fn namespaced_status_skip_delete_collections(
-        &self,
-    ) -> NamespacedStatusSkipDeleteCollectionInformer {
-        self.factory.informer()
-    }
     /// The informer of namespacedstatusskipgets.
     pub fn namespaced_status_skip_gets(&self) -> NamespacedStatusSkipGetInformer {
-        self.factory.informer()
-    }
-    /// The informer of namespacedstatusskippatches.
-    pub fn namespaced_status_skip_patches(&self) -> NamespacedStatusSkipPatchInformer {
-        self.factory.informer()
-    }
-    /// The informer of namespacedstatusskipupdates.
-    pub fn namespaced_status_skip_updates(&self) -> NamespacedStatusSkipUpdateInformer {
-        self.factory.informer()
-    }
-    /// The informer of namespacedstatusskipupdatestatuses.
-    pub fn namespaced_status_skip_update_statuses(
-        &self,
-    ) -> NamespacedStatusSkipUpdateStatusInformer {
         self.factory.informer()
     }
 }
@@ -206,46 +164,11 @@ pub type ClusterStatusReadonlyInformer = logger_runtime::SharedInformer<
     types::ClusterStatusReadonly,
 >;
 
-/// Informer of [`ClusterStatusSkipApply`](types::ClusterStatusSkipApply) objects.
-///
-/// The kind `ClusterStatusSkipApply` of the matrix.
-pub type ClusterStatusSkipApplyInformer = logger_runtime::SharedInformer<
-    types::ClusterStatusSkipApply,
->;
-
-/// Informer of [`ClusterStatusSkipApplyStatus`](types::ClusterStatusSkipApplyStatus) objects.
-///
-/// The kind `ClusterStatusSkipApplyStatus` of the matrix.
-pub type ClusterStatusSkipApplyStatusInformer = logger_runtime::SharedInformer<
-    types::ClusterStatusSkipApplyStatus,
->;
-
-/// Informer of [`ClusterStatusSkipCreate`](types::ClusterStatusSkipCreate) objects.
-///
-/// The kind `ClusterStatusSkipCreate` of the matrix.
-pub type ClusterStatusSkipCreateInformer = logger_runtime::SharedInformer<
-    types::ClusterStatusSkipCreate,
->;
-
-/// Informer of [`ClusterStatusSkipDelete`](types::ClusterStatusSkipDelete) objects.
-///
-/// The kind `ClusterStatusSkipDelete` of the matrix.
-pub type ClusterStatusSkipDeleteInformer = logger_runtime::SharedInformer<
-    types::ClusterStatusSkipDelete,
->;
-
 /// Informer of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
 pub type ClusterStatusSkipDeleteCollectionInformer = logger_runtime::SharedInformer<
     types::ClusterStatusSkipDeleteCollection,
->;
-
-/// Informer of [`ClusterStatusSkipGet`](types::ClusterStatusSkipGet) objects.
-///
-/// The kind `ClusterStatusSkipGet` of the matrix.
-pub type ClusterStatusSkipGetInformer = logger_runtime::SharedInformer<
-    types::ClusterStatusSkipGet,
 >;
 
 /// Informer of [`ClusterStatusSkipPatch`](types::ClusterStatusSkipPatch) objects.
@@ -346,37 +269,9 @@ pub type NamespacedStatusSkipDeleteInformer = logger_runtime::SharedInformer<
     types::NamespacedStatusSkipDelete,
 >;
 
-/// Informer of [`NamespacedStatusSkipDeleteCollection`](types::NamespacedStatusSkipDeleteCollection) objects.
-///
-/// The kind `NamespacedStatusSkipDeleteCollection` of the matrix.
-pub type NamespacedStatusSkipDeleteCollectionInformer = logger_runtime::SharedInformer<
-    types::NamespacedStatusSkipDeleteCollection,
->;
-
 /// Informer of [`NamespacedStatusSkipGet`](types::NamespacedStatusSkipGet) objects.
 ///
 /// The kind `NamespacedStatusSkipGet` of the matrix.
 pub type NamespacedStatusSkipGetInformer = logger_runtime::SharedInformer<
     types::NamespacedStatusSkipGet,
->;
-
-/// Informer of [`NamespacedStatusSkipPatch`](types::NamespacedStatusSkipPatch) objects.
-///
-/// The kind `NamespacedStatusSkipPatch` of the matrix.
-pub type NamespacedStatusSkipPatchInformer = logger_runtime::SharedInformer<
-    types::NamespacedStatusSkipPatch,
->;
-
-/// Informer of [`NamespacedStatusSkipUpdate`](types::NamespacedStatusSkipUpdate) objects.
-///
-/// The kind `NamespacedStatusSkipUpdate` of the matrix.
-pub type NamespacedStatusSkipUpdateInformer = logger_runtime::SharedInformer<
-    types::NamespacedStatusSkipUpdate,
->;
-
-/// Informer of [`NamespacedStatusSkipUpdateStatus`](types::NamespacedStatusSkipUpdateStatus) objects.
-///
-/// The kind `NamespacedStatusSkipUpdateStatus` of the matrix.
-pub type NamespacedStatusSkipUpdateStatusInformer = logger_runtime::SharedInformer<
-    types::NamespacedStatusSkipUpdateStatus,
 >;

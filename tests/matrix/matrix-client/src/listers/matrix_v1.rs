@@ -44,34 +44,6 @@ pub type ClusterStatusReadonlyLister = logger_runtime::Lister<
     types::ClusterStatusReadonly,
 >;
 
-/// Lister of [`ClusterStatusSkipApply`](types::ClusterStatusSkipApply) objects, from an informer's store.
-///
-/// The kind `ClusterStatusSkipApply` of the matrix.
-pub type ClusterStatusSkipApplyLister = logger_runtime::Lister<
-    types::ClusterStatusSkipApply,
->;
-
-/// Lister of [`ClusterStatusSkipApplyStatus`](types::ClusterStatusSkipApplyStatus) objects, from an informer's store.
-///
-/// The kind `ClusterStatusSkipApplyStatus` of the matrix.
-pub type ClusterStatusSkipApplyStatusLister = logger_runtime::Lister<
-    types::ClusterStatusSkipApplyStatus,
->;
-
-/// Lister of [`ClusterStatusSkipCreate`](types::ClusterStatusSkipCreate) objects, from an informer's store.
-///
-/// The kind `ClusterStatusSkipCreate` of the matrix.
-pub type ClusterStatusSkipCreateLister = logger_runtime::Lister<
-    types::ClusterStatusSkipCreate,
->;
-
-/// Lister of [`ClusterStatusSkipDelete`](types::ClusterStatusSkipDelete) objects, from an informer's store.
-///
-/// The kind `ClusterStatusSkipDelete` of the matrix.
-pub type ClusterStatusSkipDeleteLister = logger_runtime::Lister<
-    types::ClusterStatusSkipDelete,
->;
-
 /// Lister of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects, from an informer's store.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
@@ -224,52 +196,4 @@ pub type NamespacedStatusSkipDeleteLister = logger_runtime::Lister<
 /// Lister of the [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete) objects of one namespace, from an informer's store.
 pub type NamespacedStatusSkipDeleteNamespaceLister = logger_runtime::NamespaceLister<
     types::NamespacedStatusSkipDelete,
->;
-
-/// Lister of [`NamespacedStatusSkipDeleteCollection`](types::NamespacedStatusSkipDeleteCollection) objects, from an informer's store.
-///
-/// The kind `NamespacedStatusSkipDeleteCollection` of the matrix.
-pub type NamespacedStatusSkipDeleteCollectionLister = logger_runtime::Lister<
-    types::NamespacedStatusSkipDeleteCollection,
->;
-
-/// Lister of the [`NamespacedStatusSkipDeleteCollection`](types::NamespacedStatusSkipDeleteCollection) objects of one namespace, from an informer's store.
-pub type NamespacedStatusSkipDeleteCollectionNamespaceLister = logger_runtime::NamespaceLister<
-    types::NamespacedStatusSkipDeleteCollection,
->;
-
-/// Lister of [`NamespacedStatusSkipPatch`](types::NamespacedStatusSkipPatch) objects, from an informer's store.
-///
-/// The kind `NamespacedStatusSkipPatch` of the matrix.
-pub type NamespacedStatusSkipPatchLister = logger_runtime::Lister<
-    types::NamespacedStatusSkipPatch,
->;
-
-/// Lister of the [`NamespacedStatusSkipPatch`](types::NamespacedStatusSkipPatch) objects of one namespace, from an informer's store.
-pub type NamespacedStatusSkipPatchNamespaceLister = logger_runtime::NamespaceLister<
-    types::NamespacedStatusSkipPatch,
->;
-
-/// Lister of [`NamespacedStatusSkipUpdate`](types::NamespacedStatusSkipUpdate) objects, from an informer's store.
-///
-/// The kind `NamespacedStatusSkipUpdate` of the matrix.
-pub type NamespacedStatusSkipUpdateLister = logger_runtime::Lister<
-    types::NamespacedStatusSkipUpdate,
->;
-
-/// Lister of the [`NamespacedStatusSkipUpdate`](types::NamespacedStatusSkipUpdate) objects of one namespace, from an informer's store.
-pub type NamespacedStatusSkipUpdateNamespaceLister = logger_runtime::NamespaceLister<
-    types::NamespacedStatusSkipUpdate,
->;
-
-/// Lister of [`NamespacedStatusSkipUpdateStatus`](types::NamespacedStatusSkipUpdateStatus) objects, from an informer's store.
-///
-/// The kind `NamespacedStatusSkipUpdateStatus` of the matrix.
-pub type NamespacedStatusSkipUpdateStatusLister = logger_runtime::Lister<
-    types::NamespacedStatusSkipUpdateStatus,
->;
-
-/// Lister of the [`NamespacedStatusSkipUpdateStatus`](types::NamespacedStatusSkipUpdateStatus) objects of one namespace, from an informer's store.
-pub type NamespacedStatusSkipUpdateStatusNamespaceLister = logger_runtime::NamespaceLister<
-    types::NamespacedStatusSkipUpdateStatus,
 >;

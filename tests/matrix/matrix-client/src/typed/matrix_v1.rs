@@ -184,33 +184,11 @@ impl MatrixV1Client {
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyClient {
         ClusterStatusReadonlyClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskipapplies of the cluster.
-    pub fn cluster_status_skip_applies(&self) -> ClusterStatusSkipApplyClient {
-        ClusterStatusSkipApplyClient::cluster(self.client.clone())
-    }
-    /// The clusterstatusskipapplystatuses of the cluster.
-    pub fn cluster_status_skip_apply_statuses(
-        &self,
-    ) -> ClusterStatusSkipApplyStatusClient {
-        ClusterStatusSkipApplyStatusClient::cluster(self.client.clone())
-    }
-    /// The clusterstatusskipcreates of the cluster.
-    pub fn cluster_status_skip_creates(&self) -> ClusterStatusSkipCreateClient {
-        ClusterStatusSkipCreateClient::cluster(self.client.clone())
-    }
-    /// The clusterstatusskipdeletes of the cluster.
-    pub fn cluster_status_skip_deletes(&self) -> ClusterStatusSkipDeleteClient {
-        ClusterStatusSkipDeleteClient::cluster(self.client.clone())
-    }
     /// The clusterstatusskipdeletecollections of the cluster.
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionClient {
         ClusterStatusSkipDeleteCollectionClient::cluster(self.client.clone())
-    }
-    /// The clusterstatusskipgets of the cluster.
-    pub fn cluster_status_skip_gets(&self) -> ClusterStatusSkipGetClient {
-        ClusterStatusSkipGetClient::cluster(self.client.clone())
     }
     /// The clusterstatusskiplists of the cluster.
     pub fn cluster_status_skip_lists(&self) -> ClusterStatusSkipListClient {
@@ -229,10 +207,6 @@ impl MatrixV1Client {
         &self,
     ) -> ClusterStatusSkipUpdateStatusClient {
         ClusterStatusSkipUpdateStatusClient::cluster(self.client.clone())
-    }
-    /// The clusterstatusskipwatches of the cluster.
-    pub fn cluster_status_skip_watches(&self) -> ClusterStatusSkipWatchClient {
-        ClusterStatusSkipWatchClient::cluster(self.client.clone())
     }
     /// The namespacedextendeds of a namespace.
     pub fn namespaced_extendeds(&self, namespace: &str) -> NamespacedExtendedClient {
@@ -640,22 +614,6 @@ impl MatrixV1Client {
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipdeletecollections of a namespace.
-    pub fn namespaced_status_skip_delete_collections(
-        &self,
-        namespace: &str,
-    ) -> NamespacedStatusSkipDeleteCollectionClient {
-        NamespacedStatusSkipDeleteCollectionClient::namespaced(
-            self.client.clone(),
-            namespace,
-        )
-    }
-    /// The namespacedstatusskipdeletecollections of all namespaces, to read.
-    pub fn all_namespaced_status_skip_delete_collections(
-        &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipDeleteCollection> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
-    }
     /// The namespacedstatusskipgets of a namespace.
     pub fn namespaced_status_skip_gets(
         &self,
@@ -667,61 +625,6 @@ impl MatrixV1Client {
     pub fn all_namespaced_status_skip_gets(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
-    }
-    /// The namespacedstatusskiplists of a namespace.
-    pub fn namespaced_status_skip_lists(
-        &self,
-        namespace: &str,
-    ) -> NamespacedStatusSkipListClient {
-        NamespacedStatusSkipListClient::namespaced(self.client.clone(), namespace)
-    }
-    /// The namespacedstatusskiplists of all namespaces, to read.
-    pub fn all_namespaced_status_skip_lists(
-        &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipList> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
-    }
-    /// The namespacedstatusskippatches of a namespace.
-    pub fn namespaced_status_skip_patches(
-        &self,
-        namespace: &str,
-    ) -> NamespacedStatusSkipPatchClient {
-        NamespacedStatusSkipPatchClient::namespaced(self.client.clone(), namespace)
-    }
-    /// The namespacedstatusskippatches of all namespaces, to read.
-    pub fn all_namespaced_status_skip_patches(
-        &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipPatch> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
-    }
-    /// The namespacedstatusskipupdates of a namespace.
-    pub fn namespaced_status_skip_updates(
-        &self,
-        namespace: &str,
-    ) -> NamespacedStatusSkipUpdateClient {
-        NamespacedStatusSkipUpdateClient::namespaced(self.client.clone(), namespace)
-    }
-    /// The namespacedstatusskipupdates of all namespaces, to read.
-    pub fn all_namespaced_status_skip_updates(
-        &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipUpdate> {
-        logger_runtime::AllNamespaces::new(self.client.clone())
-    }
-    /// The namespacedstatusskipupdatestatuses of a namespace.
-    pub fn namespaced_status_skip_update_statuses(
-        &self,
-        namespace: &str,
-    ) -> NamespacedStatusSkipUpdateStatusClient {
-        NamespacedStatusSkipUpdateStatusClient::namespaced(
-            self.client.clone(),
-            namespace,
-        )
-    }
-    /// The namespacedstatusskipupdatestatuses of all namespaces, to read.
-    pub fn all_namespaced_status_skip_update_statuses(
-        &self,
-    ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipUpdateStatus> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
     /// The namespacedstatusskipwatches of a namespace.
@@ -1677,66 +1580,6 @@ pub type ClusterStatusReadonlyClient = logger_runtime::TypedClient<
     types::ClusterStatusReadonly,
 >;
 
-/// Client of [`ClusterStatusSkipApply`](types::ClusterStatusSkipApply) objects.
-///
-/// The kind `ClusterStatusSkipApply` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_applies();
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipApplyClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipApply,
->;
-
-/// Client of [`ClusterStatusSkipApplyStatus`](types::ClusterStatusSkipApplyStatus) objects.
-///
-/// The kind `ClusterStatusSkipApplyStatus` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_apply_statuses();
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipApplyStatusClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipApplyStatus,
->;
-
-/// Client of [`ClusterStatusSkipCreate`](types::ClusterStatusSkipCreate) objects.
-///
-/// The kind `ClusterStatusSkipCreate` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_creates();
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipCreateClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipCreate,
->;
-
-/// Client of [`ClusterStatusSkipDelete`](types::ClusterStatusSkipDelete) objects.
-///
-/// The kind `ClusterStatusSkipDelete` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_deletes();
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipDeleteClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipDelete,
->;
-
 /// Client of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection) objects.
 ///
 /// The kind `ClusterStatusSkipDeleteCollection` of the matrix.
@@ -1750,21 +1593,6 @@ pub type ClusterStatusSkipDeleteClient = logger_runtime::TypedClient<
 /// ```
 pub type ClusterStatusSkipDeleteCollectionClient = logger_runtime::TypedClient<
     types::ClusterStatusSkipDeleteCollection,
->;
-
-/// Client of [`ClusterStatusSkipGet`](types::ClusterStatusSkipGet) objects.
-///
-/// The kind `ClusterStatusSkipGet` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_gets();
-/// let list = client.list(&Default::default()).await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipGetClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipGet,
 >;
 
 /// Client of [`ClusterStatusSkipList`](types::ClusterStatusSkipList) objects.
@@ -1825,21 +1653,6 @@ pub type ClusterStatusSkipUpdateClient = logger_runtime::TypedClient<
 /// ```
 pub type ClusterStatusSkipUpdateStatusClient = logger_runtime::TypedClient<
     types::ClusterStatusSkipUpdateStatus,
->;
-
-/// Client of [`ClusterStatusSkipWatch`](types::ClusterStatusSkipWatch) objects.
-///
-/// The kind `ClusterStatusSkipWatch` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().cluster_status_skip_watches();
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type ClusterStatusSkipWatchClient = logger_runtime::TypedClient<
-    types::ClusterStatusSkipWatch,
 >;
 
 /// Client of [`NamespacedExtended`](types::NamespacedExtended) objects.
@@ -2844,21 +2657,6 @@ pub type NamespacedStatusSkipDeleteClient = logger_runtime::TypedClient<
     types::NamespacedStatusSkipDelete,
 >;
 
-/// Client of [`NamespacedStatusSkipDeleteCollection`](types::NamespacedStatusSkipDeleteCollection) objects.
-///
-/// The kind `NamespacedStatusSkipDeleteCollection` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().namespaced_status_skip_delete_collections("default");
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type NamespacedStatusSkipDeleteCollectionClient = logger_runtime::TypedClient<
-    types::NamespacedStatusSkipDeleteCollection,
->;
-
 /// Client of [`NamespacedStatusSkipGet`](types::NamespacedStatusSkipGet) objects.
 ///
 /// The kind `NamespacedStatusSkipGet` of the matrix.
@@ -2872,66 +2670,6 @@ pub type NamespacedStatusSkipDeleteCollectionClient = logger_runtime::TypedClien
 /// ```
 pub type NamespacedStatusSkipGetClient = logger_runtime::TypedClient<
     types::NamespacedStatusSkipGet,
->;
-
-/// Client of [`NamespacedStatusSkipList`](types::NamespacedStatusSkipList) objects.
-///
-/// The kind `NamespacedStatusSkipList` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().namespaced_status_skip_lists("default");
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type NamespacedStatusSkipListClient = logger_runtime::TypedClient<
-    types::NamespacedStatusSkipList,
->;
-
-/// Client of [`NamespacedStatusSkipPatch`](types::NamespacedStatusSkipPatch) objects.
-///
-/// The kind `NamespacedStatusSkipPatch` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().namespaced_status_skip_patches("default");
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type NamespacedStatusSkipPatchClient = logger_runtime::TypedClient<
-    types::NamespacedStatusSkipPatch,
->;
-
-/// Client of [`NamespacedStatusSkipUpdate`](types::NamespacedStatusSkipUpdate) objects.
-///
-/// The kind `NamespacedStatusSkipUpdate` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().namespaced_status_skip_updates("default");
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type NamespacedStatusSkipUpdateClient = logger_runtime::TypedClient<
-    types::NamespacedStatusSkipUpdate,
->;
-
-/// Client of [`NamespacedStatusSkipUpdateStatus`](types::NamespacedStatusSkipUpdateStatus) objects.
-///
-/// The kind `NamespacedStatusSkipUpdateStatus` of the matrix.
-///
-/// ```no_run
-/// # async fn example(clientset: matrix_client::Clientset) -> Result<(), Box<dyn std::error::Error>> {
-/// let client = clientset.matrix_v1().namespaced_status_skip_update_statuses("default");
-/// let object = client.get("name").await?;
-/// # Ok(())
-/// # }
-/// ```
-pub type NamespacedStatusSkipUpdateStatusClient = logger_runtime::TypedClient<
-    types::NamespacedStatusSkipUpdateStatus,
 >;
 
 /// Client of [`NamespacedStatusSkipWatch`](types::NamespacedStatusSkipWatch) objects.
