@@ -14,7 +14,11 @@ const LONGEST_PAGE: usize = 200;
 /// It prints on one line: the request, the innermost cause, and a way out where one is known. So it has no
 /// [`source`](StdError::source) to print again; [`kube_error`](Self::kube_error) gives what is below.
 #[derive(Debug)]
-pub struct Error {
+pub struct Error(Box<Failed>);
+
+/// A request and what came of it.
+#[derive(Debug)]
+struct Failed {
     verb: &'static str,
     /// Such as `loggers.example.com`.
     resource: String,
@@ -40,37 +44,42 @@ enum Cause {
 impl Error {
     /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
     pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
-        let source = Cause::Kube(Box::new(source));
-        Error { verb, resource: resource.into(), subresource: None, namespace: None, name: name.to_owned(), source }
+        Self::of(verb, resource.into(), name, Cause::Kube(Box::new(source)))
+    }
+
+    fn of(verb: &'static str, resource: String, name: &str, source: Cause) -> Self {
+        let name = name.to_owned();
+        Error(Box::new(Failed { verb, resource, subresource: None, namespace: None, name, source }))
     }
 
     /// The same, of a subresource.
-    pub fn of_subresource(self, subresource: Option<&str>) -> Self {
-        Error { subresource: subresource.map(str::to_owned), ..self }
+    pub fn of_subresource(mut self, subresource: Option<&str>) -> Self {
+        self.0.subresource = subresource.map(str::to_owned);
+        self
     }
 
     /// The same, with the namespace the request was made in.
-    pub fn in_namespace(self, namespace: Option<&str>) -> Self {
-        Error { namespace: namespace.map(str::to_owned), ..self }
+    pub fn in_namespace(mut self, namespace: Option<&str>) -> Self {
+        self.0.namespace = namespace.map(str::to_owned);
+        self
     }
 
     pub(crate) fn unnamed(verb: &'static str, resource: String) -> Self {
-        Error { verb, resource, subresource: None, namespace: None, name: String::new(), source: Cause::Unnamed }
+        Self::of(verb, resource, "", Cause::Unnamed)
     }
 
     pub(crate) fn not_granted(verb: &'static str, resource: String, name: &str) -> Self {
-        Error { verb, resource, subresource: None, namespace: None, name: name.to_owned(), source: Cause::NotGranted }
+        Self::of(verb, resource, name, Cause::NotGranted)
     }
 
     pub(crate) fn elsewhere(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
-        let source = Cause::Elsewhere(namespace.to_owned());
-        Error { verb, resource, subresource: None, namespace: None, name: name.to_owned(), source }
+        Self::of(verb, resource, name, Cause::Elsewhere(namespace.to_owned()))
     }
 
     /// What kube's client said; `None` if the request was not sent, because the object has no name or is for another
     /// namespace, or because the kind does not grant the verb.
     pub fn kube_error(&self) -> Option<&kube::Error> {
-        match &self.source {
+        match &self.0.source {
             Cause::Kube(error) => Some(error),
             Cause::Unnamed | Cause::Elsewhere(_) | Cause::NotGranted => None,
         }
@@ -134,7 +143,7 @@ impl Error {
             kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => Some(format!(
                 "something else answered: does the kubeconfig name the API server, and is the installed \
                  CustomResourceDefinition the generated one? (`kubectl cluster-info`, `kubectl get crd {} -o yaml`)",
-                self.resource
+                self.0.resource
             )),
             _ => Some("is the API server up, and does the kubeconfig name it? (`kubectl cluster-info`)".into()),
         }
@@ -144,18 +153,18 @@ impl Error {
         match status {
             _ if self.is_unserved() && self.is_of_kubernetes() => Some(format!(
                 "the API server does not serve {}: `kubectl api-resources` tells what it does",
-                self.resource
+                self.0.resource
             )),
             _ if self.is_unserved() => Some(format!(
                 "the API server does not serve {0}: is its CustomResourceDefinition installed? \
                  (`kubectl get crd {0}`; apply the generated file in config/crd/bases, or what kube's derive makes)",
-                self.resource
+                self.0.resource
             )),
             _ if self.is_forbidden() => {
                 Some(format!("have it granted: `kubectl auth can-i {}` tells whether it is", self.in_kubectl()))
             }
             _ if self.is_without_namespace(status) => Some("create the namespace, or name another".into()),
-            _ if self.is_conflict() && self.verb == "apply" => {
+            _ if self.is_conflict() && self.0.verb == "apply" => {
                 Some("apply the value that is there, leave the field out, or take it over with `.force()`".into())
             }
             _ if self.is_conflict() => Some("read it again and repeat the change on what is there".into()),
@@ -166,19 +175,19 @@ impl Error {
 
     /// A group without a dot is one of Kubernetes' own: no definition brings it.
     fn is_of_kubernetes(&self) -> bool {
-        self.resource.split_once('.').is_none_or(|(_, group)| !group.contains('.'))
+        self.0.resource.split_once('.').is_none_or(|(_, group)| !group.contains('.'))
     }
 
     /// The request as `kubectl auth can-i` takes it.
     fn in_kubectl(&self) -> String {
-        let verb = match self.verb {
-            "delete" if self.name.is_empty() => "deletecollection",
+        let verb = match self.0.verb {
+            "delete" if self.0.name.is_empty() => "deletecollection",
             "apply" => "patch",
             verb => verb,
         };
-        let subresource = self.subresource.as_ref().map_or_else(String::new, |name| format!(" --subresource={name}"));
-        let request = format!("{verb} {}{subresource}", self.resource);
-        match &self.namespace {
+        let subresource = self.0.subresource.as_ref().map_or_else(String::new, |name| format!(" --subresource={name}"));
+        let request = format!("{verb} {}{subresource}", self.0.resource);
+        match &self.0.namespace {
             Some(namespace) => format!("{request} --namespace {namespace}"),
             None => request,
         }
@@ -187,25 +196,25 @@ impl Error {
     /// It is the namespace that is not there.
     fn is_without_namespace(&self, status: &Status) -> bool {
         let kind = status.details.as_ref().map(|details| details.kind.as_str());
-        self.is_not_found() && kind == Some("namespaces") && self.resource != "namespaces"
+        self.is_not_found() && kind == Some("namespaces") && self.0.resource != "namespaces"
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} ", self.verb)?;
-        if let Some(subresource) = &self.subresource {
+        write!(f, "cannot {} ", self.0.verb)?;
+        if let Some(subresource) = &self.0.subresource {
             write!(f, "the {subresource} of ")?;
         }
-        f.write_str(&self.resource)?;
-        if !self.name.is_empty() {
-            write!(f, " `{}`", self.name)?;
+        f.write_str(&self.0.resource)?;
+        if !self.0.name.is_empty() {
+            write!(f, " `{}`", self.0.name)?;
         }
-        match (&self.source, self.status()) {
+        match (&self.0.source, self.status()) {
             (Cause::NotGranted, _) => write!(f, ": the kind's `#[genclient]` does not grant it")?,
             (Cause::Unnamed, _) => write!(f, ": metadata.name is not set")?,
             (Cause::Elsewhere(of), _) => {
-                let in_ = self.namespace.as_deref().unwrap_or_default();
+                let in_ = self.0.namespace.as_deref().unwrap_or_default();
                 write!(f, ": it is for namespace `{of}`, and the client for `{in_}`")?;
             }
             (_, Some(status)) => write!(f, ": {}", said(status))?,
