@@ -1,4 +1,4 @@
-//! A type that is no kind, and one of an alpha version, as built-in kinds.
+//! Types that are no kinds, as built-in ones.
 
 pub struct Sprocket;
 
