@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use futures::{StreamExt, pin_mut};
-use k8s_openapi::api::storage::v1::CSIDriver;
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
 use kube::{Client, Config};
 use logger_client::Clientset;
@@ -63,8 +63,8 @@ async fn a_crd_that_is_not_installed_is_not_found_with_the_way_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_of_kubernetes_that_is_not_served_is_not_asked_for_a_crd() {
-    let drivers = TypedClient::<CSIDriver>::cluster(Line::bare().client());
-    let text = drivers.get("disk").await.unwrap_err().to_string();
+    let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(Line::bare().client(), "default");
+    let text = scalers.get("web").await.unwrap_err().to_string();
     assert!(
         text.ends_with("does not serve csidrivers.storage.k8s.io: `kubectl api-resources` tells what it does"),
         "{text}"
