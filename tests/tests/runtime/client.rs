@@ -66,7 +66,9 @@ async fn a_kind_of_kubernetes_that_is_not_served_is_not_asked_for_a_crd() {
     let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(Line::bare().client(), "default");
     let text = scalers.get("web").await.unwrap_err().to_string();
     assert!(
-        text.ends_with("does not serve csidrivers.storage.k8s.io: `kubectl api-resources` tells what it does"),
+        text.ends_with(
+            "does not serve horizontalpodautoscalers.autoscaling: `kubectl api-resources` tells what it does"
+        ),
         "{text}"
     );
 }
