@@ -26,11 +26,11 @@ pub(crate) struct Options {
 
 /// What is derived, as the package is called that has it.
 const CRATES: [(Derives, &str); 3] =
-    [(Derives::Floor, "serde-and-schemars"), (Derives::Kube, "kube-derive"), (Derives::Ours, "our-derives")];
+    [(Derives::Floor, "with-serde-and-schemars"), (Derives::Kube, "with-kube"), (Derives::Ours, "with-ours")];
 
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
-members = ["serde-and-schemars", "kube-derive", "our-derives"]
+members = ["with-serde-and-schemars", "with-kube", "with-ours"]
 "#;
 const PACKAGE: &str = r#"[package]
 name = "NAME"
