@@ -1,0 +1,1 @@
+//! What the API server would refuse in a definition, or warn of.

@@ -1,0 +1,1 @@
+//! From the schema that schemars makes to the structural schema the API server takes.
