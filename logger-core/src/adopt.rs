@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use k8s_openapi::List;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
@@ -73,14 +74,30 @@ pub trait CustomResource: Object + Clone + Serialize + DeserializeOwned {
     fn registration() -> Registration;
 }
 
-/// Registers a type that kube's derive made, and its list.
-///
-/// # Errors
-/// Another type has the name of one of them, or another kind its resource.
-pub fn add_custom_resource<T: CustomResource>(scheme: &mut Scheme) -> Result<(), Conflict> {
-    scheme.add_as::<T>(T::registration())?;
-    scheme.add_as::<CustomList<T>>(CustomList::<T>::registration())
+/// How a type that kube's derive made comes into a scheme.
+pub struct Registered<T>(PhantomData<T>);
+
+impl<T: CustomResource> Registered<T> {
+    /// Registers it, and its list.
+    ///
+    /// # Errors
+    /// Another type has the name of one of them, or another kind its resource.
+    pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
+        scheme.add_as::<T>(T::registration())?;
+        scheme.add_as::<CustomList<T>>(CustomList::<T>::registration())
+    }
 }
+
+/// Stands for the method of the same name where the type is none that can be adopted, so that this mistake is told once;
+/// no build that calls it succeeds.
+#[doc(hidden)]
+pub trait Refused {
+    fn add_to_scheme(_: &mut Scheme) -> Result<(), Conflict> {
+        Ok(())
+    }
+}
+
+impl<T> Refused for Registered<T> {}
 
 /// A list of a kind that kube's derive made, as a scheme decodes it.
 #[derive(Clone, Debug, serde::Deserialize)]

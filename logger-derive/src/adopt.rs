@@ -95,11 +95,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         ///
         /// # Errors
         /// Another type is registered under one of their names.
+        #[inline]
         pub fn add_to_scheme(
             scheme: &mut #krate::Scheme,
         ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
+            #[allow(unused_imports)]
+            use #krate::adopt::Refused as _;
             #(#krate::adopt::add_built_in::<#built_in>(scheme)?;)*
-            #(#krate::adopt::add_custom_resource::<#custom_paths>(scheme)?;)*
+            #(#krate::adopt::Registered::<#custom_paths>::add_to_scheme(scheme)?;)*
             ::core::result::Result::Ok(())
         }
     }
@@ -168,12 +171,13 @@ fn for_kube(custom: &[Kind], krate: &TokenStream, is_accepted: bool) -> TokenStr
     if custom.is_empty() {
         return quote!();
     }
-    let (kube_kind, kube_says) = (kube_kind(krate), kube_says());
+    let (kube_kind, kube_object, kube_says) = (kube_kind(krate), kube_object(krate), kube_says());
     let impls = custom.iter().map(|kind| kind.impls(krate));
     // A word that was refused may have been meant to say it.
     let statuses = custom.iter().filter(|_| is_accepted).map(Kind::status_is_said);
     quote! {
         #kube_kind
+        #kube_object
         #kube_says
         #(#impls)*
         #(#statuses)*
@@ -190,15 +194,7 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
             note = "list the kind that kube's `CustomResource` derive makes, not the struct that it stands on",
             note = "what else is a `kube::Resource` must be `Clone`, `Debug`, `Serialize` and `DeserializeOwned` too"
         )]
-        pub trait KubeKind<'a>:
-            ::core::clone::Clone
-            + ::core::fmt::Debug
-            + ::core::marker::Send
-            + ::core::marker::Sync
-            + #krate::serde::Serialize
-            + #krate::serde::de::DeserializeOwned
-            + 'static
-        {
+        pub trait KubeKind<'a> {
             type List: #krate::serde::Serialize
                 + #krate::serde::de::DeserializeOwned
                 + ::core::marker::Send
@@ -210,8 +206,6 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
             ) -> #krate::adopt::Adopted
             where
                 Self: #krate::verbs::Granted;
-            fn registration() -> #krate::scheme::Registration;
-            fn object_meta(&self) -> &#krate::wire::ObjectMeta;
         }
         #[diagnostic::do_not_recommend]
         impl<'a, K> KubeKind<'a> for K
@@ -243,6 +237,31 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
                     },
                 }
             }
+        }
+    }
+}
+
+/// A trait of what objects need beside it. What is asked above is asked here without a word: it would be said twice.
+fn kube_object(krate: &TokenStream) -> TokenStream {
+    quote! {
+        pub trait KubeObject<'a>:
+            ::core::clone::Clone
+            + ::core::fmt::Debug
+            + ::core::marker::Send
+            + ::core::marker::Sync
+            + #krate::serde::Serialize
+            + #krate::serde::de::DeserializeOwned
+            + 'static
+        {
+            fn registration() -> #krate::scheme::Registration;
+            fn object_meta(&self) -> &#krate::wire::ObjectMeta;
+        }
+        impl<'a, K> KubeObject<'a> for K
+        where
+            K: ::kube::Resource<DynamicType = (), Scope: #krate::meta::HasScope>,
+            K: ::core::clone::Clone + ::core::fmt::Debug + ::core::marker::Send + ::core::marker::Sync + 'static,
+            K: #krate::serde::Serialize + #krate::serde::de::DeserializeOwned,
+        {
             fn registration() -> #krate::scheme::Registration {
                 #krate::scheme::Registration {
                     gvk: #krate::GroupVersionKind {
@@ -352,23 +371,23 @@ impl Kind {
             #[automatically_derived]
             impl #krate::adopt::CustomResource for #path
             where
-                for<'a> #path: KubeKind<'a>,
+                for<'a> #path: KubeObject<'a>,
             {
                 fn registration() -> #krate::scheme::Registration {
-                    <#path as KubeKind<'static>>::registration()
+                    <#path as KubeObject<'static>>::registration()
                 }
             }
 
             #[automatically_derived]
             impl #krate::Object for #path
             where
-                for<'a> #path: KubeKind<'a>,
+                for<'a> #path: KubeObject<'a>,
             {
                 fn group_version_kind(&self) -> #krate::GroupVersionKind {
-                    <#path as KubeKind<'static>>::registration().gvk
+                    <#path as KubeObject<'static>>::registration().gvk
                 }
                 fn object_meta(&self) -> ::core::option::Option<&#krate::wire::ObjectMeta> {
-                    ::core::option::Option::Some(<#path as KubeKind<'static>>::object_meta(self))
+                    ::core::option::Option::Some(<#path as KubeObject<'static>>::object_meta(self))
                 }
                 fn deep_copy_object(&self) -> ::std::boxed::Box<dyn #krate::Object> {
                     ::std::boxed::Box::new(::core::clone::Clone::clone(self))

@@ -56,9 +56,11 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #krate::DeepCopy for #ident #ty_generics #where_clause {
+            #[inline]
             fn deep_copy(&self) -> Self {
                 #copy
             }
+            #[inline]
             fn deep_copy_into(&self, target: &mut Self) {
                 #copy_into
             }

@@ -56,6 +56,7 @@ impl model::Root {
             #[automatically_derived]
             impl #krate::ApiType for #ident {
                 const META: #krate::meta::TypeMeta = #meta;
+                #[inline]
                 fn add_to_scheme(
                     scheme: &mut #krate::Scheme,
                 ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
@@ -85,9 +86,11 @@ impl model::Root {
             #[automatically_derived]
             impl #krate::k8s_openapi::Metadata for #ident {
                 type Ty = #meta;
+                #[inline]
                 fn metadata(&self) -> &#meta {
                     &self.#metadata
                 }
+                #[inline]
                 fn metadata_mut(&mut self) -> &mut #meta {
                     &mut self.#metadata
                 }

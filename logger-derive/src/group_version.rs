@@ -188,6 +188,7 @@ impl Declaration {
             /// # Errors
             /// Another type is registered under one of their names.
             #[allow(deprecated)]
+            #[inline]
             pub fn add_to_scheme(
                 scheme: &mut #krate::Scheme,
             ) -> ::core::result::Result<(), #krate::scheme::Conflict> {

@@ -57,12 +57,15 @@ fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
         impl #krate::KindList for #ident {
             type Item = #item;
             const API_LIST: #krate::meta::ApiList = API_LIST;
+            #[inline]
             fn metadata(&self) -> &#krate::wire::ListMeta {
                 &self.#metadata
             }
+            #[inline]
             fn items(&self) -> &[Self::Item] {
                 &self.#field
             }
+            #[inline]
             fn into_items(self) -> ::std::vec::Vec<Self::Item> {
                 self.#field
             }
