@@ -51,6 +51,7 @@ pub mod group_version;
 pub mod meta;
 pub mod nullable;
 pub mod object;
+pub mod schema;
 pub mod scheme;
 pub mod verbs;
 pub mod wire;
@@ -61,7 +62,7 @@ pub use dynamic::{DynamicObject, MixedList};
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};
 #[doc(hidden)]
 pub use logger_derive::grammar;
-pub use logger_derive::{ApplyConfiguration, DeepCopy, Object, ObjectList, adopt, defaults, group_version};
+pub use logger_derive::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList, adopt, defaults, group_version};
 pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;

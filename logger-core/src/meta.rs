@@ -87,6 +87,8 @@ pub struct ApiKind {
     pub scale: Option<Scale>,
     /// Columns of `kubectl get`.
     pub columns: &'static [PrintColumn],
+    /// What its definition says beside that.
+    pub definition: Definition,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
     /// Since when it is served and how long, if that was said.
@@ -116,6 +118,7 @@ impl ApiKind {
         status: false,
         scale: None,
         columns: &[],
+        definition: Definition::USUAL,
         docs: "",
         lifecycle: None,
         deprecated: None,
@@ -127,6 +130,27 @@ impl ApiKind {
     pub fn grants(&self, verb: Verb) -> bool {
         self.verbs.contains(&verb)
     }
+}
+
+/// What a CustomResourceDefinition says of a version of a kind, and of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Whether objects are stored in this version. Of a kind's versions one is; an only one need not say so.
+    pub storage: bool,
+    /// Whether the version is served.
+    pub served: bool,
+    /// Annotations of the definition itself, names and values.
+    pub annotations: &'static [(&'static str, &'static str)],
+    /// Labels of the definition itself, names and values.
+    pub labels: &'static [(&'static str, &'static str)],
+    /// JSON paths of the fields that field selectors may ask for, beside those that say so themselves.
+    pub selectable_fields: &'static [&'static str],
+}
+
+impl Definition {
+    /// Served, and nothing else said.
+    pub const USUAL: Definition =
+        Definition { storage: false, served: true, annotations: &[], labels: &[], selectable_fields: &[] };
 }
 
 /// A list type.

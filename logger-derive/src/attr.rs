@@ -52,6 +52,20 @@ pub(crate) struct K8s {
     pub(crate) lifecycle: Option<Lifecycle>,
     pub(crate) subresource: Subresource,
     pub(crate) printcolumns: PrintColumns,
+    pub(crate) selectable_fields: Vec<LitStr>,
+    /// `+kubebuilder:storageversion`
+    pub(crate) storage: Flag,
+    /// `+kubebuilder:unservedversion`
+    pub(crate) unserved: Flag,
+    pub(crate) metadata: DefinitionMetadata,
+}
+
+/// `#[k8s(metadata(..))]`: Go's `+kubebuilder:metadata`.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct DefinitionMetadata {
+    pub(crate) annotations: Vec<LitStr>,
+    pub(crate) labels: Vec<LitStr>,
 }
 
 /// `#[k8s(subresource(..))]`.

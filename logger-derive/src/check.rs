@@ -19,6 +19,9 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     status_subresource_has_a_status(kind, errors);
     scale_paths_are_where_they_belong(kind, errors);
     columns_are_accepted_by_the_server(kind, errors);
+    selectable_fields_are_accepted_by_the_server(kind, errors);
+    metadata_of_the_definition_has_names_and_values(kind, errors);
+    what_is_stored_is_served(kind, errors);
     lifecycle::check(kind, errors);
     verbs::check(kind, errors);
     methods::check(kind, errors);
@@ -165,6 +168,47 @@ fn scale_paths_are_where_they_belong(kind: &Kind, errors: &mut Errors) {
 fn columns_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
     for column in &kind.k8s.printcolumns.0 {
         starts_with(&column.json_path, &["."], errors);
+    }
+}
+
+/// The path of a selectable field starts with a dot, is not in the metadata, and is there once; eight at most.
+fn selectable_fields_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+    let fields = &kind.k8s.selectable_fields;
+    for (i, path) in fields.iter().enumerate() {
+        starts_with(path, &["."], errors);
+        if path.value().starts_with(".metadata") {
+            errors.push(path, "of the metadata, name and namespace can always be selected and nothing else can");
+        } else if fields[..i].iter().any(|earlier| earlier.value() == path.value()) {
+            errors.push(path, "given twice; keep one");
+        }
+    }
+    if let Some(ninth) = fields.get(8) {
+        errors.push(ninth, "the API server takes eight selectable fields at most");
+    }
+}
+
+/// `metadata(annotations = ["name=value"])`
+fn metadata_of_the_definition_has_names_and_values(kind: &Kind, errors: &mut Errors) {
+    for said in [&kind.k8s.metadata.annotations, &kind.k8s.metadata.labels] {
+        let name = |text: &LitStr| text.value().split_once('=').map(|(name, _)| name.to_owned());
+        for (i, text) in said.iter().enumerate() {
+            match name(text) {
+                None => errors.push(text, "expected a name and a value: `\"name=value\"`"),
+                Some(found) if found.is_empty() => errors.push(text, "expected a name before `=`"),
+                found if said[..i].iter().any(|earlier| name(earlier) == found) => {
+                    errors.push(text, "this name is given twice; keep one");
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// A version may be stored and not served while it is being left, but an only one must be served.
+fn what_is_stored_is_served(kind: &Kind, errors: &mut Errors) {
+    if kind.k8s.unserved.is_present() && kind.genclient.is_some() {
+        let message = "no client can reach a version that is not served; remove this or `#[genclient]`";
+        errors.extend(syn::Error::new(kind.k8s.unserved.span(), message));
     }
 }
 

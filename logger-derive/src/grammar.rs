@@ -4,6 +4,7 @@ mod fields;
 mod genclient;
 mod k8s;
 mod macros;
+mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 pub(crate) use k8s::COLUMN;
+pub(crate) use schema::{SCHEMA_EACH, SCHEMA_FIELD, SCHEMA_TYPE};
 
 /// Where keywords are written.
 pub(crate) struct Place {
@@ -56,7 +58,7 @@ const fn krate(example: &'static str) -> Keyword {
 }
 
 /// Every place, in the order in which people read of them.
-pub(crate) const PLACES: [&Place; 25] = [
+pub(crate) const PLACES: [&Place; 32] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -66,9 +68,16 @@ pub(crate) const PLACES: [&Place; 25] = [
     &k8s::K8S,
     &k8s::SUBRESOURCE,
     &k8s::SCALE,
+    &k8s::METADATA,
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
+    &schema::SCHEMA_TYPE,
+    &schema::SCHEMA_FIELD,
+    &schema::SCHEMA_EACH,
+    &schema::RULE,
+    &schema::FIELD_COLUMN,
+    &schema::EXTERNAL,
     &fields::SERDE_ROOT,
     &fields::SERDE_FIELD,
     &macros::DEFAULTS,

@@ -18,6 +18,7 @@ mod lifecycle;
 mod methods;
 mod model;
 mod names;
+mod schema;
 mod verbs;
 
 use proc_macro::TokenStream;
@@ -60,6 +61,37 @@ pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
     apply::derive(parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Derives schemars' `JsonSchema`, with what `#[schema(..)]` says of a type and its fields: it stands in place of
+/// `#[derive(JsonSchema)]`. serde's and schemars' attributes count as they do there.
+///
+/// ```ignore
+/// #[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+/// #[serde(rename_all = "camelCase")]
+/// #[schema(exactly_one_of = [file, stream])]
+/// pub struct Sink {
+///     #[schema(length = 1..=253, pattern = r"^/")]
+///     pub file: Option<String>,
+///     #[schema(immutable)]
+///     pub stream: Option<String>,
+///     #[schema(list_type = map, list_map_keys = ["name"], items = ..=16)]
+///     pub rules: Vec<Rule>,
+///     #[schema(column = "Level", selectable)]
+///     pub level: String,
+/// }
+/// ```
+///
+/// # Attributes
+/// ## `#[schema(..)]`
+/// `cargo xtask codegen explain schema` tells of each keyword how it is written, its Go tag, its rule and an example. What
+/// the type and what a field of that type say both hold: bounds narrow each other, and rules add up.
+///
+/// ## `#[schema(crate = path)]`
+/// On the type: where `logger_core` is, if it has another name in this crate.
+#[proc_macro_derive(KubeSchema, attributes(schema, schemars, serde))]
+pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
+    schema::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
 /// Derives everything that makes a struct a Kubernetes kind, from its fields `metadata`, `spec`, `status` and others.

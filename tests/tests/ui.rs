@@ -12,6 +12,7 @@ fn ui() {
         "lifecycle",
         "list",
         "registration",
+        "schema",
         "shape",
         "verbs",
     ] {

@@ -166,32 +166,12 @@ const CONVERSION: &[Elsewhere] = &[
 
 /// What the CRD's schema can say, the API server checks; nothing is checked in the client yet.
 const VALIDATION: &[Elsewhere] = &[
-    done(&["+k8s:required", "+k8s:optional"], "The type: `T` is required, `Option<T>` is not."),
-    done(&["+k8s:minimum=", "+k8s:maximum="], "`#[schemars(range(min = 1, max = 9))]` on the field."),
-    done(
-        &["+k8s:minLength=", "+k8s:maxLength=", "+k8s:minItems=", "+k8s:maxItems="],
-        "`#[schemars(length(min = 1, max = 9))]` on the field.",
-    ),
-    done(
-        &["+k8s:minProperties=", "+k8s:maxProperties="],
-        "`#[schemars(extend(\"minProperties\" = 1, \"maxProperties\" = 9))]` on the field.",
-    ),
-    done(
-        &["+k8s:format="],
-        "`#[schemars(extend(\"format\" = \"..\"))]` for formats that the API server knows, otherwise \
-         `#[schemars(regex(pattern = \"..\"))]`.",
-    ),
+    done(&["+k8s:optional"], "The type: `T` is required, `Option<T>` is not."),
     done(&["+k8s:enum"], "A Rust enum without data."),
-    done(
-        &["+k8s:listType=", "+k8s:listMapKey="],
-        "`#[schemars(extend(\"x-kubernetes-list-type\" = \"map\", \"x-kubernetes-list-map-keys\" = [\"name\"]))]`.",
-    ),
-    done(&["+k8s:eachVal="], "`#[schemars(inner(..))]` for the items of a list, or a rule in CEL."),
     done(
         &[
             "+k8s:forbidden",
             "+k8s:neq=",
-            "+k8s:immutable",
             "+k8s:monotonic",
             "+k8s:update=",
             "+k8s:unique=",
@@ -203,15 +183,15 @@ const VALIDATION: &[Elsewhere] = &[
             "+k8s:dependentRequired(..)",
             "+k8s:dependentForbidden(..)",
         ],
-        "A rule in CEL: `#[schemars(extend(\"x-kubernetes-validations\" = [{\"rule\": \"self == oldSelf\"}]))]`.",
+        "A rule in CEL: `#[schema(validation(rule = \"self >= oldSelf\"))]` on the field or its type.",
     ),
     done(
         &["+k8s:unionMember", "+k8s:unionDiscriminator", "+k8s:zeroOrOneOfMember"],
-        "A struct with an optional field for each member, and a rule in CEL. Enums with data have no schema yet.",
+        "A Rust enum, or a struct with `#[schema(exactly_one_of = [a, b])]` or `at_most_one_of`.",
     ),
     done(
         &["+k8s:opaqueType"],
-        "`#[schemars(with = \"serde_json::Value\")]` on the field: the schema then knows nothing of its type.",
+        "`#[schema(schemaless, preserve_unknown_fields)]` on the field: the schema then knows nothing of its type.",
     ),
     later(
         &[
@@ -286,24 +266,12 @@ const OPENAPI: &[Elsewhere] = &[
         &["+k8s:openapi-gen=x-kubernetes-*:.."],
         "`#[schemars(extend(\"x-kubernetes-..\" = ..))]` on the type or field.",
     ),
-    done(&["+optional", "+required"], "The type: `T` is required, `Option<T>` is not."),
+    done(&["+optional"], "The type: `T` is required, `Option<T>` is not."),
     done(&["+enum"], "A Rust enum without data."),
-    done(
-        &["+listType=", "+listMapKey="],
-        "`#[schemars(extend(\"x-kubernetes-list-type\" = \"map\", \"x-kubernetes-list-map-keys\" = [\"name\"]))]`.",
-    ),
-    done(&["+mapType=", "+structType="], "`#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]` on the field."),
-    done(
-        &["+k8s:validation:*"],
-        "The schemars attributes that stand for `+kubebuilder:validation`, under controller-gen.",
-    ),
-    done(
-        &["+k8s:validation:cel[n]:"],
-        "`#[schemars(extend(\"x-kubernetes-validations\" = [{\"rule\": \"..\", \"message\": \"..\"}]))]`.",
-    ),
+    done(&["+k8s:validation:*"], "The keywords of `#[schema(..)]` that stand for `+kubebuilder:validation`."),
     done(
         &["+union", "+unionDiscriminator", "+unionDeprecated"],
-        "A struct with an optional field for each member, and a rule in CEL. Enums with data have no schema yet.",
+        "A Rust enum, or a struct with `#[schema(exactly_one_of = [a, b])]` or `at_most_one_of`.",
     ),
     done(
         &["--report-filename", "-r", "--output-model-name-file", "--readonly-pkg"],
@@ -354,58 +322,12 @@ const SCRIPT: &[Elsewhere] = &[
 ];
 
 const CONTROLLER: &[Elsewhere] = &[
+    done(&["+kubebuilder:example="], "`#[schemars(example = path)]`, or `extend(\"example\" = ..)` for a value."),
     done(
-        &["+kubebuilder:validation:Minimum=", "+kubebuilder:validation:Maximum="],
-        "`#[schemars(range(min = 1, max = 9))]` on the field.",
-    ),
-    done(
-        &[
-            "+kubebuilder:validation:MinLength=",
-            "+kubebuilder:validation:MaxLength=",
-            "+kubebuilder:validation:MinItems=",
-            "+kubebuilder:validation:MaxItems=",
-        ],
-        "`#[schemars(length(min = 1, max = 9))]` on the field.",
-    ),
-    done(&["+kubebuilder:validation:Pattern="], "`#[schemars(regex(pattern = \"^[a-z]+$\"))]` on the field."),
-    done(&["+kubebuilder:validation:Enum="], "A Rust enum without data."),
-    done(
-        &[
-            "+kubebuilder:validation:ExclusiveMinimum=",
-            "+kubebuilder:validation:ExclusiveMaximum=",
-            "+kubebuilder:validation:MultipleOf=",
-            "+kubebuilder:validation:MinProperties=",
-            "+kubebuilder:validation:MaxProperties=",
-            "+kubebuilder:validation:Format=",
-            "+kubebuilder:validation:EmbeddedResource",
-            "+kubebuilder:example=",
-            "+kubebuilder:externalDocs",
-            "+nullable",
-        ],
-        "`#[schemars(extend(\"multipleOf\" = 5))]`: any keyword of the API server's schema, under its own name.",
-    ),
-    done(
-        &["+kubebuilder:validation:Type=", "+kubebuilder:validation:Schemaless"],
+        &["+kubebuilder:validation:Type="],
         "`#[schemars(with = \"Type\")]` or `#[schemars(schema_with = \"path::function\")]` on the field.",
     ),
-    done(
-        &["+kubebuilder:validation:Optional", "+kubebuilder:validation:Required"],
-        "The type: `T` is required, `Option<T>` is not.",
-    ),
-    done(
-        &[
-            "+kubebuilder:validation:XValidation:",
-            "+kubebuilder:validation:ExactlyOneOf=",
-            "+kubebuilder:validation:AtMostOneOf=",
-            "+kubebuilder:validation:AtLeastOneOf=",
-        ],
-        "A rule in CEL: `#[schemars(extend(\"x-kubernetes-validations\" = [{\"rule\": \"self.min <= self.max\"}]))]`.",
-    ),
-    done(&["+kubebuilder:validation:items:"], "`#[schemars(inner(length(max = 9)))]` on the field."),
-    done(
-        &["+kubebuilder:validation:XPreserveUnknownFields", "+kubebuilder:pruning:PreserveUnknownFields"],
-        "A field of type `serde_json::Value`.",
-    ),
+    done(&["+kubebuilder:validation:Optional"], "The type: `T` is required, `Option<T>` is not."),
     done(&["+kubebuilder:validation:XIntOrString"], "A field of k8s-openapi's type `IntOrString`."),
     done(&["+kubebuilder:object:generate="], "`#[derive(DeepCopy)]` on each type that is to be copied."),
     done(
@@ -413,17 +335,11 @@ const CONTROLLER: &[Elsewhere] = &[
         "A type that does not derive `ApplyConfiguration`; the configurations are in the client crate.",
     ),
     done(&["+kubebuilder:skip"], "A type that is in no `group_version!`."),
-    later(
-        &["+kubebuilder:storageversion", "+kubebuilder:unservedversion", "+kubebuilder:skipversion"],
-        "Several versions of one kind. Today a kind is in one version only, which is served and stored.",
-    ),
-    later(&["+kubebuilder:selectablefield:JSONPath="], "Fields of an object that selectors may ask for."),
-    later(&["+kubebuilder:metadata:"], "Annotations and labels of the CRD itself."),
+    done(&["+kubebuilder:skipversion"], "A type that is in no `group_version!`."),
     later(&["+kubebuilder:rbac:"], "Roles, from what a controller does."),
     later(&["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"], "Webhooks and their configuration."),
     out(
         &["+kubebuilder:validation:UniqueItems="],
         "The API server forbids it: a list is a `set` by `x-kubernetes-list-type`.",
     ),
-    out(&["+kubebuilder:title="], "Titles are left out of the schema: nothing that reads a CRD shows them."),
 ];

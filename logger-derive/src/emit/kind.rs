@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::LitStr;
 
 use super::wire;
-use crate::attr::Scale;
+use crate::attr::{K8s, Scale};
 use crate::columns::PrintColumn;
 use crate::model::Kind;
 use crate::{indexes, lifecycle, methods, names};
@@ -63,6 +63,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let status = kind.k8s.subresource.status.is_present();
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
+    let definition = definition(&kind.k8s, krate);
     quote! {
         const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
             kind: #name,
@@ -79,6 +80,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             status: #status,
             scale: #scale,
             columns: &[#(#columns),*],
+            definition: #definition,
             docs: #docs,
             #lifecycle,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
@@ -96,6 +98,25 @@ fn api_kind(kind: &Kind) -> TokenStream {
         }
         #method_types
         #index_impls
+    }
+}
+
+fn definition(k8s: &K8s, krate: &TokenStream) -> TokenStream {
+    let (storage, served) = (k8s.storage.is_present(), !k8s.unserved.is_present());
+    let pairs = |said: &[LitStr]| -> Vec<TokenStream> {
+        let texts: Vec<String> = said.iter().map(LitStr::value).collect();
+        texts.iter().filter_map(|text| text.split_once('=')).map(|(name, value)| quote!((#name, #value))).collect()
+    };
+    let (annotations, labels) = (pairs(&k8s.metadata.annotations), pairs(&k8s.metadata.labels));
+    let selectable_fields = &k8s.selectable_fields;
+    quote! {
+        #krate::meta::Definition {
+            storage: #storage,
+            served: #served,
+            annotations: &[#(#annotations),*],
+            labels: &[#(#labels),*],
+            selectable_fields: &[#(#selectable_fields),*],
+        }
     }
 }
 

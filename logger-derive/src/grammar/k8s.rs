@@ -77,7 +77,66 @@ pub(crate) const K8S: Place = Place {
             example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", removed = \"1.6\"))]",
             ..UNSAID
         },
+        Keyword {
+            word: "selectable_fields",
+            form: "selectable_fields = [\".spec.color\"]",
+            meaning: "JSON paths of fields that field selectors may ask for: `kubectl get --field-selector`.",
+            rule: "Scalars, not in the metadata, eight at most. `#[schema(selectable)]` on a field says the same.",
+            example: "#[k8s(selectable_fields = [\".spec.color\"])]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "storage",
+            form: "storage",
+            go_tags: &["+kubebuilder:storageversion"],
+            meaning: "Objects are stored in this version.",
+            rule: "On one of a kind's versions; a kind with one version need not say it.",
+            example: "#[k8s(storage)]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "unserved",
+            form: "unserved",
+            go_tags: &["+kubebuilder:unservedversion"],
+            meaning: "The version is in the definition, and not served.",
+            rule: "On a kind without `#[genclient]`.",
+            example: "#[k8s(unserved)]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "metadata",
+            form: "metadata(annotations = [\"name=value\"])",
+            go_tags: &["+kubebuilder:metadata:"],
+            meaning: "Annotations and labels of the definition itself. Objects of the kind do not get them.",
+            rule: "Several versions of a kind add theirs up.",
+            example: "#[k8s(metadata(annotations = [\"helm.sh/resource-policy=keep\"]))]",
+            ..UNSAID
+        },
         krate("#[k8s(crate = my_core)]"),
+    ],
+};
+
+pub(crate) const METADATA: Place = Place {
+    name: "metadata",
+    nested: true,
+    title: "#[k8s(metadata(..))], of the definition itself",
+    keywords: &[
+        Keyword {
+            word: "annotations",
+            form: "annotations = [\"name=value\"]",
+            go_tags: &["+kubebuilder:metadata:annotations="],
+            meaning: "Annotations of the definition.",
+            example: "#[k8s(metadata(annotations = [\"helm.sh/resource-policy=keep\"]))]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "labels",
+            form: "labels = [\"name=value\"]",
+            go_tags: &["+kubebuilder:metadata:labels="],
+            meaning: "Labels of the definition.",
+            example: "#[k8s(metadata(labels = [\"app=widgets\"]))]",
+            ..UNSAID
+        },
     ],
 };
 

@@ -27,6 +27,15 @@ pub(crate) const DERIVES: Place = Place {
             ..UNSAID
         },
         Keyword {
+            word: "KubeSchema",
+            form: "#[derive(KubeSchema)]",
+            meaning: "schemars' `JsonSchema`, with what `#[schema(..)]` says of the type and its fields.",
+            rule: "In place of `#[derive(JsonSchema)]`, on any type in a kind. serde's and schemars' attributes count as they \
+                   do there.",
+            example: "#[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]",
+            ..UNSAID
+        },
+        Keyword {
             word: "Object",
             form: "#[derive(Object)]",
             go_tags: &["+kubebuilder:object:root=true"],
@@ -69,6 +78,22 @@ pub(crate) const ATTRIBUTES: Place = Place {
             form: "#[k8s(..)]",
             meaning: "What the API server is told of the kind: names, scope, subresources and columns.",
             example: "#[k8s(short_names = [\"wg\"], subresource(status))]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "schema",
+            form: "#[schema(..)]",
+            meaning: "What the API server checks of a type or a field, beside what its type in Rust says.",
+            rule: "On a type that derives `KubeSchema`, and on its fields.",
+            example: "#[schema(title = \"Widget\")]",
+            ..UNSAID
+        },
+        Keyword {
+            word: "schemars",
+            form: "#[schemars(..)]",
+            meaning: "What schemars' derive reads, `KubeSchema` too: `with`, `range`, `length`, `regex`, `extend` and so on.",
+            rule: "`#[schema(..)]` has words of its own for most.",
+            example: "#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]",
             ..UNSAID
         },
         Keyword {

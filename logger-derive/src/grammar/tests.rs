@@ -9,10 +9,11 @@ use quote::quote;
 use syn::{Attribute, Item, Macro, parse_quote};
 
 use super::*;
-use crate::attr::{CrateOnly, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource};
+use crate::attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource};
 use crate::indexes::Index;
 use crate::lifecycle::Lifecycle;
 use crate::methods::Method;
+use crate::schema::read;
 use crate::{adopt, apply, deep_copy, defaults, emit, group_version};
 
 /// The keywords that darling lists when it meets one it does not know. Its message has no list of ten and more.
@@ -39,6 +40,7 @@ fn the_keywords_are_those_the_parser_takes() {
         (k8s::K8S, listed::<K8s>()),
         (k8s::SUBRESOURCE, listed::<Subresource>()),
         (k8s::SCALE, listed::<Scale>()),
+        (k8s::METADATA, listed::<DefinitionMetadata>()),
         (k8s::LIFECYCLE, listed::<Lifecycle>()),
         (macros::DEFAULTS, listed::<CrateOnly>()),
         (fields::DEFAULT, listed::<defaults::read::Keywords>()),
@@ -50,13 +52,22 @@ fn the_keywords_are_those_the_parser_takes() {
         (fields::APPLY, listed::<apply::Container>()),
         (fields::APPLY_FIELD, listed::<apply::FieldAttr>()),
         (macros::GROUP_VERSION, listed::<group_version::Keywords>()),
+        (schema::RULE, listed::<read::Validation>()),
+        (schema::FIELD_COLUMN, listed::<read::ColumnKeywords>()),
+        (schema::EXTERNAL, listed::<read::ExternalDocs>()),
         (macros::ADOPT, listed::<adopt::Keywords>()),
         (macros::ADOPTED, listed::<adopt::Said>().into_iter().filter(|word| is_adopted(word)).collect()),
     ];
     for (place, keywords) in &parsed {
         assert_eq!(words(place), *keywords, "{}", place.title);
     }
+    let of_schema = [&schema::SCHEMA_TYPE, &schema::SCHEMA_FIELD, &schema::SCHEMA_EACH];
+    let together: BTreeSet<String> = of_schema.iter().flat_map(|place| words(place)).collect();
+    assert_eq!(together, listed::<read::Facts>(), "`#[schema(..)]` in all its places");
     let others = [
+        schema::SCHEMA_TYPE.title,
+        schema::SCHEMA_FIELD.title,
+        schema::SCHEMA_EACH.title,
         macros::DERIVES.title,
         macros::ATTRIBUTES.title,
         macros::MACROS.title,
@@ -150,8 +161,12 @@ fn expanded(example: &str, place: &str) -> TokenStream {
     if place == k8s::LIST.title {
         return emit::derive_list(parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> }));
     }
+    let client = match example_says(&on_type, "unserved") {
+        true => quote!(#[k8s(scope = "Namespaced")]),
+        false => quote!(#[genclient]),
+    };
     let input = parse_quote! {
-        #[genclient]
+        #client
         #on_type
         struct Widget {
             metadata: ObjectMeta,
@@ -161,11 +176,32 @@ fn expanded(example: &str, place: &str) -> TokenStream {
         }
     };
     match name.as_str() {
+        "schema" | "schemars" => crate::schema::derive(of_schema(&on_type, &on_field, place)),
         "deep_copy" => deep_copy::derive(input),
         "apply" => apply::derive(input),
         "serde" if place.contains("ApplyConfiguration") => apply::derive(input),
         _ => emit::derive_object(input),
     }
+}
+
+/// A type that an example of `#[schema(..)]` fits.
+fn of_schema(on_type: &TokenStream, on_field: &TokenStream, place: &str) -> syn::DeriveInput {
+    let is_of_type = place == schema::SCHEMA_TYPE.title || place == macros::ATTRIBUTES.title;
+    let example = if on_type.is_empty() { on_field } else { on_type };
+    let (on_type, on_field) = if is_of_type { (Some(example), None) } else { (None, Some(example)) };
+    parse_quote! {
+        #on_type
+        struct Widget {
+            #on_field
+            of: Option<Unknown>,
+            max_speed: Option<i32>,
+            status: Option<WidgetStatus>,
+        }
+    }
+}
+
+fn example_says(example: &TokenStream, word: &str) -> bool {
+    example.to_string().contains(word)
 }
 
 fn is_refused(expanded: &TokenStream) -> bool {

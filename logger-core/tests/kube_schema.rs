@@ -1,0 +1,182 @@
+//! What `KubeSchema` makes of types: schemars' schema, and the facts beside it.
+
+use std::collections::BTreeMap;
+
+use logger_core::KubeSchema;
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Where records go.
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[schema(exactly_one_of = [to_file, stream], validation(rule = "self.level != ''", message = "which level?"))]
+struct Sink {
+    /// A file.
+    #[schema(length = 1..=253, pattern = "^/")]
+    to_file: Option<String>,
+    #[schema(immutable)]
+    stream: Option<String>,
+    #[serde(rename = "namespace")]
+    #[schema(immutable, required)]
+    home: Option<String>,
+    #[schema(column(name = "Level", priority = 1), selectable)]
+    level: String,
+    #[schema(min = -5, max = 10, exclusive_max)]
+    #[serde(default)]
+    offset: i32,
+    #[schema(properties = ..=10, each(length = ..=63))]
+    tags: BTreeMap<String, String>,
+    plain: u8,
+}
+
+#[derive(Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Plain {
+    /// A text.
+    some_text: String,
+    number: Option<u8>,
+}
+
+mod twin {
+    use super::{Deserialize, KubeSchema, Serialize};
+
+    #[derive(Deserialize, KubeSchema, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub(super) struct Plain {
+        /// A text.
+        some_text: String,
+        number: Option<u8>,
+    }
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[serde(default)]
+struct Defaulted {
+    size: u16,
+    name: String,
+}
+
+impl Default for Defaulted {
+    fn default() -> Self {
+        Defaulted { size: 7, name: "audit".to_owned() }
+    }
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct Generic<T> {
+    #[schema(items = 1..)]
+    values: Vec<T>,
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Shape {
+    Circle {
+        #[schema(min = 1)]
+        radius: u32,
+    },
+    Tree(Box<Tree>),
+    Nothing,
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[schema(min = 1)]
+struct Count(u32);
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct Tree {
+    branches: Vec<Tree>,
+    shape: Option<Shape>,
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    let mut schema = schema_for!(T).to_value();
+    schema.as_object_mut().expect("an object").remove("$schema");
+    schema
+}
+
+#[test]
+fn without_facts_it_is_what_schemars_makes_and_the_names() {
+    let mut ours = schema::<twin::Plain>();
+    assert_eq!(ours["x-rust-type"], "kube_schema::twin::Plain");
+    assert_eq!(ours["properties"]["someText"]["x-rust-field"], "some_text");
+    ours.as_object_mut().expect("an object").remove("x-rust-type");
+    for name in ["someText", "number"] {
+        ours["properties"][name].as_object_mut().expect("an object").remove("x-rust-field");
+    }
+    assert_eq!(ours, schema::<Plain>());
+}
+
+#[test]
+fn facts_of_a_field_stand_beside_its_schema() {
+    let schema = schema::<Sink>();
+    let properties = &schema["allOf"][0]["properties"];
+    assert_eq!(
+        properties["toFile"],
+        json!({
+            "description": "A file.",
+            "allOf": [{"type": ["string", "null"]}, {"minLength": 1, "maxLength": 253, "pattern": "^/"}],
+            "x-rust-field": "to_file",
+        })
+    );
+    assert_eq!(
+        properties["level"]["allOf"][1],
+        json!({"x-logger-selectable": true, "x-logger-column": {"name": "Level", "priority": 1}})
+    );
+    assert_eq!(properties["offset"]["allOf"][1], json!({"minimum": -5, "maximum": 10, "exclusiveMaximum": true}),);
+    assert_eq!(properties["offset"]["default"], 0);
+    assert_eq!(properties["tags"]["allOf"][1], json!({"maxProperties": 10, "x-logger-each": {"maxLength": 63}}));
+    assert!(properties["plain"].get("allOf").is_none());
+}
+
+#[test]
+fn facts_about_the_object_are_the_types() {
+    let schema = schema::<Sink>();
+    let rules = schema["allOf"][1]["x-kubernetes-validations"].as_array().expect("rules");
+    assert_eq!(
+        *rules,
+        [
+            json!({"rule": "self.level != ''", "message": "which level?"}),
+            json!({
+                "rule": "!has(oldSelf.stream) || has(self.stream)",
+                "message": "stream is immutable: it cannot be removed",
+            }),
+            json!({
+                "rule": "[has(self.toFile), has(self.stream)].filter(x, x).size() == 1",
+                "message": "exactly one of toFile, stream must be set",
+            }),
+        ]
+    );
+    let required = schema["allOf"][0]["required"].as_array().expect("names");
+    assert!(required.contains(&json!("namespace")), "{required:?}");
+    assert_eq!(
+        schema["allOf"][0]["properties"]["namespace"]["allOf"][1],
+        json!({"x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "it is immutable"}]})
+    );
+    assert_eq!(schema["description"], "Where records go.");
+}
+
+#[test]
+fn a_default_of_the_type_is_that_of_its_fields() {
+    let properties = &schema::<Defaulted>()["properties"];
+    assert_eq!(properties["size"]["default"], 7);
+    assert_eq!(properties["name"]["default"], "audit");
+    assert!(schema::<Defaulted>().get("required").is_none());
+}
+
+#[test]
+fn generics_newtypes_enums_and_recursion() {
+    assert_eq!(Generic::<u8>::schema_name(), "Generic_for_uint8");
+    assert_eq!(schema::<Generic<u8>>()["properties"]["values"]["allOf"][1], json!({"minItems": 1}));
+    assert_eq!(schema::<Count>()["allOf"][1], json!({"minimum": 1}));
+    let shape = schema::<Shape>();
+    let circle =
+        &shape["oneOf"].as_array().expect("variants").iter().find(|of| of["properties"].get("circle").is_some());
+    assert_eq!(
+        circle.expect("a circle")["properties"]["circle"]["properties"]["radius"]["allOf"][1],
+        json!({"minimum": 1})
+    );
+    let tree = schema::<Tree>();
+    assert_eq!(tree["properties"]["branches"]["items"], json!({"$ref": "#"}));
+}
