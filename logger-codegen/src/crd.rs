@@ -1,11 +1,11 @@
 //! CustomResourceDefinitions: from kinds and their schemas to YAML.
 
-mod structural;
 mod yaml;
 
 use std::collections::BTreeMap;
 
 use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
+use logger_crd::structural;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -96,11 +96,28 @@ fn warning_is_accepted_by_the_server(warning: &str, item: &str, found: &mut Diag
 }
 
 fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Value> {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    let schema = kind.schema?(&mut settings.into_generator());
-    let root = structural::Root { item, docs: kind.docs, status: kind.status };
-    structural::root(schema.to_value(), &root, found)
+    let read = contract(kind, SchemaSettings::draft2020_12().for_deserialize())?;
+    let written = contract(kind, SchemaSettings::draft2020_12().for_serialize())?;
+    let root = structural::Root { docs: kind.docs.to_owned(), status: kind.status };
+    let options = structural::Options { root: Some(root), ..structural::Options::default() };
+    match structural::structural(&structural::both_contracts(read, &written), &options) {
+        Ok(structural) => Some(structural.schema),
+        Err(refusals) => {
+            for refusal in refusals {
+                found.push(refusal.rust.unwrap_or_else(|| format!("{item}{}", refusal.path)), refusal.message);
+            }
+            None
+        }
+    }
+}
+
+/// The schema of what is read, or of what is written, with the definitions it refers to.
+fn contract(kind: &ApiKind, settings: SchemaSettings) -> Option<Value> {
+    let mut generator = settings.into_generator();
+    let mut schema = kind.schema?(&mut generator).to_value();
+    let definitions = generator.take_definitions(true);
+    schema.as_object_mut()?.insert("$defs".to_owned(), Value::Object(definitions));
+    Some(schema)
 }
 
 fn column(column: &PrintColumn) -> Value {

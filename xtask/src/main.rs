@@ -18,6 +18,8 @@ enum Chore {
     Quickstart(Passed),
     /// Build, start, stop or find a real control plane: build, up, down, path.
     Envtest(Passed),
+    /// Derive what Kubernetes' own types say beyond their schemas from a real API server, or `--check` it.
+    Overlay(Passed),
     /// Measure beside the Go tools and kube-rs: deep-copy, generator, derive.
     Bench(Passed),
     /// Run everything CI runs: format, clippy, docs, drift and all tests.
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Chore::Codegen(args) => codegen(&args),
         Chore::Quickstart(passed) => cargo::run_package("quickstart", &passed.args),
         Chore::Envtest(passed) => cargo::run_package("envtest", &passed.args),
+        Chore::Overlay(passed) => cargo::run_package("overlay", &passed.args),
         Chore::Bench(passed) => cargo::run_package("bench", &passed.args),
         Chore::Test(options) => suite::run(&options),
     }

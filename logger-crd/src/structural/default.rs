@@ -116,3 +116,24 @@ fn says(path: &str, value: &Value, what: impl std::fmt::Display) -> String {
         path => format!("its default has {value} at `{path}`, which {what}"),
     }
 }
+
+/// Takes out the nulls that the schema does not allow: in Rust they are fields that are absent.
+pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
+    let nothing = Node::new();
+    let below = |key: &str| schema.get(key).and_then(Value::as_object);
+    match value {
+        Value::Object(fields) => {
+            let of = |name: &str| {
+                let property = below("properties").and_then(|properties| properties.get(name)?.as_object());
+                property.or_else(|| below("additionalProperties")).unwrap_or(&nothing)
+            };
+            fields.retain(|name, value| !value.is_null() || of(name).get("nullable") == Some(&json!(true)));
+            fields.iter_mut().for_each(|(name, value)| prune_nulls(value, of(name)));
+        }
+        Value::Array(items) => {
+            let schema = below("items").unwrap_or(&nothing);
+            items.iter_mut().for_each(|item| prune_nulls(item, schema));
+        }
+        _ => {}
+    }
+}

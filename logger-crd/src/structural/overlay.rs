@@ -1,0 +1,68 @@
+//! What Kubernetes' own types say beyond k8s-openapi's schemas: how lists and maps merge, keys, defaults, formats, and what
+//! is required. The data is derived from a real API server's OpenAPI: `cargo xtask overlay`.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node};
+
+/// The checked-in data.
+pub const DATA: &str = include_str!("overlay.json");
+
+static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA) {
+    Ok(Value::Object(mut data)) => match data.remove("types") {
+        Some(Value::Object(types)) => types,
+        _ => Node::new(),
+    },
+    _ => Node::new(),
+});
+
+/// A definition of this name, with what the data says of it.
+pub(super) fn applied(name: &str, definition: &Value) -> Option<Value> {
+    if !name.starts_with("io.k8s.") {
+        return None;
+    }
+    let mut definition = definition.clone();
+    if let Some(properties) = definition.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.values_mut().for_each(allow_float);
+    }
+    if let (Some(facts), Value::Object(node)) = (TYPES.get(name), &mut definition) {
+        apply(facts, node);
+    }
+    Some(definition)
+}
+
+/// Kubernetes' own floats are Kubernetes' own affair.
+fn allow_float(schema: &mut Value) {
+    let is_float = schema.get("type").is_some_and(|own| own == "number" || own == &json!(["number", "null"]));
+    if let (true, Value::Object(schema)) = (is_float, schema) {
+        schema.insert("x-logger-float".to_owned(), json!(true));
+    }
+}
+
+fn apply(facts: &Value, node: &mut Node) {
+    set(node, MAP_TYPE, facts.get("map"));
+    let properties = node.get("properties").and_then(Value::as_object);
+    let declared =
+        |name: &&Value| name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)));
+    let required: Vec<Value> =
+        facts.get("required").and_then(Value::as_array).into_iter().flatten().filter(declared).cloned().collect();
+    if !required.is_empty() {
+        node.insert("required".to_owned(), Value::Array(required));
+    }
+    let fields = facts.get("fields").and_then(Value::as_object).into_iter().flatten();
+    for (name, facts) in fields {
+        let property = node.get_mut("properties").and_then(|all| all.get_mut(name)).and_then(Value::as_object_mut);
+        let Some(property) = property else { continue };
+        for (key, fact) in
+            [(LIST_TYPE, "list"), (LIST_KEYS, "keys"), (MAP_TYPE, "map"), ("default", "default"), ("format", "format")]
+        {
+            set(property, key, facts.get(fact));
+        }
+    }
+}
+
+fn set(node: &mut Node, key: &str, value: Option<&Value>) {
+    node.extend(value.map(|value| (key.to_owned(), value.clone())));
+}

@@ -1,0 +1,51 @@
+//! Where the walk is: in the JSON, and in the Rust types it comes from.
+
+use serde_json::Value;
+
+/// A node's place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// Its JSON path.
+    pub(super) path: String,
+    /// Its Rust type and field.
+    pub(super) rust: Option<String>,
+    /// How many nodes are above it.
+    pub(super) level: usize,
+    /// How many levels of a type that contains itself may be spelled out here.
+    pub(super) depth: Option<usize>,
+}
+
+impl Place {
+    /// The place of a property. Who declares it, and under which name in Rust, its own schema may say.
+    pub(super) fn property(&self, name: &str, schema: &Value) -> Place {
+        let owner = find(schema, OWNER).and_then(Value::as_str);
+        let field = find(schema, FIELD).and_then(Value::as_str).unwrap_or(name);
+        let rust = owner.map(|owner| format!("{owner}::{field}"));
+        Place { rust, ..self.below(&format!(".{name}")) }
+    }
+
+    /// The place of a list's items, or of a map's values. In Rust they have no name but the field's.
+    pub(super) fn below(&self, step: &str) -> Place {
+        Place {
+            path: format!("{}{step}", self.path),
+            rust: self.rust.clone(),
+            level: self.level + 1,
+            depth: self.depth,
+        }
+    }
+}
+
+/// On an object: the path of its Rust type.
+pub(super) const TYPE: &str = "x-rust-type";
+/// On a property: the name of its Rust field.
+pub(super) const FIELD: &str = "x-rust-field";
+/// On an alternative: the name of the Rust variant.
+pub(super) const VARIANT: &str = "x-rust-variant";
+/// On a property, put there by this pass: the Rust type that declares it. Flattened types share one object.
+pub(super) const OWNER: &str = "x-rust-owner";
+
+/// A keyword of a schema, or of one of its facts, the last one first.
+pub(super) fn find<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    let conjuncts = || schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+    schema.get(key).or_else(|| conjuncts().rev().find_map(|conjunct| conjunct.get(key)))
+}
