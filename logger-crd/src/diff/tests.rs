@@ -1,0 +1,311 @@
+//! What each change is taken for.
+
+use serde_json::{Value, json};
+
+use super::{Change, Class, definitions};
+
+/// A definition with one version.
+fn definition(schema: Value) -> Value {
+    json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Widget", "plural": "widgets", "shortNames": ["wg"], "categories": ["all"]},
+            "scope": "Namespaced",
+            "versions": [version("v1", true, true, schema)],
+        },
+    })
+}
+
+fn version(name: &str, served: bool, storage: bool, schema: Value) -> Value {
+    json!({
+        "name": name,
+        "served": served,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": schema},
+        "additionalPrinterColumns": [{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
+        "subresources": {"status": {}, "scale": {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": ".status.selector",
+        }},
+        "selectableFields": [{"jsonPath": ".spec.size"}],
+    })
+}
+
+fn widget() -> Value {
+    definition(json!({"type": "object"}))
+}
+
+/// A definition after an edit of one place.
+fn with(place: &str, value: Value) -> Value {
+    let mut definition = widget();
+    let (parent, name) = place.rsplit_once('/').unwrap();
+    definition.pointer_mut(parent).unwrap()[name] = value;
+    definition
+}
+
+fn classes(changes: &[Change]) -> Vec<(Class, &str)> {
+    changes.iter().map(|change| (change.class, change.path.as_str())).collect()
+}
+
+/// The one change between two definitions.
+fn only(old: &Value, new: &Value) -> (Class, String) {
+    let changes = definitions(old, new);
+    assert_eq!(changes.len(), 1, "{changes:#?}");
+    (changes[0].class, changes[0].path.clone())
+}
+
+#[test]
+fn nothing_differs_from_itself() {
+    assert_eq!(definitions(&widget(), &widget()), []);
+    assert_eq!(definitions(&Value::Null, &json!([1])), []);
+}
+
+#[test]
+fn changes_of_the_definition() {
+    use Class::{Breaking, Refused, Safe};
+    let v1 = "/spec/versions/0";
+    for (place, value, class, path) in [
+        ("/spec/group", json!("example.org"), Refused, "spec.group"),
+        ("/spec/scope", json!("Cluster"), Refused, "spec.scope"),
+        ("/spec/names/plural", json!("things"), Refused, "spec.names.plural"),
+        ("/spec/names/kind", json!("Thing"), Refused, "spec.names.kind"),
+        ("/spec/names/listKind", json!("Widgets"), Breaking, "spec.names.listKind"),
+        ("/spec/names/singular", json!("wdg"), Breaking, "spec.names.singular"),
+        ("/spec/names/shortNames", json!([]), Breaking, "spec.names.shortNames"),
+        ("/spec/names/shortNames", json!(["wg", "w"]), Safe, "spec.names.shortNames"),
+        ("/spec/names/categories", json!([]), Safe, "spec.names.categories"),
+        ("/spec/preserveUnknownFields", json!(true), Refused, "spec.preserveUnknownFields"),
+        ("/spec/conversion", json!({"strategy": "Webhook"}), Safe, "spec.conversion"),
+        ("/spec/versions/0/served", json!(false), Breaking, "served"),
+        ("/spec/versions/0/deprecated", json!(true), Safe, "deprecated"),
+        ("/spec/versions/0/additionalPrinterColumns", json!([]), Safe, "additionalPrinterColumns"),
+        ("/spec/versions/0/subresources/status", Value::Null, Breaking, "subresources.status"),
+        ("/spec/versions/0/subresources/scale", Value::Null, Breaking, "subresources.scale"),
+        ("/spec/versions/0/selectableFields", json!([]), Breaking, "selectableFields"),
+    ] {
+        assert_eq!(only(&widget(), &with(place, value)), (class, path.to_owned()), "{place}");
+    }
+    for (place, value, class, path) in [
+        ("/subresources/status", Value::Null, Breaking, "subresources.status"),
+        ("/subresources/scale", Value::Null, Safe, "subresources.scale"),
+        ("/selectableFields", json!([]), Safe, "selectableFields"),
+        ("/served", json!(false), Safe, "served"),
+    ] {
+        let old = with(&format!("{v1}{place}"), value);
+        assert_eq!(only(&old, &widget()), (class, path.to_owned()), "{place} added");
+    }
+    let scale = "/spec/versions/0/subresources/scale";
+    let other = with(&format!("{scale}/specReplicasPath"), json!(".spec.size"));
+    assert_eq!(only(&widget(), &other), (Breaking, "subresources.scale.specReplicasPath".to_owned()));
+    let mut without = widget();
+    without.pointer_mut(scale).unwrap().as_object_mut().unwrap().remove("labelSelectorPath");
+    assert_eq!(only(&widget(), &without), (Breaking, "subresources.scale.labelSelectorPath".to_owned()));
+    assert_eq!(only(&without, &widget()), (Safe, "subresources.scale.labelSelectorPath".to_owned()));
+}
+
+#[test]
+fn changes_of_a_schema() {
+    use Class::{Breaking, Safe, Tightening};
+    let string = |more: Value| {
+        let mut schema = json!({"type": "string"});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        schema
+    };
+    let list = |more: Value| {
+        let mut schema =
+            json!({"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        schema
+    };
+    let rule = |more: Value| {
+        let mut rule = json!({"rule": "self != ''"});
+        rule.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        string(json!({"x-kubernetes-validations": [rule]}))
+    };
+    let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let int_or_string = json!({"x-kubernetes-int-or-string": true});
+    let map = |values: Value| json!({"type": "object", "additionalProperties": values});
+    let either = json!([{"required": ["a"]}, {"required": ["b"]}]);
+    // Each row both ways: what it means from left to right, and from right to left.
+    for (left, right, there, back) in [
+        (string(json!({})), json!({"type": "integer"}), Breaking, Breaking),
+        (json!({"type": "integer"}), int_or_string.clone(), Breaking, Breaking),
+        (string(json!({})), any.clone(), Breaking, Breaking),
+        (
+            json!({"type": "integer", "format": "int32"}),
+            json!({"type": "integer", "format": "int64"}),
+            Breaking,
+            Breaking,
+        ),
+        (json!({"type": "integer", "format": "int32"}), json!({"type": "integer"}), Breaking, Tightening),
+        (string(json!({"format": "date-time"})), string(json!({})), Safe, Tightening),
+        (string(json!({"format": "colour"})), string(json!({})), Safe, Safe),
+        (string(json!({"nullable": true})), string(json!({})), Tightening, Safe),
+        (string(json!({"default": "a"})), string(json!({"default": "b"})), Breaking, Breaking),
+        (string(json!({"default": "a"})), string(json!({})), Breaking, Safe),
+        (string(json!({"enum": ["a"]})), string(json!({"enum": ["b", "a"]})), Safe, Tightening),
+        (string(json!({"enum": ["a"]})), string(json!({})), Safe, Tightening),
+        (string(json!({"pattern": "a"})), string(json!({"pattern": "b"})), Tightening, Tightening),
+        (string(json!({"pattern": "a"})), string(json!({})), Safe, Tightening),
+        (string(json!({"minLength": 1})), string(json!({"minLength": 2})), Tightening, Safe),
+        (string(json!({"maxLength": 1})), string(json!({"maxLength": 2})), Safe, Tightening),
+        (string(json!({"maxLength": 1})), string(json!({})), Safe, Tightening),
+        (json!({"type": "number", "minimum": 1}), json!({"type": "number", "minimum": 0.5}), Safe, Tightening),
+        (
+            json!({"type": "number", "maximum": 1}),
+            json!({"type": "number", "maximum": 1, "exclusiveMaximum": true}),
+            Tightening,
+            Safe,
+        ),
+        (json!({"type": "integer", "multipleOf": 4}), json!({"type": "integer", "multipleOf": 2}), Safe, Tightening),
+        (json!({"type": "integer", "multipleOf": 4}), json!({"type": "integer"}), Safe, Tightening),
+        (list(json!({"x-kubernetes-list-type": "set"})), list(json!({})), Breaking, Breaking),
+        (
+            list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})),
+            list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "port"]})),
+            Breaking,
+            Breaking,
+        ),
+        (json!({"type": "object", "x-kubernetes-map-type": "atomic"}), json!({"type": "object"}), Breaking, Breaking),
+        (any.clone(), json!({"type": "object"}), Breaking, Safe),
+        (map(json!({"type": "string"})), map(json!(true)), Safe, Breaking),
+        (map(json!({"type": "string"})), json!({"type": "object"}), Breaking, Safe),
+        (map(json!({"type": "string"})), any.clone(), Safe, Breaking),
+        (map(json!({"type": "string"})), map(json!({"type": "string", "maxLength": 3})), Tightening, Safe),
+        (rule(json!({})), string(json!({})), Safe, Tightening),
+        (rule(json!({})), rule(json!({"message": "give a text"})), Safe, Safe),
+        (rule(json!({})), rule(json!({"optionalOldSelf": true})), Tightening, Safe),
+        (json!({"type": "object", "oneOf": either}), json!({"type": "object"}), Safe, Tightening),
+        (
+            json!({"type": "object", "anyOf": either}),
+            json!({"type": "object", "anyOf": [{"required": ["a"]}]}),
+            Tightening,
+            Safe,
+        ),
+        (
+            json!({"type": "object", "allOf": either}),
+            json!({"type": "object", "allOf": [{"required": ["a"]}]}),
+            Safe,
+            Tightening,
+        ),
+        (json!({"type": "object", "not": {"required": ["a"]}}), json!({"type": "object"}), Safe, Tightening),
+        (json!({"type": "object", "x-future": 1}), json!({"type": "object"}), Tightening, Tightening),
+    ] {
+        let (old, new) = (field(&left), field(&right));
+        assert_eq!(worst(&definitions(&old, &new)), Some(there), "{left} -> {right}");
+        assert_eq!(worst(&definitions(&new, &old)), Some(back), "{right} -> {left}");
+    }
+}
+
+/// A definition whose objects have one field.
+fn field(schema: &Value) -> Value {
+    definition(json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"x": schema}}}}))
+}
+
+fn worst(changes: &[Change]) -> Option<Class> {
+    changes.iter().map(|change| change.class).max()
+}
+
+#[test]
+fn what_says_the_same_is_no_change() {
+    let list = |more: Value| {
+        let mut schema = json!({"type": "array", "items": {"type": "string"}, "description": "One"});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        field(&schema)
+    };
+    for (old, new) in [
+        (list(json!({})), list(json!({"x-kubernetes-list-type": "atomic", "description": "Two", "title": "T"}))),
+        (
+            field(&json!({"type": "object", "x-kubernetes-map-type": "granular"})),
+            field(&json!({"type": "object", "example": {"a": 1}})),
+        ),
+        (field(&json!({"type": "number", "maximum": 1})), field(&json!({"type": "number", "maximum": 1.0}))),
+        (
+            field(&json!({"x-kubernetes-int-or-string": true})),
+            field(&json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]})),
+        ),
+    ] {
+        assert_eq!(definitions(&old, &new), [], "{old} -> {new}");
+    }
+}
+
+#[test]
+fn fields_that_come_and_go() {
+    use Class::{Breaking, Safe, Tightening};
+    let object =
+        |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
+    let text = json!({"type": "string"});
+    let with_default = json!({"type": "string", "default": "a"});
+    let of = |old: Value, new: Value| definitions(&definition(old), &definition(new));
+    let none = object(json!({}), json!([]));
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let open_with = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"a": text}});
+    for (old, new, class) in [
+        (object(json!({"a": text}), json!(["a"])), none.clone(), Breaking),
+        (none.clone(), object(json!({"a": text}), json!([])), Safe),
+        (none.clone(), object(json!({"a": text}), json!(["a"])), Breaking),
+        (none.clone(), object(json!({"a": with_default}), json!(["a"])), Safe),
+        (object(json!({"a": text}), json!([])), object(json!({"a": text}), json!(["a"])), Breaking),
+        (object(json!({"a": with_default}), json!([])), object(json!({"a": with_default}), json!(["a"])), Safe),
+        (object(json!({"a": text}), json!(["a"])), object(json!({"a": text}), json!([])), Safe),
+        (open.clone(), open_with.clone(), Tightening),
+        (open_with, open, Safe),
+    ] {
+        let changes = of(old.clone(), new.clone());
+        assert_eq!(classes(&changes), [(class, ".a")], "{old} -> {new}: {changes:#?}");
+    }
+    let deep = |leaf: Value| {
+        object(json!({"a.b": {"type": "array", "items": {"type": "object", "additionalProperties": leaf}}}), json!([]))
+    };
+    let changes = of(deep(json!({"type": "string", "maxLength": 1})), deep(text));
+    assert_eq!(classes(&changes), [(Safe, r#"["a.b"][]{}"#)]);
+}
+
+#[test]
+fn versions_that_come_and_go() {
+    use Class::{Breaking, Refused, Safe};
+    let schema = || json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let of = |versions: Vec<Value>| {
+        let mut definition = widget();
+        definition["spec"]["versions"] = json!(versions);
+        definition
+    };
+    let v1 = of(vec![version("v1", true, true, schema())]);
+    let both = of(vec![version("v1", true, false, schema()), version("v2", true, true, schema())]);
+    let changes = definitions(&v1, &both);
+    assert_eq!(classes(&changes), [(Safe, "spec.versions"), (Safe, "spec.versions")], "{changes:#?}");
+
+    let v2 = of(vec![version("v2", true, true, schema())]);
+    assert_eq!(only(&both, &v2), (Breaking, "spec.versions".to_owned()));
+    let mut stored = both.clone();
+    stored["status"] = json!({"storedVersions": ["v1", "v2"]});
+    assert_eq!(only(&stored, &v2), (Refused, "spec.versions".to_owned()));
+    assert_eq!(definitions(&v1, &v2)[0].class, Refused, "what is stored cannot be read");
+    let unserved = of(vec![version("v1", false, false, schema()), version("v2", true, true, schema())]);
+    assert_eq!(only(&unserved, &v2), (Safe, "spec.versions".to_owned()));
+
+    let poorer = of(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);
+    let changes = definitions(&v1, &poorer);
+    let lost = changes.iter().find(|change| change.class == Breaking).unwrap();
+    assert_eq!((lost.path.as_str(), lost.old.as_deref()), (".a", Some("string")));
+    let mut converted = poorer;
+    converted["spec"]["conversion"] = json!({"strategy": "Webhook"});
+    assert_eq!(worst(&definitions(&v1, &converted)), Some(Safe));
+    let changes = definitions(&converted, &both);
+    assert!(classes(&changes).contains(&(Breaking, "spec.conversion")), "{changes:#?}");
+}
+
+#[test]
+fn a_change_is_told_in_a_line_and_in_json() {
+    let old = field(&json!({"type": "integer", "minimum": 1}));
+    let new = field(&json!({"type": "integer", "minimum": 2}));
+    let changes = definitions(&old, &new);
+    assert_eq!(changes[0].to_string(), "tightening: v1 .spec.x: smaller numbers are refused (`minimum`) (1 -> 2)");
+    let told = json!({
+        "version": "v1", "path": ".spec.x", "class": "tightening", "what": "smaller numbers are refused (`minimum`)",
+        "old": "1", "new": "2",
+    });
+    assert_eq!(changes[0].to_json(), told);
+}
