@@ -1,6 +1,7 @@
 //! The command line that any project's xtask calls.
 
-use std::collections::BTreeSet;
+mod package;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,9 +10,23 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use logger_core::meta::ApiGroup;
 
+use crate::crd_command::{self, Crd};
 use crate::explain::{explain, page};
 use crate::file::{File, Plan};
 use crate::{Layout, generate, generate_kubernetes, report};
+
+/// What a project's xtask can do about its API. An xtask with chores of its own flattens this into them
+/// (`#[command(flatten)]`) and hands it back to [`Command::run`].
+#[derive(Clone, Debug, clap::Subcommand)]
+#[command(about = None, long_about = None)]
+#[allow(clippy::large_enum_variant, reason = "made once, by clap")]
+pub enum Command {
+    /// Write the client crate and the CRD files, check them, or explain the attributes.
+    Codegen(Args),
+    /// Compare definitions: what changed, and whom it breaks.
+    #[command(subcommand)]
+    Crd(Crd),
+}
 
 /// Writes the client crate and the CRD files, or tells how the tree differs from them.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -45,17 +60,47 @@ pub enum Action {
     },
 }
 
-#[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
-enum Command {
-    /// Write the client crate and the CRD files, or explain the attributes.
-    Codegen(Args),
+/// Where a project is. What is left out is as `codegen` finds it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Place {
+    /// Root of the workspace; by default the nearest directory above with a `[workspace]` in its Cargo.toml.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Sources of the client crate, below the root; by default `my-client/src` for a crate `my_types`.
+    #[arg(long, value_name = "DIR")]
+    pub client_dir: Option<String>,
+    /// CRD files, below the root; by default `config/crd/bases`.
+    #[arg(long, value_name = "DIR")]
+    pub crd_dir: Option<String>,
 }
 
-/// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`, `cargo xtask codegen explain`.
+/// A project: where it is, and what is generated for it.
+pub(crate) struct Project {
+    pub(crate) root: PathBuf,
+    pub(crate) layout: Layout,
+}
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`, `cargo xtask codegen explain`,
+/// `cargo xtask crd diff`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
-    let Command::Codegen(args) = Command::parse();
-    run(groups, &args)
+    Program::parse().command.run(groups)
+}
+
+impl Command {
+    /// Does it and prints what came of it. Exit codes: 0 clean or done, 1 drift or a change that is not allowed, 2 error.
+    pub fn run(&self, groups: &[ApiGroup]) -> ExitCode {
+        match self {
+            Command::Codegen(args) => run(groups, args),
+            Command::Crd(crd) => ended(crd_command::run(groups, crd)),
+        }
+    }
 }
 
 /// Runs `codegen` and prints what came of it. Exit codes: 0 clean, written or explained, 1 drift, 2 error.
@@ -92,15 +137,7 @@ fn ended(result: Result<ExitCode>) -> ExitCode {
 }
 
 fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
-    let Some(types_crate) = types_crate(groups) else {
-        bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
-    };
-    let mut layout = args.layout(types_crate)?;
-    let root = match &args.root {
-        Some(root) => root.clone(),
-        None => workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
-    };
-    layout.features = features(&manifest(&root, &layout)?)?;
+    let Project { root, layout } = Project::find(groups, &args.place())?;
     let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
     put(&root, &files, &layout, args)
 }
@@ -118,6 +155,28 @@ fn put(root: &Path, files: &[File], layout: &Layout, args: &Args) -> Result<Exit
 }
 
 impl Args {
+    fn place(&self) -> Place {
+        Place { root: self.root.clone(), client_dir: self.client_dir.clone(), crd_dir: self.crd_dir.clone() }
+    }
+}
+
+impl Project {
+    /// The project of a types crate, found from the current directory.
+    pub(crate) fn find(groups: &[ApiGroup], place: &Place) -> Result<Self> {
+        let Some(types_crate) = types_crate(groups) else {
+            bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
+        };
+        let mut layout = place.layout(types_crate)?;
+        let root = match &place.root {
+            Some(root) => root.clone(),
+            None => package::workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
+        };
+        layout.features = package::features(&package::manifest(&root, &layout)?)?;
+        Ok(Project { root, layout })
+    }
+}
+
+impl Place {
     fn layout(&self, types_crate: &str) -> Result<Layout> {
         let mut layout = Layout::for_types_crate(types_crate);
         if let Some(directory) = &self.client_dir {
@@ -136,30 +195,8 @@ impl Args {
     }
 }
 
-/// The manifest of the client's package, which must be there: files in no package would be built by nobody.
-fn manifest(root: &Path, layout: &Layout) -> Result<PathBuf> {
-    let package = root.join(layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir));
-    let manifest = package.join("Cargo.toml");
-    if !manifest.is_file() {
-        let package = package.display();
-        bail!(
-            "there is no package in {package}: make it (an empty library crate), or name its sources with --client-dir"
-        );
-    }
-    Ok(manifest)
-}
-
-/// The cargo features that a package declares.
-fn features(manifest: &Path) -> Result<BTreeSet<String>> {
-    let named = || format!("cannot read {}", manifest.display());
-    let text = std::fs::read_to_string(manifest).with_context(named)?;
-    let package: toml::Table = text.parse().with_context(named)?;
-    let features = package.get("features").and_then(toml::Value::as_table);
-    Ok(features.into_iter().flat_map(toml::Table::keys).cloned().collect())
-}
-
 /// Prints. Where nobody listens any more (a closed pipe), the exit code still tells.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
@@ -167,13 +204,4 @@ fn say(text: &str) {
 fn types_crate(groups: &[ApiGroup]) -> Option<&'static str> {
     let group = groups.iter().find(|group| group.kinds().next().is_some())?;
     group.module.split("::").next()
-}
-
-fn workspace_root(from: &Path) -> Result<PathBuf> {
-    let is_root = |directory: &&Path| {
-        std::fs::read_to_string(directory.join("Cargo.toml"))
-            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
-    };
-    let root = from.ancestors().find(is_root).context("no Cargo.toml with `[workspace]` here or above; give --root")?;
-    Ok(root.to_owned())
 }

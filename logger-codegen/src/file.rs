@@ -106,6 +106,11 @@ impl<'a> Plan<'a> {
         Ok(Plan { root, files, strays })
     }
 
+    /// Files that were once generated and are not any more.
+    pub(crate) fn strays(&self) -> &BTreeSet<PathBuf> {
+        &self.strays
+    }
+
     /// How the tree differs. Nothing is changed.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod api;
 mod apply;
 mod cli;
 mod crd;
+mod crd_command;
 mod deprecation;
 mod diagnostic;
 mod emit;
@@ -25,7 +26,8 @@ use std::collections::BTreeSet;
 
 use logger_core::meta::ApiGroup;
 
-pub use cli::{Action, Args, cli, run, run_attributes, run_kubernetes};
+pub use cli::{Action, Args, Command, Place, cli, run, run_attributes, run_kubernetes};
+pub use crd_command::{Allowed, Crd, Diff};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
 

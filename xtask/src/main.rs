@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use logger_codegen::Args;
+use logger_codegen::{Args, Command};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
-    /// Write the client crates and the CRD files, check them, or explain the attributes.
-    Codegen(Args),
+    #[command(flatten)]
+    Api(Command),
     /// Run the quickstart: a controller on the generated client, on the embedded API server or `--kubeconfig FILE`.
     Quickstart(Passed),
     /// Build, start, stop or find a real control plane: build, up, down, path.
@@ -36,7 +36,8 @@ struct Passed {
 
 fn main() -> ExitCode {
     match Chore::parse() {
-        Chore::Codegen(args) => codegen(&args),
+        Chore::Api(Command::Codegen(args)) => codegen(&args),
+        Chore::Api(command) => command.run(logger_types::groups()),
         Chore::Quickstart(passed) => cargo::run_package("quickstart", &passed.args),
         Chore::Envtest(passed) => cargo::run_package("envtest", &passed.args),
         Chore::Overlay(passed) => cargo::run_package("overlay", &passed.args),

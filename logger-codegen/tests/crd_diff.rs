@@ -1,0 +1,127 @@
+//! `crd diff` on a project of its own: what it compares, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{self, ExitCode};
+
+use logger_codegen::{Allowed, Args, Command, Crd, Diff, Place, run};
+use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use tempfile::TempDir;
+
+fn bounded(_: &mut SchemaGenerator) -> Schema {
+    let spec = json_schema!({"type": "object", "properties": {"size": {"type": "integer", "minimum": 1}}});
+    json_schema!({"type": "object", "properties": {"spec": spec}})
+}
+
+fn coloured(_: &mut SchemaGenerator) -> Schema {
+    let spec = json_schema!({"type": "object", "properties": {"colour": {"type": "string"}}});
+    json_schema!({"type": "object", "properties": {"spec": spec}})
+}
+
+const fn kind(schema: fn(&mut SchemaGenerator) -> Schema) -> ApiKind {
+    ApiKind {
+        kind: "Widget",
+        rust_name: "Widget",
+        plural: "widgets",
+        singular: "widget",
+        scope: Scope::Namespaced,
+        schema: Some(schema),
+        ..ApiKind::UNKNOWN
+    }
+}
+
+const fn group(types: &'static [TypeMeta]) -> ApiGroup {
+    ApiGroup { group: "example.com", version: "v1", group_ident: None, module: "my_types::v1", types }
+}
+
+const BOUNDED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(bounded))])];
+const COLOURED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(coloured))])];
+
+/// A project of which `BOUNDED` is committed, below the top of its repository.
+fn project() -> (TempDir, std::path::PathBuf) {
+    let repository = TempDir::new().unwrap();
+    let root = repository.path().join("project");
+    fs::create_dir_all(root.join("my-client")).unwrap();
+    fs::write(root.join("my-client/Cargo.toml"), "[package]\n").unwrap();
+    let args = Args { root: Some(root.clone()), ..Args::default() };
+    assert_eq!(run(BOUNDED, &args), ExitCode::SUCCESS);
+    for args in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "--message", "one"]] {
+        git(&root, args);
+    }
+    (repository, root)
+}
+
+fn git(root: &Path, args: &[&str]) {
+    let done = process::Command::new("git")
+        .args(["-c", "user.name=Tester", "-c", "user.email=tester@example.com", "-c", "commit.gpgsign=false"])
+        .args(args)
+        .current_dir(root)
+        .status();
+    assert!(done.unwrap().success(), "git {args:?}");
+}
+
+fn diff(groups: &[ApiGroup], root: &Path, old: Option<&str>, new: Option<&str>, allow: &[Allowed]) -> ExitCode {
+    let place = Place { root: Some(root.to_owned()), ..Place::default() };
+    let diff =
+        Diff { old: old.map(str::to_owned), new: new.map(str::to_owned), allow: allow.to_vec(), json: false, place };
+    Command::Crd(Crd::Diff(diff)).run(groups)
+}
+
+#[test]
+fn a_revision_is_compared_with_what_the_types_say_though_it_is_not_written() {
+    let (_repository, root) = project();
+    assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::SUCCESS);
+    assert_eq!(diff(COLOURED, &root, None, None, &[]), ExitCode::from(1), "a field is gone");
+    assert_eq!(diff(COLOURED, &root, None, None, &[Allowed::Tightening]), ExitCode::from(1));
+    assert_eq!(diff(COLOURED, &root, Some("HEAD"), None, &[Allowed::Breaking]), ExitCode::SUCCESS);
+    for nothing in ["HEAD~1", "nothing", "--help", ""] {
+        assert_eq!(diff(BOUNDED, &root, Some(nothing), None, &[]), ExitCode::from(2), "{nothing}");
+    }
+}
+
+#[test]
+fn what_others_keep_in_the_directory_is_not_gone() {
+    let (_repository, root) = project();
+    let bases = root.join("config/crd/bases");
+    let ours = fs::read_to_string(bases.join("example.com_widgets.yaml")).unwrap();
+    let theirs = ours.replace("widgets", "things").replace("`my_types`", "`their_types`");
+    fs::write(bases.join("example.com_things.yaml"), theirs).unwrap();
+    fs::write(bases.join("kustomization.yaml"), "resources: []\n").unwrap();
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "two"]);
+    assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::SUCCESS);
+
+    let ours_too = ours.replace("widgets", "gadgets");
+    fs::write(bases.join("example.com_gadgets.yaml"), ours_too).unwrap();
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "three"]);
+    assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::from(1), "it is not generated any more");
+}
+
+#[test]
+fn files_and_directories_are_compared() {
+    let (_repository, root) = project();
+    let file = root.join("config/crd/bases/example.com_widgets.yaml");
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let tight = root.join("tight.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&tight, text.replace("minimum: 1", "minimum: 2")).unwrap();
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&file)), Some(&path(&tight)), &[]), ExitCode::from(1));
+    assert_eq!(
+        diff(BOUNDED, &root, Some(&path(&file)), Some(&path(&tight)), &[Allowed::Tightening]),
+        ExitCode::SUCCESS
+    );
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&tight)), None, &[]), ExitCode::SUCCESS, "the bound is wider");
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&root.join("config/crd/bases"))), None, &[]), ExitCode::SUCCESS);
+
+    let other = root.join("other.yaml");
+    fs::write(&other, text.replace("widgets", "things")).unwrap();
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "nothing in common");
+    fs::write(&other, "a: [b").unwrap();
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "no YAML");
+    fs::write(&other, text.replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")).unwrap();
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "an old form");
+}
