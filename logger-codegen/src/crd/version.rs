@@ -88,9 +88,8 @@ impl Version {
     }
 
     /// The paths of the fields with a mark, and what it says.
-    fn marked<'a>(&'a self, mark: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        let marks = self.schema.marks.iter();
-        marks.filter_map(move |(path, marks)| Some((path.as_str(), marks.get(mark)?)))
+    fn marked<'a>(&'a self, mark: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.schema.marks.get(mark).into_iter().flatten().map(|(path, said)| (path.as_str(), said))
     }
 
     /// The path, if it is that of one value and no item or entry of many.

@@ -67,9 +67,7 @@ impl Pass<'_> {
             said.marks.insert("x-logger-schemaless".to_owned(), json!(true));
             return said;
         }
-        let depth = find(schema, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
-        let at = Place { depth: depth.or(at.depth), ..at.clone() };
-        self.conjunct(schema, &mut said, &at);
+        self.conjunct(schema, &mut said, &at.with_depth_of(schema));
         said
     }
 
@@ -137,7 +135,7 @@ impl Pass<'_> {
         let cycle: Vec<String> = self.open[from..].iter().chain([&name.to_owned()]).map(shown).collect();
         let cycle = cycle.join("` → `");
         format!(
-            "`{cycle}` contains itself, and a structural schema has no references; say with `#[k8s(depth = N)]` how many \
+            "`{cycle}` contains itself, and a structural schema has no references; say with `#[schema(depth = N)]` how many \
              levels are spelled out, or break the cycle with `serde_json::Value`"
         )
     }

@@ -11,7 +11,7 @@ pub(super) const BYTES: &str = "a list of bytes is a list of numbers in JSON, an
                                 `k8s_openapi::ByteString` with `#[schemars(with = \"String\", extend(\"format\" = \"byte\"))]`, \
                                 or `Vec<u16>` if a list of numbers is meant";
 pub(super) const FLOAT: &str = "a float is not the same in all languages and encodings, and Kubernetes' conventions forbid it; \
-                                use an integer of a smaller unit or a `Quantity`, or allow it with `#[k8s(allow_float)]`";
+                                use an integer of a smaller unit or a `Quantity`, or allow it with `#[schema(allow_float)]`";
 const DURATION: &str = "a `std::time::Duration` is `{secs, nanos}` in JSON, which nobody writes by hand; use a number whose \
                         name says the unit, or a `String` such as `1h30m` with a pattern";
 const SYSTEM_TIME: &str = "a `std::time::SystemTime` is `{secs_since_epoch, nanos_since_epoch}` in JSON; use \

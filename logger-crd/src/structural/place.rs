@@ -33,6 +33,12 @@ impl Place {
             depth: self.depth,
         }
     }
+
+    /// With the depth that the schema here says, which is that of all below it.
+    pub(super) fn with_depth_of(&self, schema: &Value) -> Place {
+        let depth = find(schema, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
+        Place { depth: depth.or(self.depth), ..self.clone() }
+    }
 }
 
 /// On an object: the path of its Rust type.

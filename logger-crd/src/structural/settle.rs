@@ -134,7 +134,7 @@ impl Pass<'_> {
     fn children(&mut self, node: &mut Node, at: &Place) {
         if let Some(Value::Object(properties)) = node.get_mut("properties") {
             for (name, schema) in properties {
-                let at = at.property(name, schema);
+                let at = at.property(name, schema).with_depth_of(schema);
                 *schema = Value::Object(self.node(&schema.take(), &at));
             }
         }
@@ -148,7 +148,7 @@ impl Pass<'_> {
 
     /// A `None` in a list or a map is a null: there is no field that could be absent.
     fn element(&mut self, schema: &Value, at: &Place, step: &str) -> Node {
-        let below = at.below(step);
+        let below = at.below(step).with_depth_of(schema);
         if !self.has_room(&below) {
             return Node::new();
         }
@@ -264,6 +264,9 @@ fn each(said: &mut Said) {
 }
 
 fn infer_type(said: &mut Said) {
+    if said.get("x-kubernetes-embedded-resource").is_some() && said.get("type").is_none() {
+        return said.meet("type", json!("object"));
+    }
     if ["type", INT_OR_STRING, PRESERVE].iter().any(|key| said.get(key).is_some()) {
         return;
     }

@@ -600,7 +600,7 @@ fn no_one_type(all: &[Said]) -> String {
         (0..all.len()).map(|i| format!("{} is of type {}", label(all, i), kind(&all[i]))).collect();
     format!(
         "{}, and a field has one type; use an enum with a struct for each form, or take any value with \
-         `#[k8s(preserve_unknown)]`",
+         `#[schema(preserve_unknown_fields)]`",
         kinds.join(", ")
     )
 }
