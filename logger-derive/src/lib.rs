@@ -99,7 +99,7 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// It implements `Object` and `Kind`, k8s-openapi's `Resource` and `Metadata` (so kube's `Resource` too), `Serialize`
 /// and `Deserialize` (`apiVersion` and `kind` written and checked, unset fields left out) and the verb markers, and
 /// leaves the constant `Kind::API_KIND` that the generator reads. The type must also derive `Clone`, `Debug`,
-/// `DeepCopy` and schemars' `JsonSchema`, and be listed in a `group_version!`.
+/// `DeepCopy` and `KubeSchema` (or schemars' `JsonSchema`), and be listed in a `group_version!`.
 ///
 /// # Attributes
 /// `cargo xtask codegen explain` tells of each keyword how it is written, its Go tag, its rule and an example.
@@ -115,8 +115,9 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 ///
 /// ## `#[k8s(..)]`
 /// What the API server is told: the names `plural`, `singular`, `short_names` and `categories`, the `scope`, the
-/// `subresource(status, scale(..))`, the `printcolumns` of `kubectl get` and the `lifecycle(..)`. The scope must be said where there is no
-/// `#[genclient]`; all else has a default, or is not there.
+/// `subresource(status, scale(..))`, the `printcolumns` of `kubectl get`, `selectable_fields`, the `lifecycle(..)`, and of the
+/// definition itself `metadata(..)`, `storage` and `unserved`. The scope must be said where there is no `#[genclient]`; all
+/// else has a default, or is not there.
 ///
 /// With `deprecated` in its lifecycle the server warns of the kind, and so does rustc of its client, lister and informer.
 /// Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; the module then needs
@@ -126,21 +127,10 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// `rename_all = "camelCase"` on the struct, `rename = ".."`, `default` and `default = "path"` on its fields.
 ///
 /// # Schema
-/// The CRD's schema is what schemars makes of the types, so serde's and schemars' attributes on nested types are its markers:
-///
-/// | kubebuilder | here |
-/// |---|---|
-/// | JSON names | `#[serde(rename_all = "camelCase")]` on each struct |
-/// | `Optional` | `Option<T>`; it is not nullable, and left out when it is `None` |
-/// | `Nullable` | `logger_core::Nullable<T>` with `#[serde(default)]`: absent, null or a value |
-/// | `default` | `#[default(..)]` with [`#[logger_core::defaults]`](macro@defaults), or serde's `default` |
-/// | `Minimum`, `Maximum` | `#[schemars(range(min = 1, max = 9))]` |
-/// | `MinLength`, `MaxItems` and so on | `#[schemars(length(min = 1, max = 9))]` |
-/// | `Pattern` | `#[schemars(regex(pattern = "^[a-z]+$"))]` |
-/// | `Enum` | a Rust enum without data |
-/// | `listType=map` | `#[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]` |
-/// | `XValidation` | `#[schemars(extend("x-kubernetes-validations" = [{"rule": "self.min <= self.max"}]))]` |
-/// | `PreserveUnknownFields` | `serde_json::Value` |
+/// The CRD's schema is what schemars makes of the types, with what `#[schema(..)]` of [`KubeSchema`](macro@KubeSchema) says
+/// beside it. An `Option<T>` is not nullable, and left out when it is `None`; `logger_core::Nullable<T>` with
+/// `#[serde(default)]` is absent, null or a value. Defaults are `#[default(..)]` with
+/// [`#[logger_core::defaults]`](macro@defaults). Columns and selectable fields may be said on the fields they show.
 #[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     emit::derive_object(parse_macro_input!(input as DeriveInput)).into()

@@ -1,12 +1,11 @@
 //! The Logger kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
-use logger_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
-use schemars::JsonSchema;
+use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
 use serde::{Deserialize, Serialize};
 
 /// A Logger periodically writes user activity to files. At least one Logger must always survive.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, KubeSchema, Object)]
 #[genclient]
 #[k8s(short_names = ["lg"], categories = ["all"])]
 #[k8s(subresource(
@@ -29,21 +28,21 @@ pub struct Logger {
 }
 
 /// What is wanted of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerSpec {
     /// Name of the log: the files are named after it.
     pub name: String,
     /// Seconds between two writes; at least 1.
-    #[schemars(range(min = 1))]
+    #[schema(min = 1)]
     pub time_interval: i32,
     /// How many instances write the log; 1 if unset.
-    #[schemars(range(min = 0))]
+    #[schema(min = 0)]
     pub replicas: Option<i32>,
 }
 
 /// What was last observed of a Logger.
-#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerStatus {
     /// Whether the log is being written.
@@ -55,12 +54,12 @@ pub struct LoggerStatus {
     /// Label selector of the instances, as text: the scale subresource shows it to autoscalers.
     pub selector: Option<String>,
     /// The observations in detail, one of each type.
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    #[schema(list_type = map, list_map_keys = ["type"])]
     pub conditions: Option<Vec<Condition>>,
 }
 
 /// Whether a log is being written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 pub enum LoggerState {
     /// At least one instance writes.
     Available,
