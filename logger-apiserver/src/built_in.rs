@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub(crate) use decode::read;
 pub(crate) use kinds::ALL;
 pub(crate) use rules::check;
-pub(crate) use schema::Form;
+pub(crate) use schema::{Form, default};
 
 use crate::object::Object;
 

@@ -1,5 +1,6 @@
 //! Request bodies: from bytes to an object of the endpoint's kind
 
+use logger_crd::value;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     namespace,
     object::Object,
     patch::type_name,
-    schema,
     status::{FieldError, Refusal, Result},
 };
 
@@ -105,12 +105,12 @@ fn from_fields(
         object.metadata.managed_fields = None;
     }
     if let Some(schema) = kind.schema() {
-        let unknown = schema::prune(&mut object.body, schema);
+        let unknown = value::prune(&mut object.body, schema);
         if strict && !unknown.is_empty() {
             let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
             return Err(refuse(format!("strict decoding error: {}", unknown.join(", "))));
         }
-        schema::drop_nulls(&mut object.body, schema);
+        value::drop_nulls(&mut object.body, schema);
     }
     complete(kind, object)
 }
@@ -120,9 +120,7 @@ fn complete(kind: &Kind, mut object: Object) -> Result<Object> {
     if let Some(facts) = kind.as_built_in() {
         facts.fill_in(&mut object);
     }
-    if let Some(schema) = kind.schema() {
-        schema::default(&mut object.body, schema);
-    }
+    kind.default(&mut object.body);
     if !kind.namespaced {
         object.metadata.namespace = None;
     }

@@ -3,8 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, JSONSchemaProps,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
 };
+use logger_crd::value;
+use serde_json::{Map, Value, json};
 
 use crate::{
     built_in::{self, BuiltIn, Generation, Naming},
@@ -41,7 +43,7 @@ pub(crate) enum Family {
     Custom {
         /// The uid of the definition: a kind that is deleted and made again is another kind.
         definition: String,
-        schema: Option<Arc<JSONSchemaProps>>,
+        schema: Option<Arc<Value>>,
         versions: Arc<Versions>,
     },
 }
@@ -57,8 +59,8 @@ impl Versions {
     fn of(spec: &CustomResourceDefinitionSpec) -> Self {
         let api_version = |version: &CustomResourceDefinitionVersion| group_version(&spec.group, &version.name);
         let type_ = |version: &CustomResourceDefinitionVersion| {
-            let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref());
-            (api_version(version), Type::of_kind(schema))
+            let schema = schema_of(version);
+            (api_version(version), Type::of_kind(schema.as_ref()))
         };
         let replica_path = |version: &CustomResourceDefinitionVersion| {
             let scale = version.subresources.as_ref().and_then(|subresources| subresources.scale.as_ref());
@@ -138,7 +140,6 @@ impl Kind {
         versions: &Arc<Versions>,
         uid: &str,
     ) -> Self {
-        let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.clone());
         Self {
             group: spec.group.clone(),
             version: version.name.clone(),
@@ -153,7 +154,7 @@ impl Kind {
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
             family: Family::Custom {
                 definition: uid.to_owned(),
-                schema: schema.map(Arc::new),
+                schema: schema_of(version).map(Arc::new),
                 versions: versions.clone(),
             },
         }
@@ -219,11 +220,20 @@ impl Kind {
         }
     }
 
-    pub(crate) fn schema(&self) -> Option<&JSONSchemaProps> {
+    pub(crate) fn schema(&self) -> Option<&Value> {
         match &self.family {
             Family::BuiltIn(facts) => Some(&facts.form().schema),
             Family::Custom { schema, .. } => schema.as_deref(),
             Family::Namespace | Family::Definition => None,
+        }
+    }
+
+    /// Fills in the defaults of its schema.
+    pub(crate) fn default(&self, fields: &mut Map<String, Value>) {
+        match &self.family {
+            Family::BuiltIn(facts) => built_in::default(fields, &facts.form().schema),
+            Family::Custom { schema: Some(schema), .. } => value::default(fields, schema),
+            Family::Custom { schema: None, .. } | Family::Namespace | Family::Definition => {}
         }
     }
 
@@ -258,6 +268,11 @@ impl Kind {
     pub(crate) fn same_origin(&self, other: &Self) -> bool {
         self.definition_uid() == other.definition_uid()
     }
+}
+
+/// The schema of a version, as JSON.
+fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<Value> {
+    version.schema.as_ref()?.open_api_v3_schema.as_ref().map(|schema| json!(schema))
 }
 
 /// `group/version`, or `version` in the core group.

@@ -73,7 +73,6 @@ mod patch;
 mod read;
 mod request;
 mod scale;
-mod schema;
 mod selector;
 mod status;
 mod store;

@@ -26,6 +26,7 @@ mod writer;
 use std::collections::BTreeMap;
 
 use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
+use logger_crd::value;
 use serde_json::{Value, json};
 
 use self::{
@@ -40,7 +41,6 @@ use crate::{
     call::{Call, Endpoint},
     kinds::{Family, Kind},
     object::Object,
-    schema,
     status::{Refusal, Result},
 };
 
@@ -258,7 +258,7 @@ fn value(kind: &Kind, object: &Object) -> Value {
     let mut object = object.clone();
     object.metadata.managed_fields = None;
     if let Some(schema) = kind.schema().filter(|_| kind.types().len() > 1) {
-        schema::prune(&mut object.body, schema);
+        value::prune(&mut object.body, schema);
     }
     object.to_json(&kind.api_version(), &kind.kind)
 }

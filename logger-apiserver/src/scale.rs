@@ -5,6 +5,7 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale,
     apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
 };
+use logger_crd::value;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     decode, go_value,
     managed_fields::{self, Author},
     object::{Object, Stored},
-    patch, schema, selector,
+    patch, selector,
     status::{FieldError, Refusal, Result},
     write,
 };
@@ -152,7 +153,7 @@ fn store(state: &mut State, call: &Call, paths: &Paths, wanted: Wanted, old: &St
     new.metadata.managed_fields = wanted.entries;
     set(&mut new.body, path, wanted.replicas).map_err(Refusal::internal)?;
     if let Some(schema) = call.kind.schema() {
-        schema::prune(&mut new.body, schema);
+        value::prune(&mut new.body, schema);
     }
     if wanted.object.metadata.resource_version.is_some() {
         write::check_version(&call.kind, &wanted.object, old)?;

@@ -3,6 +3,8 @@
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
 
+use logger_crd::finding::Finding;
+
 use crate::kinds::Kind;
 
 /// The result of one request's work.
@@ -182,6 +184,13 @@ pub(crate) struct FieldError {
     reason: &'static str,
     field: String,
     message: String,
+}
+
+impl From<Finding> for FieldError {
+    fn from(finding: Finding) -> Self {
+        let message = finding.message();
+        Self::of(finding.reason.name(), finding.path, message)
+    }
 }
 
 impl FieldError {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
+use logger_crd::value;
+
 use crate::{
     built_in::{self, BuiltIn, Generation},
     call::{Call, Endpoint, State},
@@ -12,7 +14,7 @@ use crate::{
     managed_fields::{self, Author},
     metadata, namespace,
     object::{Object, Stored},
-    patch, scale, schema,
+    patch, scale,
     status::{FieldError, Refusal, Result},
 };
 
@@ -287,9 +289,7 @@ fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
 /// What was taken away since the object was read (a status) has its default again: the real server fills defaults in whenever
 /// it reads from its store.
 fn restore_defaults(kind: &Kind, object: &mut Object) {
-    if let Some(schema) = kind.schema() {
-        schema::default(&mut object.body, schema);
-    }
+    kind.default(&mut object.body);
 }
 
 /// Refuses an object that breaks rules, all of them at once.
@@ -298,10 +298,10 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let mut errors = metadata::check(kind, object);
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(schema) = kind.schema() {
-        errors.extend(schema::validate(&object.body, schema));
+        errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
         // What was there twice before may stay so, and built-in kinds have rules of their own for it.
-        if kind.is_custom() && old.is_none_or(|old| schema::duplicates(&old.body, schema).is_empty()) {
-            errors.extend(schema::duplicates(&object.body, schema));
+        if kind.is_custom() && old.is_none_or(|old| value::duplicates(&old.body, schema).is_empty()) {
+            errors.extend(value::duplicates(&object.body, schema).into_iter().map(FieldError::from));
         }
     }
     if let Some(facts) = kind.as_built_in() {

@@ -6,5 +6,10 @@
 pub mod cel;
 pub mod check;
 pub mod diff;
+pub mod finding;
+mod go;
+mod names;
+pub mod pattern;
+mod schema;
 pub mod structural;
 pub mod value;

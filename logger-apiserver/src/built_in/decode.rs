@@ -1,21 +1,24 @@
 //! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder
 
-use k8s_openapi::{ByteString, apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps};
+use k8s_openapi::ByteString;
+use logger_crd::value::{Known, item_schema, property};
 use serde_json::{Map, Value};
 
-use crate::{
-    patch::type_name,
-    schema::{Known, item_schema, property},
-};
+use crate::patch::type_name;
 
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// Reads the fields of an object, or says why Go cannot. What Go would not write again goes: nulls, and empty lists, maps and
 /// words. Unknown fields are none of its business.
-pub(crate) fn read(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) -> Result<(), String> {
+pub(crate) fn read(fields: &mut Map<String, Value>, schema: &Value) -> Result<(), String> {
     check_fields(fields, schema, "")?;
     tidy_fields(fields, schema);
     Ok(())
+}
+
+/// What a schema says in a word.
+fn word<'a>(schema: &'a Value, keyword: &str) -> Option<&'a str> {
+    schema.get(keyword)?.as_str()
 }
 
 /// Where a value is: Go names the innermost struct and the whole path.
@@ -31,7 +34,7 @@ impl Place<'_> {
     }
 }
 
-fn check_fields(fields: &Map<String, Value>, schema: &JSONSchemaProps, path: &str) -> Result<(), String> {
+fn check_fields(fields: &Map<String, Value>, schema: &Value, path: &str) -> Result<(), String> {
     for (name, value) in fields {
         if let Known::Schema(property) = property(schema, name) {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -41,13 +44,13 @@ fn check_fields(fields: &Map<String, Value>, schema: &JSONSchemaProps, path: &st
     Ok(())
 }
 
-fn check(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
-    let fits = match (schema.title.as_deref().unwrap_or_default(), schema.type_.as_deref().unwrap_or_default()) {
+fn check(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
+    let fits = match (word(schema, "title").unwrap_or_default(), word(schema, "type").unwrap_or_default()) {
         _ if value.is_null() => true,
         ("resource.Quantity", _) => return check_quantity(value),
         ("intstr.IntOrString", _) => value.is_string() || fits_integer(value, Some("int32")),
         (_, "string") => return check_text(value, schema, place),
-        (_, "integer") => fits_integer(value, schema.format.as_deref()),
+        (_, "integer") => fits_integer(value, word(schema, "format")),
         (_, "number") => value.is_number(),
         (_, "boolean") => value.is_boolean(),
         (_, "array") => return check_items(value, schema, place),
@@ -57,13 +60,13 @@ fn check(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(
     if fits { Ok(()) } else { Err(place.unreadable(&found(value, schema), &go_type(schema))) }
 }
 
-fn check_text(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(text) = value.as_str() else {
         return Err(place.unreadable(type_name(value), &go_type(schema)));
     };
-    match schema.format.as_deref() {
+    match word(schema, "format") {
         Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
-            let layout = match schema.title.as_deref() {
+            let layout = match word(schema, "title") {
                 Some("v1.MicroTime") => "2006-01-02T15:04:05.000000Z07:00",
                 _ => "2006-01-02T15:04:05Z07:00",
             };
@@ -85,7 +88,7 @@ fn check_quantity(value: &Value) -> Result<(), String> {
     if fits { Ok(()) } else { Err(QUANTITY.to_owned()) }
 }
 
-fn check_items(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+fn check_items(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(items) = value.as_array() else {
         return Err(place.unreadable(type_name(value), &go_type(schema)));
     };
@@ -93,11 +96,11 @@ fn check_items(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Re
     items.iter().try_for_each(|value| item.map_or(Ok(()), |schema| check(value, schema, place)))
 }
 
-fn check_object(value: &Value, schema: &JSONSchemaProps, place: &Place<'_>) -> Result<(), String> {
+fn check_object(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(fields) = value.as_object() else {
         return Err(place.unreadable(type_name(value), &go_type(schema)));
     };
-    if schema.properties.is_some() {
+    if schema.get("properties").is_some() {
         return check_fields(fields, schema, place.path);
     }
     fields.iter().try_for_each(|(name, value)| match property(schema, name) {
@@ -137,45 +140,45 @@ fn first_illegal(text: &str) -> usize {
 }
 
 /// A number that does not fit is shown.
-fn found(value: &Value, schema: &JSONSchemaProps) -> String {
+fn found(value: &Value, schema: &Value) -> String {
     match value {
-        Value::Number(number) if schema.type_.as_deref() == Some("integer") => format!("number {number}"),
+        Value::Number(number) if word(schema, "type") == Some("integer") => format!("number {number}"),
         other => type_name(other).to_owned(),
     }
 }
 
 /// The Go type a schema is of.
-fn go_type(schema: &JSONSchemaProps) -> String {
-    let of = |schema: Option<&JSONSchemaProps>| schema.map(go_type).unwrap_or_default();
-    match (schema.type_.as_deref(), schema.format.as_deref()) {
+fn go_type(schema: &Value) -> String {
+    let of = |schema: Option<&Value>| schema.map(go_type).unwrap_or_default();
+    match (word(schema, "type"), word(schema, "format")) {
         (Some("string"), Some("byte")) => "[]uint8".to_owned(),
         (Some("string"), _) => "string".to_owned(),
         (Some("boolean"), _) => "bool".to_owned(),
         (Some("integer"), format) => format.unwrap_or("int64").to_owned(),
         (Some("number"), _) => "float64".to_owned(),
         (Some("array"), _) => format!("[]{}", of(item_schema(schema))),
-        (Some("object"), _) if schema.title.is_none() => match property(schema, "") {
+        (Some("object"), _) if word(schema, "title").is_none() => match property(schema, "") {
             Known::Schema(value) => format!("map[string]{}", go_type(value)),
             Known::Anything | Known::No => "map[string]interface {}".to_owned(),
         },
         // What may be a number or a text is read as a number unless it is a text.
         (None, _) => "int32".to_owned(),
-        _ => schema.title.clone().unwrap_or_default(),
+        _ => word(schema, "title").unwrap_or_default().to_owned(),
     }
 }
 
-fn bare_name(schema: &JSONSchemaProps) -> &str {
-    let title = schema.title.as_deref().unwrap_or_default();
+fn bare_name(schema: &Value) -> &str {
+    let title = word(schema, "title").unwrap_or_default();
     title.rsplit('.').next().unwrap_or_default()
 }
 
-fn tidy_fields(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
-    let is_struct = schema.properties.is_some();
+fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
+    let is_struct = schema.get("properties").is_some();
     fields.retain(|name, value| {
         let Known::Schema(property) = property(schema, name) else {
             return true;
         };
-        if value.is_null() && !is_struct && property.type_.as_deref() == Some("string") {
+        if value.is_null() && !is_struct && word(property, "type") == Some("string") {
             *value = Value::from("");
         }
         tidy(value, property);
@@ -183,7 +186,7 @@ fn tidy_fields(fields: &mut Map<String, Value>, schema: &JSONSchemaProps) {
     });
 }
 
-fn tidy(value: &mut Value, schema: &JSONSchemaProps) {
+fn tidy(value: &mut Value, schema: &Value) {
     match value {
         Value::Object(fields) => tidy_fields(fields, schema),
         Value::Array(items) => {
@@ -194,12 +197,12 @@ fn tidy(value: &mut Value, schema: &JSONSchemaProps) {
     }
 }
 
-fn is_nothing(value: &Value, schema: &JSONSchemaProps) -> bool {
+fn is_nothing(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty() && schema.additional_properties.is_some(),
-        Value::String(text) => text.is_empty() && (schema.enum_.is_some() || schema.default.is_some()),
+        Value::Object(fields) => fields.is_empty() && schema.get("additionalProperties").is_some(),
+        Value::String(text) => text.is_empty() && (schema.get("enum").is_some() || schema.get("default").is_some()),
         Value::Bool(_) | Value::Number(_) => false,
     }
 }

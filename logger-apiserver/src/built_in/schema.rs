@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSON, JSONSchemaProps, JSONSchemaPropsOrArray,
-};
+use logger_crd::value;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Form {
     /// The title of a schema is the name of its Go type.
-    pub(crate) schema: JSONSchemaProps,
+    pub(crate) schema: Value,
     /// How its fields are merged and owned, by version.
     pub(crate) types: BTreeMap<String, Type>,
     pub(crate) replica_paths: ReplicaPaths,
@@ -37,8 +35,6 @@ impl Form {
         if let Some(status) = schema.pointer_mut("/properties/status") {
             relax(status);
         }
-        let mut schema: JSONSchemaProps = serde_json::from_value(schema).expect("it is a schema of plain keywords");
-        default_to_null(&mut schema);
         let mut nothing = definitions.zero(&name);
         nothing["metadata"] = json!({});
         let version = group_version(K::GROUP, BuiltIn::VERSION);
@@ -122,14 +118,29 @@ impl Definitions {
     }
 }
 
-/// Only what is null by default may be null; no schema that is read can say that it is.
-fn default_to_null(schema: &mut JSONSchemaProps) {
-    if schema.nullable == Some(true) {
-        schema.default = Some(JSON(Value::Null));
+/// Fills in defaults. Only what is null by default may be null; no schema can say that it is.
+pub(crate) fn default(fields: &mut Map<String, Value>, schema: &Value) {
+    value::default(fields, schema);
+    fill_nulls(fields, schema);
+}
+
+fn fill_nulls(fields: &mut Map<String, Value>, schema: &Value) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        match fields.get_mut(name) {
+            Some(value) => fill_nulls_in(value, property),
+            None if property["nullable"] == true => {
+                fields.insert(name.clone(), Value::Null);
+            }
+            None => {}
+        }
     }
-    schema.properties.iter_mut().flatten().for_each(|(_, property)| default_to_null(property));
-    if let Some(JSONSchemaPropsOrArray::Schema(item)) = &mut schema.items {
-        default_to_null(item);
+}
+
+fn fill_nulls_in(value: &mut Value, schema: &Value) {
+    match value {
+        Value::Object(fields) => fill_nulls(fields, schema),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_nulls_in(item, &schema["items"])),
+        _ => {}
     }
 }
 
@@ -228,8 +239,8 @@ mod tests {
     fn every_kind_has_a_schema_and_merges_by_it() {
         for facts in &super::super::ALL {
             let form = facts.form();
-            assert_eq!(form.schema.title.as_deref(), Some(format!("v1.{}", facts.kind).as_str()));
-            let named = |name: &str| form.schema.properties.as_ref().unwrap().contains_key(name);
+            assert_eq!(form.schema["title"], format!("v1.{}", facts.kind));
+            let named = |name: &str| form.schema["properties"].get(name).is_some();
             assert_eq!(named("status"), facts.has_status, "{}", facts.kind);
             assert_eq!(form.types.len(), 1);
         }

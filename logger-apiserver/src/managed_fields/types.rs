@@ -5,11 +5,10 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
+use logger_crd::value::item_schema;
 use serde_json::{Value, json};
 
 use super::path::{ItemValue, PathElement};
-use crate::schema::item_schema;
 
 /// The type of a field.
 #[derive(Debug, Clone)]
@@ -85,17 +84,18 @@ impl Shape<'_> {
 
 impl Type {
     /// The type of a kind's objects.
-    pub(crate) fn of_kind(schema: Option<&JSONSchemaProps>) -> Self {
+    pub(crate) fn of_kind(schema: Option<&Value>) -> Self {
         schema.map_or(Self::Deduced, |schema| {
-            let root = JSONSchemaProps { x_kubernetes_embedded_resource: Some(true), ..schema.clone() };
+            let mut root = schema.clone();
+            root["x-kubernetes-embedded-resource"] = json!(true);
             Self::of(&root, false)
         })
     }
 
     /// The type a schema describes; `preserve` if it lies in something that keeps unknown fields.
-    pub(crate) fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
-        let preserve = preserve || schema.x_kubernetes_preserve_unknown_fields == Some(true);
-        match (schema.type_.as_deref().unwrap_or_default(), schema.format.as_deref().unwrap_or_default()) {
+    pub(crate) fn of(schema: &Value, preserve: bool) -> Self {
+        let preserve = preserve || schema["x-kubernetes-preserve-unknown-fields"] == true;
+        match (schema["type"].as_str().unwrap_or_default(), schema["format"].as_str().unwrap_or_default()) {
             ("object", _) => Self::Map(Arc::new(Map::of(schema, preserve))),
             ("array", _) => Self::List(Arc::new(List::of(schema, preserve))),
             ("integer" | "number", _) => Self::Scalar(Scalar::Number),
@@ -158,13 +158,16 @@ fn shape_of<'a>(value: Option<&Value>, list: &'a List, map: &'a Map) -> Shape<'a
 }
 
 impl List {
-    fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
+    fn of(schema: &Value, preserve: bool) -> Self {
         let item = item_schema(schema);
-        let identity = match schema.x_kubernetes_list_type.as_deref() {
+        let identity = match schema["x-kubernetes-list-type"].as_str() {
             Some("set") => Identity::Value,
             Some("map") => {
-                let names = schema.x_kubernetes_list_map_keys.iter().flatten();
-                Identity::Keys(names.map(|name| Key { name: name.clone(), default: default_of(item, name) }).collect())
+                let names =
+                    schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                Identity::Keys(
+                    names.map(|name| Key { name: name.to_owned(), default: default_of(item, name) }).collect(),
+                )
             }
             _ => Identity::None,
         };
@@ -206,27 +209,27 @@ fn key_element(keys: &[Key], item: &Value) -> Result<PathElement, String> {
     Ok(PathElement::Key(found))
 }
 
-fn default_of(item: Option<&JSONSchemaProps>, name: &str) -> Option<Value> {
-    item?.properties.as_ref()?.get(name)?.default.as_ref().map(|default| default.0.clone())
+fn default_of(item: Option<&Value>, name: &str) -> Option<Value> {
+    item?.get("properties")?.get(name)?.get("default").cloned()
 }
 
 impl Map {
-    fn of(schema: &JSONSchemaProps, preserve: bool) -> Self {
-        let properties = schema.properties.iter().flatten();
+    fn of(schema: &Value, preserve: bool) -> Self {
+        let properties = schema["properties"].as_object().into_iter().flatten();
         let mut fields: BTreeMap<String, Type> =
             properties.map(|(name, property)| (name.clone(), Type::of(property, preserve))).collect();
-        if schema.x_kubernetes_embedded_resource == Some(true) {
+        if schema["x-kubernetes-embedded-resource"] == true {
             fields.insert("apiVersion".to_owned(), Type::Scalar(Scalar::Text));
             fields.insert("kind".to_owned(), Type::Scalar(Scalar::Text));
             fields.insert("metadata".to_owned(), OBJECT_META.clone());
         }
-        let others = match &schema.additional_properties {
+        let others = match schema.get("additionalProperties") {
             None if preserve || fields.is_empty() => Some(Type::Deduced),
-            None | Some(JSONSchemaPropsOrBool::Bool(false)) => None,
-            Some(JSONSchemaPropsOrBool::Bool(true)) => Some(Type::Deduced),
-            Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(Type::of(schema, preserve)),
+            None | Some(Value::Bool(false)) => None,
+            Some(Value::Bool(true)) => Some(Type::Deduced),
+            Some(schema) => Some(Type::of(schema, preserve)),
         };
-        Self { fields, others, atomic: schema.x_kubernetes_map_type.as_deref() == Some("atomic") }
+        Self { fields, others, atomic: schema["x-kubernetes-map-type"] == "atomic" }
     }
 
     /// The type of a field, if there may be such a field.
@@ -247,17 +250,13 @@ impl Map {
 
 /// A kind's type from a schema that is written in this crate.
 pub(super) fn embedded(schema: Value) -> Type {
-    Type::of_kind(Some(&written(schema)))
-}
-
-fn written(schema: Value) -> JSONSchemaProps {
-    serde_json::from_value(schema).expect("it is written as a schema")
+    Type::of_kind(Some(&schema))
 }
 
 static OBJECT_META: LazyLock<Type> = LazyLock::new(|| {
     let texts = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     let time = json!({ "type": "string", "format": "date-time" });
-    let schema = written(json!({
+    let schema = json!({
         "type": "object",
         "properties": {
             "annotations": texts,
@@ -292,6 +291,6 @@ static OBJECT_META: LazyLock<Type> = LazyLock::new(|| {
             "selfLink": { "type": "string" },
             "uid": { "type": "string" },
         },
-    }));
+    });
     Type::of(&schema, false)
 });

@@ -1,0 +1,122 @@
+//! A schema read as the API server reads it: a keyword that is null is not there, one of the wrong type says nothing.
+
+use serde_json::{Map, Value};
+
+/// A schema, or what stands in the place of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schema<'a>(pub(crate) &'a Value);
+
+/// What `additionalProperties` says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Additional<'a> {
+    Schema(Schema<'a>),
+    Allowed(bool),
+}
+
+/// The keywords that hold schemas a value is checked against beside its own.
+pub(crate) const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+impl<'a> Schema<'a> {
+    /// What a keyword says.
+    pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {
+        self.0.get(keyword).filter(|value| !value.is_null())
+    }
+
+    /// A text; one that is not there is empty.
+    pub(crate) fn text(self, keyword: &str) -> &'a str {
+        self.get(keyword).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A flag that is not there is false.
+    pub(crate) fn flag(self, keyword: &str) -> bool {
+        self.get(keyword) == Some(&Value::Bool(true))
+    }
+
+    pub(crate) fn integer(self, keyword: &str) -> Option<i64> {
+        self.get(keyword)?.as_i64()
+    }
+
+    pub(crate) fn number(self, keyword: &str) -> Option<f64> {
+        self.get(keyword)?.as_f64()
+    }
+
+    /// The schema a keyword holds.
+    pub(crate) fn child(self, keyword: &str) -> Option<Self> {
+        self.get(keyword).filter(|value| value.is_object()).map(Schema)
+    }
+
+    /// The values of a list.
+    pub(crate) fn values(self, keyword: &str) -> &'a [Value] {
+        self.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The schemas of a list.
+    pub(crate) fn list(self, keyword: &str) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
+        self.values(keyword).iter().map(Schema)
+    }
+
+    /// The texts of a list.
+    pub(crate) fn texts(self, keyword: &str) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
+        self.values(keyword).iter().filter_map(Value::as_str)
+    }
+
+    /// The fields of an object; none if there is none.
+    pub(crate) fn fields(self, keyword: &str) -> Option<&'a Map<String, Value>> {
+        self.get(keyword)?.as_object()
+    }
+
+    /// The schemas of an object, by name.
+    pub(crate) fn map(self, keyword: &str) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
+        self.fields(keyword).into_iter().flatten().map(|(name, schema)| (name.as_str(), Schema(schema)))
+    }
+
+    pub(crate) fn property(self, name: &str) -> Option<Self> {
+        self.fields("properties")?.get(name).map(Schema)
+    }
+
+    pub(crate) fn has_properties(self) -> bool {
+        self.fields("properties").is_some_and(|properties| !properties.is_empty())
+    }
+
+    /// The one schema of all items.
+    pub(crate) fn items(self) -> Option<Self> {
+        self.child("items")
+    }
+
+    pub(crate) fn additional(self) -> Option<Additional<'a>> {
+        match self.get("additionalProperties")? {
+            Value::Bool(allowed) => Some(Additional::Allowed(*allowed)),
+            schema => Some(Additional::Schema(Schema(schema))),
+        }
+    }
+
+    pub(crate) fn preserves(self) -> bool {
+        self.flag("x-kubernetes-preserve-unknown-fields")
+    }
+
+    pub(crate) fn is_embedded(self) -> bool {
+        self.flag("x-kubernetes-embedded-resource")
+    }
+
+    pub(crate) fn is_int_or_string(self) -> bool {
+        self.flag("x-kubernetes-int-or-string")
+    }
+
+    pub(crate) fn is_nullable(self) -> bool {
+        self.flag("nullable")
+    }
+
+    /// `x-kubernetes-list-type`, be it empty.
+    pub(crate) fn list_type(self) -> Option<&'a str> {
+        self.get("x-kubernetes-list-type")?.as_str()
+    }
+
+    /// `x-kubernetes-map-type`, be it empty.
+    pub(crate) fn map_type(self) -> Option<&'a str> {
+        self.get("x-kubernetes-map-type")?.as_str()
+    }
+
+    pub(crate) fn list_map_keys(self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
+        self.texts("x-kubernetes-list-map-keys")
+    }
+}

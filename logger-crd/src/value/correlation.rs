@@ -1,0 +1,55 @@
+//! Which old value a new one comes from, and whether it is unchanged.
+
+use serde_json::Value;
+
+use super::list_type::key_of;
+use crate::schema::{Additional, Schema};
+
+/// The old value in the place of a new one.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'a>(pub(super) &'a Value);
+
+impl<'a> Old<'a> {
+    /// The old value of a field.
+    pub(super) fn field(self, name: &str) -> Option<Self> {
+        self.0.as_object()?.get(name).map(Old)
+    }
+
+    /// The old value of an item: lists that are maps have one, others do not.
+    pub(super) fn item(self, item: &Value, list: Schema<'_>) -> Option<Self> {
+        if list.list_type() != Some("map") {
+            return None;
+        }
+        let key = key_of(item, list);
+        self.0.as_array()?.iter().find(|old| key_of(old, list) == key).map(Old)
+    }
+
+    /// Whether the value is as it was. What no schema describes never counts as unchanged.
+    pub(super) fn equals(self, value: &Value, schema: Schema<'_>) -> bool {
+        match (value, self.0) {
+            (Value::Array(new), Value::Array(old)) => new.len() == old.len() && self.equal_items(new, old, schema),
+            (Value::Object(new), Value::Object(old)) => {
+                new.len() == old.len() && new.iter().all(|(name, value)| self.equal_field(name, value, schema))
+            }
+            (new, old) => new == old,
+        }
+    }
+
+    fn equal_items(self, new: &[Value], old: &[Value], schema: Schema<'_>) -> bool {
+        let Some(items) = schema.items().filter(|_| schema.list_type() == Some("map")) else {
+            return new == old;
+        };
+        new.iter().all(|item| self.item(item, schema).is_some_and(|old| old.equals(item, items)))
+    }
+
+    fn equal_field(self, name: &str, value: &Value, schema: Schema<'_>) -> bool {
+        let of_field = schema.property(name).or_else(|| match schema.additional() {
+            Some(Additional::Schema(schema)) => Some(schema),
+            _ => None,
+        });
+        let (Some(old), Some(schema)) = (self.field(name), of_field) else {
+            return false;
+        };
+        old.equals(value, schema)
+    }
+}
