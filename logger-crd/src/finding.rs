@@ -153,6 +153,12 @@ impl Finding {
         self
     }
 
+    /// As it is, but of this place in a schema, or of something in the value there.
+    pub(crate) fn within(mut self, at: impl Into<Place>) -> Self {
+        self.schema = at.into().schema;
+        self
+    }
+
     /// Where in a version's schema it is: the version's index, and the way from `openAPIV3Schema` in keywords, names
     /// and indexes (`["properties", "spec", "type"]`). A schema that all versions share is that of version 0.
     #[must_use]
