@@ -1,0 +1,199 @@
+//! Durations and points in time, written as Go writes them.
+
+use jiff::{Timestamp, civil, tz::TimeZone};
+
+const NANOS: [(&str, i128); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("μs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// Nanoseconds of a duration such as `1h30m` or `-1.5s`.
+pub(in crate::cel) fn parse_duration(text: &str) -> Result<i64, String> {
+    nanos(text).ok_or_else(|| format!("time: invalid duration {text:?}"))
+}
+
+fn nanos(text: &str) -> Option<i64> {
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    let mut sum: i128 = 0;
+    while !rest.is_empty() {
+        let (whole, after) = digits(rest);
+        let (fraction, after) = match after.strip_prefix('.') {
+            Some(after) => digits(after),
+            None => ("", after),
+        };
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        let end = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
+        let (_, unit) = NANOS.iter().find(|(name, _)| *name == &after[..end])?;
+        rest = &after[end..];
+        if !whole.is_empty() {
+            sum = sum.checked_add(whole.parse::<i128>().ok()?.checked_mul(*unit)?)?;
+        }
+        let mut scale = *unit;
+        for digit in fraction.bytes() {
+            scale /= 10;
+            sum += i128::from(digit - b'0') * scale;
+        }
+    }
+    if text.is_empty() || text == "-" || text == "+" {
+        return None;
+    }
+    i64::try_from(if negative { -sum } else { sum }).ok()
+}
+
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+/// Nanoseconds of a value of the format `duration`, which may be in days and weeks, in words too.
+pub(in crate::cel) fn parse_format_duration(text: &str) -> Result<i64, String> {
+    if let Some(nanos) = nanos(text) {
+        return Ok(nanos);
+    }
+    let mut sum: i128 = 0;
+    let mut rest = text.trim();
+    let mut found = false;
+    while !rest.is_empty() {
+        let (whole, after) = digits(rest);
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let unit = long_unit(&after[..end].to_lowercase());
+        let (Ok(number), Some(unit)) = (whole.parse::<i128>(), unit) else { break };
+        sum = sum.saturating_add(number.saturating_mul(unit));
+        found = true;
+        rest = after[end..].trim_start();
+    }
+    i64::try_from(sum).ok().filter(|_| found).ok_or_else(|| format!("unable to parse {text} as duration"))
+}
+
+fn long_unit(name: &str) -> Option<i128> {
+    const SECOND: i128 = 1_000_000_000;
+    Some(match name {
+        "ns" | "nano" | "nanosecond" | "nanoseconds" | "nanos" => 1,
+        "us" | "µs" | "μs" | "micro" | "micros" | "microsecond" | "microseconds" => 1_000,
+        "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => 1_000_000,
+        "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60 * SECOND,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600 * SECOND,
+        "d" | "day" | "days" => 24 * 3600 * SECOND,
+        "w" | "wk" | "wks" | "week" | "weeks" => 7 * 24 * 3600 * SECOND,
+        _ => return None,
+    })
+}
+
+/// A duration in seconds, as `string` writes it: `90s`, `0.5s`.
+pub(in crate::cel) fn show_duration(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let (seconds, fraction) = (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
+    if fraction == 0 {
+        return format!("{sign}{seconds}s");
+    }
+    let fraction = format!("{fraction:09}");
+    format!("{sign}{seconds}.{}s", fraction.trim_end_matches('0'))
+}
+
+/// A time such as `2024-05-06T07:08:09.5Z` (RFC 3339).
+pub(in crate::cel) fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
+    if !is_rfc_3339(text) {
+        return Err(format!("parsing time {text:?} as RFC 3339"));
+    }
+    let time: Timestamp = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    if text.starts_with("0000") { Err("range error converting timestamp".to_owned()) } else { Ok(time) }
+}
+
+fn is_rfc_3339(text: &str) -> bool {
+    let shape = b"dddd-dd-ddTdd:dd:dd";
+    let fits = |text: &[u8], shape: &[u8]| {
+        text.len() == shape.len()
+            && text.iter().zip(shape).all(|(c, s)| if *s == b'd' { c.is_ascii_digit() } else { c == s })
+    };
+    let Some((start, mut rest)) = text.as_bytes().split_at_checked(shape.len()) else { return false };
+    if let Some((b'.' | b',', fraction)) = rest.split_first() {
+        let length = fraction.iter().take_while(|c| c.is_ascii_digit()).count();
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    fits(start, shape) && (rest == b"Z" || fits(rest, b"+dd:dd") || fits(rest, b"-dd:dd"))
+}
+
+/// A value of the format `date-time`, whose `T` and `Z` may be small.
+pub(in crate::cel) fn parse_format_date_time(text: &str) -> Result<Timestamp, String> {
+    parse_timestamp(&text.to_ascii_uppercase())
+}
+
+/// A value of the format `date`: its midnight.
+pub(in crate::cel) fn parse_date(text: &str) -> Result<Timestamp, String> {
+    parse_timestamp(&format!("{text}T00:00:00Z"))
+}
+
+/// The time so many seconds after 1970 began.
+pub(in crate::cel) fn of_seconds(seconds: i64) -> Result<Timestamp, String> {
+    // From the year 1 to 9999.
+    if !(-62_135_596_800..=253_402_300_799).contains(&seconds) {
+        return Err("range error converting timestamp".to_owned());
+    }
+    Timestamp::from_second(seconds).map_err(|error| error.to_string())
+}
+
+/// The wall clock of a time zone: UTC, a name of the time zone database, or an offset such as `-02:30`.
+pub(in crate::cel) fn civil(time: Timestamp, zone: Option<&str>) -> Result<civil::DateTime, String> {
+    let zone = match zone {
+        None | Some("" | "UTC") => TimeZone::UTC,
+        Some(offset) if offset.contains(':') => TimeZone::fixed(fixed(offset).ok_or("invalid time zone offset")?),
+        Some(name) => TimeZone::get(name).map_err(|_| format!("unknown time zone {name}"))?,
+    };
+    Ok(time.to_zoned(zone).datetime())
+}
+
+fn fixed(offset: &str) -> Option<jiff::tz::Offset> {
+    let (hours, minutes) = offset.split_once(':')?;
+    let negative = hours.starts_with('-');
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let minutes = if negative { hours.checked_mul(60)? - minutes } else { hours.checked_mul(60)? + minutes };
+    jiff::tz::Offset::from_seconds(minutes.checked_mul(60)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_go_s() {
+        assert_eq!(parse_duration("1h30m"), Ok(5_400_000_000_000));
+        assert_eq!(parse_duration("-1.5s"), Ok(-1_500_000_000));
+        assert_eq!(parse_duration(".5ms"), Ok(500_000));
+        assert_eq!(parse_duration("0"), Ok(0));
+        for wrong in ["", "1", "1d", "-", "h", "1.s.", "300000000000h"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_format_duration("2 days"), Ok(2 * 24 * 3_600_000_000_000));
+        assert_eq!(show_duration(-1_500_000_000), "-1.5s");
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        assert!(parse_timestamp("2024-01-02T03:04:05.123+02:00").is_ok());
+        for wrong in ["2024-01-02", "2024-01-02 03:04:05Z", "2024-13-02T03:04:05Z", "2024-01-02T03:04:05", "x"] {
+            assert!(parse_timestamp(wrong).is_err(), "{wrong}");
+        }
+        let time = parse_timestamp("2024-01-02T03:04:05Z").expect("it is one");
+        assert_eq!(civil(time, Some("America/New_York")).map(|t| t.hour()), Ok(22));
+        assert_eq!(civil(time, Some("-02:30")).map(|t| (t.hour(), t.minute())), Ok((0, 34)));
+        assert!(civil(time, Some("Nowhere")).is_err());
+    }
+}
