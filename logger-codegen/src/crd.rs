@@ -1,6 +1,7 @@
 //! CustomResourceDefinitions: from kinds and their schemas to YAML.
 
 mod definition;
+mod judge;
 mod version;
 mod yaml;
 
@@ -36,7 +37,9 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<BTreeM
     let mut found = Diagnostics::default();
     let mut definitions = BTreeMap::new();
     for (path, versions) in kinds {
-        definitions.extend(Definition::new(&versions, &mut found).map(|definition| (path, definition)));
+        let Some(definition) = Definition::new(&versions, &mut found) else { continue };
+        judge::judge(&definition, &mut found);
+        definitions.insert(path, definition);
     }
     found.or(definitions)
 }

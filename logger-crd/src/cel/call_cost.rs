@@ -86,7 +86,10 @@ pub(super) fn of_library(
 ) -> Option<CallEstimate> {
     of_extension(estimator, overload, target, args).or_else(|| {
         let library = Library { estimator, target, args };
-        library.of_strings(function).or_else(|| library.of_values(function, overload)).or_else(|| library.equality(function))
+        library
+            .of_strings(function)
+            .or_else(|| library.of_values(function, overload))
+            .or_else(|| library.equality(function))
     })
 }
 
@@ -265,7 +268,8 @@ impl Library<'_, '_> {
             "ip.isCanonical" => CallEstimate::of(self.first()?.scaled(2.0 * STRING)),
             "containsIP" => {
                 let cost = address.plus(address).scaled(STRING);
-                let parsing = if overload == "cidr_contains_ip_string" { self.first()?.scaled(STRING) } else { Range::ZERO };
+                let parsing =
+                    if overload == "cidr_contains_ip_string" { self.first()?.scaled(STRING) } else { Range::ZERO };
                 CallEstimate::of(cost.plus(parsing))
             }
             "containsCIDR" => {
@@ -275,11 +279,36 @@ impl Library<'_, '_> {
                 CallEstimate::of(cost.plus(parsing))
             }
             "validate" => CallEstimate::of(self.first()?.scaled(STRING).scaled(FORMAT_PATTERN * PATTERN)),
-            "masked" | "prefixLength" | "family" | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast"
-            | "isLinkLocalUnicast" | "isGlobalUnicast" | "format.named" | "sign" | "asInteger" | "isInteger"
-            | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo" | "add" | "sub" | "major" | "minor"
-            | "patch" | "getScheme" | "getHostname" | "getHost" | "getPort" | "getEscapedPath" | "getQuery" | "path"
-            | "group" | "serviceAccount" => CallEstimate::of(Range::ONE),
+            "masked"
+            | "prefixLength"
+            | "family"
+            | "isUnspecified"
+            | "isLoopback"
+            | "isLinkLocalMulticast"
+            | "isLinkLocalUnicast"
+            | "isGlobalUnicast"
+            | "format.named"
+            | "sign"
+            | "asInteger"
+            | "isInteger"
+            | "asApproximateFloat"
+            | "isGreaterThan"
+            | "isLessThan"
+            | "compareTo"
+            | "add"
+            | "sub"
+            | "major"
+            | "minor"
+            | "patch"
+            | "getScheme"
+            | "getHostname"
+            | "getHost"
+            | "getPort"
+            | "getEscapedPath"
+            | "getQuery"
+            | "path"
+            | "group"
+            | "serviceAccount" => CallEstimate::of(Range::ONE),
             _ => None,
         }
     }

@@ -203,7 +203,8 @@ impl Checker {
         if matches!(call.function.as_str(), operator::AND | operator::OR) {
             return self.logic(id, &found[0], call);
         }
-        let args: Vec<Type> = call.target.iter().map(|target| &**target).chain(&call.args).map(|arg| self.type_of(arg)).collect();
+        let args: Vec<Type> =
+            call.target.iter().map(|target| &**target).chain(&call.args).map(|arg| self.type_of(arg)).collect();
         let mut result: Option<Type> = None;
         let mut fitting = Vec::new();
         for overload in found.iter().filter(|overload| overload.is_member == call.target.is_some()) {
@@ -242,7 +243,8 @@ impl Checker {
 
     fn no_overload(&self, call: &Call, args: &[Type]) -> String {
         let mut args = args.iter().map(|arg| self.known.apply(arg, true).to_string());
-        let target = call.target.as_ref().and_then(|_| args.next()).map(|target| format!("{target}.")).unwrap_or_default();
+        let target =
+            call.target.as_ref().and_then(|_| args.next()).map(|target| format!("{target}.")).unwrap_or_default();
         let args: Vec<String> = args.collect();
         format!("found no matching overload for '{}' applied to '{target}({})'", call.function, args.join(", "))
     }

@@ -455,4 +455,3 @@ pub(super) fn excess(what: &str, cost: u64, limit: u64) -> String {
          maxLength where arrays, maps, and strings are declared)"
     )
 }
-

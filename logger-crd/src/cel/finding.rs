@@ -97,13 +97,36 @@ impl RuleFinding {
         field
     }
 
+    /// The way to it in keywords and names (`["properties", "spec", "x-kubernetes-validations", "0", "rule"]`).
+    #[must_use]
+    pub fn keywords(&self) -> Vec<String> {
+        let mut keywords = Vec::new();
+        for segment in &self.path {
+            match segment {
+                Segment::Property(name) => keywords.extend(["properties".to_owned(), name.clone()]),
+                Segment::Items => keywords.push("items".to_owned()),
+                Segment::AdditionalProperties => keywords.push("additionalProperties".to_owned()),
+            }
+        }
+        keywords.push("x-kubernetes-validations".to_owned());
+        keywords.extend(self.index.map(|index| index.to_string()));
+        keywords.extend(self.part.map(|part| part.name().to_owned()));
+        keywords
+    }
+
+    /// What is wrong, as the server says it of a schema at `root`.
+    #[must_use]
+    pub fn detail_at(&self, root: &str) -> String {
+        match &self.within {
+            Some(within) => format!("{} within {}", self.detail, place(root, within)),
+            None => self.detail.clone(),
+        }
+    }
+
     /// The message of the cause in the server's answer.
     #[must_use]
     pub fn message(&self, root: &str) -> String {
-        let detail = match &self.within {
-            Some(within) => format!("{} within {}", self.detail, place(root, within)),
-            None => self.detail.clone(),
-        };
+        let detail = self.detail_at(root);
         let value = self.value.as_ref().map(|value| format!("{value}: ")).unwrap_or_default();
         match self.reason {
             FindingReason::Invalid => format!("Invalid value: {value}{detail}"),

@@ -12,7 +12,9 @@ pub(super) fn check(rule: &Checked) -> Vec<Mistake> {
     let mut all = Vec::new();
     gather(&rule.root, &mut all);
     let mut mistakes = Vec::new();
-    for (function, is_valid) in [("duration", is_duration as fn(&Literal) -> bool), ("timestamp", is_timestamp), ("matches", is_pattern)] {
+    for (function, is_valid) in
+        [("duration", is_duration as fn(&Literal) -> bool), ("timestamp", is_timestamp), ("matches", is_pattern)]
+    {
         for expr in &all {
             check_argument(rule, expr, function, is_valid, &mut mistakes);
         }
@@ -71,13 +73,16 @@ fn check_argument(
 fn check_aggregate(rule: &Checked, expr: &Expr, mistakes: &mut Vec<Mistake>) {
     match &expr.kind {
         ExprKind::List(elements) => {
-            let typed = elements.iter().map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
+            let typed = elements
+                .iter()
+                .map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
             check_same(rule, typed, true, mistakes);
         }
         ExprKind::Map(entries) => {
             let keys = entries.iter().map(|entry| (&entry.key, element_type(rule, &entry.key, false)));
             check_same(rule, keys, false, mistakes);
-            let values = entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
+            let values =
+                entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
             check_same(rule, values, false, mistakes);
         }
         _ => {}

@@ -32,9 +32,7 @@ pub(super) fn member(nodes: &mut Nodes, open: usize, function: String, target: E
         ("all" | "exists" | "exists_one" | "existsOne", 2) => expansion.quantifier(&function, target, args),
         ("map" | "filter", 2) | ("map", 3) => expansion.gather(&function, target, args),
         ("all" | "exists" | "exists_one" | "existsOne", 3) => expansion.quantifier_of_two(&function, target, args),
-        ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => {
-            expansion.transform(&function, target, args)
-        }
+        ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => expansion.transform(&function, target, args),
         ("optMap" | "optFlatMap", 2) => expansion.optional(&function, target, args),
         ("sortBy", 2) => expansion.sort_by(target, args),
         _ => return nodes.make(open, ExprKind::Call(Call { function, target: Some(Box::new(target)), args })),
@@ -139,8 +137,7 @@ impl Expansion<'_> {
             _ => self.counted(predicate),
         };
         let accumulator = ACCUMULATOR.to_owned();
-        let loops =
-            Comprehension { range, variable, second_variable, accumulator, start, condition, step, result };
+        let loops = Comprehension { range, variable, second_variable, accumulator, start, condition, step, result };
         self.make(ExprKind::Comprehension(Box::new(loops)))
     }
 
@@ -205,8 +202,7 @@ impl Expansion<'_> {
         };
         let result = self.accumulator();
         let accumulator = ACCUMULATOR.to_owned();
-        let loops =
-            Comprehension { range, variable, second_variable, accumulator, start, condition, step, result };
+        let loops = Comprehension { range, variable, second_variable, accumulator, start, condition, step, result };
         self.make(ExprKind::Comprehension(Box::new(loops)))
     }
 

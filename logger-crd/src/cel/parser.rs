@@ -14,7 +14,8 @@ const MAX_DEPTH: usize = 250;
 const MAX_LENGTH: usize = 100_000;
 
 /// What an expression may begin with.
-const STARTS: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const STARTS: &str =
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /// What may follow an operand.
 const OPERATORS: &str = "'==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', '.', '-', '?', '+', '*', '/', '%'";
@@ -285,10 +286,7 @@ impl Parser {
 
     fn is_negative_number(&self) -> bool {
         self.is("-")
-            && self
-                .tokens
-                .get(self.at + 1)
-                .is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
+            && self.tokens.get(self.at + 1).is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
     }
 
     fn member(&mut self) -> Parse<Expr> {
@@ -372,7 +370,11 @@ impl Parser {
             TokenKind::Symbol => match token.text.as_str() {
                 "." => {
                     self.next();
-                    if self.peek().kind == TokenKind::Ident { self.name(true) } else { Err(self.mismatched("IDENTIFIER")) }
+                    if self.peek().kind == TokenKind::Ident {
+                        self.name(true)
+                    } else {
+                        Err(self.mismatched("IDENTIFIER"))
+                    }
                 }
                 "(" => {
                     self.next();

@@ -124,7 +124,15 @@ impl Check {
         sound
     }
 
-    fn find(&mut self, path: &[Segment], index: usize, part: Part, reason: FindingReason, value: Option<Value>, detail: impl Into<String>) {
+    fn find(
+        &mut self,
+        path: &[Segment],
+        index: usize,
+        part: Part,
+        reason: FindingReason,
+        value: Option<Value>,
+        detail: impl Into<String>,
+    ) {
         self.findings.push(finding(path, index, part, reason, value, detail));
     }
 

@@ -105,7 +105,7 @@ impl Type {
 
     /// Whether a null may be given for it.
     fn takes_null(&self) -> bool {
-        use Type::{Dyn, Duration, Null, Object, Opaque, Optional, Struct, Timestamp};
+        use Type::{Duration, Dyn, Null, Object, Opaque, Optional, Struct, Timestamp};
         matches!(self, Null | Dyn | Object(_) | Struct(_) | Opaque(_) | Optional(_) | Timestamp | Duration)
     }
 
@@ -242,7 +242,8 @@ impl Substitutions {
             return true;
         }
         let (inner, others) = (one.params(), two.params());
-        one.same_kind(two) && self.all_agree(inner.iter().copied().zip(others.iter().copied()), inner.len() == others.len())
+        one.same_kind(two)
+            && self.all_agree(inner.iter().copied().zip(others.iter().copied()), inner.len() == others.len())
     }
 
     /// Whether an open type may be `t`, and whether it was known to be something already.

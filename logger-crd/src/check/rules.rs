@@ -1,7 +1,9 @@
 //! `x-kubernetes-validations`: the form of rules. The expressions themselves are [`cel`](crate::cel)'s.
 
 use super::{definition::Fields, field_path, path::Path, structural};
-use crate::{finding::Finding, schema::Schema};
+use crate::cel::{self, FindingReason, RuleFinding};
+use crate::finding::{Finding, Place, Reason};
+use crate::schema::Schema;
 
 const RULES: &str = "x-kubernetes-validations";
 
@@ -58,8 +60,24 @@ fn check_field_path(path: &str, schema: Schema<'_>, at: &Path<'_>) -> Vec<Findin
     broken.map(|(_, why)| Finding::invalid(at, path, why)).collect()
 }
 
-/// What is wrong with the expressions of all rules in a schema that is structural and has valid defaults. The server looks
-/// at those of a node where nothing else is `broken` there or below.
-pub(super) fn expressions(_schema: Schema<'_>, _broken: &[Finding], _at: &Path<'_>) -> Vec<Finding> {
-    Vec::new()
+/// What is wrong with the expressions of all rules in a schema that is structural and has valid defaults. What is already
+/// said in `broken` is not said again.
+pub(super) fn expressions(schema: Schema<'_>, broken: &[Finding], at: &Path<'_>) -> Vec<Finding> {
+    let found = cel::check_schema(schema.0).into_iter().map(|rule| finding(&rule, at));
+    found.filter(|found| !broken.iter().any(|said| said.path == found.path && said.reason == found.reason)).collect()
+}
+
+/// A finding of a rule, at its place in the definition.
+fn finding(rule: &RuleFinding, at: &Path<'_>) -> Finding {
+    let root = at.place();
+    let (reason, value) = match rule.reason {
+        FindingReason::Invalid => (Reason::Invalid, rule.value.clone()),
+        FindingReason::Forbidden => (Reason::Forbidden, None),
+        FindingReason::Required => (Reason::Required, None),
+        FindingReason::NotSupported => (Reason::NotSupported, rule.value.clone()),
+        FindingReason::Internal => (Reason::Internal, None),
+    };
+    let schema = root.schema.map(|(version, _)| (version, rule.keywords()));
+    let place = Place { path: rule.field(&root.path), schema };
+    Finding::new(place, reason, value, rule.detail_at(&root.path))
 }
