@@ -11,6 +11,7 @@
 mod cel;
 mod contracts;
 mod default;
+mod derived;
 mod gather;
 mod known;
 mod meet;
@@ -25,6 +26,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 pub use contracts::both_contracts;
+pub use derived::of;
 use place::Place;
 
 type Node = Map<String, Value>;

@@ -2,7 +2,6 @@
 
 use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
 use logger_crd::structural::{self, Structural};
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::definition::{Rust, item};
@@ -131,28 +130,19 @@ fn column_type(node: &Value) -> Option<&'static str> {
 }
 
 fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Structural> {
-    let read = contract(kind, SchemaSettings::draft2020_12().for_deserialize())?;
-    let written = contract(kind, SchemaSettings::draft2020_12().for_serialize())?;
     let root = structural::Root { docs: kind.docs.to_owned(), status: kind.status };
     let options = structural::Options { root: Some(root), ..structural::Options::default() };
-    match structural::structural(&structural::both_contracts(read, &written), &options) {
+    match structural::of(kind.schema?, &options) {
         Ok(structural) => Some(structural),
         Err(refusals) => {
             for refusal in refusals {
-                found.push(refusal.rust.unwrap_or_else(|| format!("{item}{}", refusal.path)), refusal.message);
+                // Without a path to the type, where it is in the kind tells more.
+                let rust = refusal.rust.filter(|rust| rust.matches("::").count() > 1);
+                found.push(rust.unwrap_or_else(|| format!("{item}{}", refusal.path)), refusal.message);
             }
             None
         }
     }
-}
-
-/// The schema of what is read, or of what is written, with the definitions it refers to.
-fn contract(kind: &ApiKind, settings: SchemaSettings) -> Option<Value> {
-    let mut generator = settings.into_generator();
-    let mut schema = kind.schema?(&mut generator).to_value();
-    let definitions = generator.take_definitions(true);
-    schema.as_object_mut()?.insert("$defs".to_owned(), Value::Object(definitions));
-    Some(schema)
 }
 
 /// A warning goes into a header of every answer.
