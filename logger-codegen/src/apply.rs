@@ -58,6 +58,8 @@ pub(crate) enum Ty {
     List(Box<Ty>),
     /// A map with strings for keys, merged into.
     Map(Box<Ty>),
+    /// Absent, null or this.
+    Nullable(Box<Ty>),
 }
 
 /// A name for a type that has no path outside its crate.

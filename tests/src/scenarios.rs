@@ -81,6 +81,7 @@ scenarios! {
     defaults::defaults_come_with_every_write,
     defaults::an_absent_status_has_its_default,
     nullable::nulls_come_back_as_nulls_and_absent_fields_as_absent,
+    nullable::nulls_are_applied_extracted_and_applied_again,
     nullable::a_null_in_a_merge_patch_still_removes,
     nullable::nullable_fields_keep_their_rules,
     generic::resources_are_found_by_name,

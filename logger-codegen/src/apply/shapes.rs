@@ -103,6 +103,7 @@ impl Walk<'_> {
             Shape::Whole(of) => Ty::Whole(self.alias(of, leaf, item)),
             Shape::List(of) => Ty::List(Box::new(self.ty(*of, leaf, item))),
             Shape::Map(of) => Ty::Map(Box::new(self.ty(*of, leaf, item))),
+            Shape::Nullable(of) => Ty::Nullable(Box::new(self.ty(*of, leaf, item))),
         }
     }
 

@@ -56,6 +56,11 @@ fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
             use std::collections::BTreeMap;
         )
     });
+    let nullable = fields().any(|field| field.ty.has(&|ty| matches!(ty, Ty::Nullable(_)))).then(|| {
+        quote!(
+            use logger_core::Nullable;
+        )
+    });
     let names = [
         (extends, quote!(self)),
         (has_root, quote!(ApiVersion)),
@@ -71,6 +76,7 @@ fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
         #maps
         #apply
         use logger_core::serde::{Deserialize, Serialize};
+        #nullable
     }
 }
 
@@ -121,6 +127,11 @@ fn field(field: &Field, of: &str) -> TokenStream {
             #[serde(flatten)]
             pub #name: #ty,
         },
+        false if matches!(field.ty, Ty::Nullable(_)) => quote! {
+            #docs
+            #[serde(#rename default, skip_serializing_if = "Nullable::is_absent")]
+            pub #name: #ty,
+        },
         false => quote! {
             #docs
             #[serde(#rename skip_serializing_if = "Option::is_none")]
@@ -155,6 +166,7 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
         let name = &field.name;
         match field.is_inline() {
             true => quote!(#name: Default::default(),),
+            false if matches!(field.ty, Ty::Nullable(_)) => quote!(#name: Nullable::Absent,),
             false => quote!(#name: None,),
         }
     });
@@ -258,6 +270,10 @@ fn builder(field: &Field) -> TokenStream {
         Ty::Configuration(ty) if field.is_inline() => ("Sets", quote!(#ty), quote!(self.#name = #name;)),
         Ty::Text => ("Sets", quote!(impl Into<String>), quote!(self.#name = Some(#name.into());)),
         Ty::Whole(ty) | Ty::Configuration(ty) => ("Sets", quote!(#ty), quote!(self.#name = Some(#name);)),
+        Ty::Nullable(_) => {
+            let ty = field.ty.held();
+            ("Sets, to a value or to null,", quote!(impl Into<#ty>), quote!(self.#name = #name.into();))
+        }
         Ty::List(of) => {
             let item = of.argument();
             ("Appends to", quote!(impl IntoIterator<Item = #item>), quote!(apply::append(&mut self.#name, #name);))
@@ -304,6 +320,10 @@ impl Ty {
                 let of = of.held();
                 quote!(BTreeMap<String, #of>)
             }
+            Ty::Nullable(of) => {
+                let of = of.held();
+                quote!(Nullable<#of>)
+            }
         }
     }
 
@@ -319,7 +339,7 @@ impl Ty {
     fn has(&self, is: &dyn Fn(&Ty) -> bool) -> bool {
         is(self)
             || match self {
-                Ty::List(of) | Ty::Map(of) => of.has(is),
+                Ty::List(of) | Ty::Map(of) | Ty::Nullable(of) => of.has(is),
                 Ty::Text | Ty::Whole(_) | Ty::Configuration(_) => false,
             }
     }

@@ -14,6 +14,8 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::nullable::Nullable;
+
 /// A type that can be part of an apply configuration.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of an apply configuration",
@@ -77,6 +79,8 @@ pub enum Shape {
     List(Box<Shape>),
     /// A map whose keys are strings.
     Map(Box<Shape>),
+    /// A field that is absent, null or this.
+    Nullable(Box<Shape>),
 }
 
 /// A type that derives `ApplyConfiguration`.
@@ -147,6 +151,14 @@ macro_rules! transparent {
 }
 
 transparent! { Box Option }
+
+impl<T: Applied> Applied for Nullable<T> {
+    type Leaf = T::Leaf;
+
+    fn shape() -> Shape {
+        Shape::Nullable(Box::new(T::shape()))
+    }
+}
 
 macro_rules! lists {
     ($([$($generics:tt)*] $ty:ty)*) => {$(

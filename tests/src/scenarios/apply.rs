@@ -53,7 +53,7 @@ fn full() -> ExhibitSpecApply {
         .with_name("guard")
         .with_image("guard:1")
         .with_args(["--awake"])
-        .with_ports([ContainerPortApply::new().with_container_port(80)]);
+        .with_ports([ContainerPortApply::new().with_container_port(80).with_protocol("TCP")]);
     titled()
         .with_count(2)
         .with_mood(Mood::Dark)

@@ -1,12 +1,14 @@
 //! `Nullable`: a null that is sent is stored, and comes back as one.
 
 use fixture_client::Clientset;
+use fixture_client::applyconfigurations::nullable_v1::{AuthorApply, MemoApply, MemoSpecApply};
 use fixture_types::nullable_v1::{Author, Memo, MemoSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject};
 use kube::{Api, Client};
 use logger_core::Nullable;
+use logger_runtime::FieldManager;
 use serde_json::{Value, json};
 
 use crate::namespace;
@@ -87,4 +89,22 @@ pub(super) async fn nullable_fields_keep_their_rules(client: Client) {
     let low = memo(MemoSpec { priority: 0.into(), ..MemoSpec::default() });
     let error = memos.create(&low, &PostParams::default()).await.unwrap_err();
     assert!(error.is_invalid() && error.to_string().contains("spec.priority"), "{error}");
+}
+
+pub(super) async fn nulls_are_applied_extracted_and_applied_again(client: Client) {
+    let namespace = namespace(&client, "applied-nulls").await;
+    let memos = Clientset::new(client.clone()).nullable_v1().memos(&namespace);
+    let manager = FieldManager::new("nulls");
+    let spec = MemoSpecApply::new()
+        .with_note(Nullable::Null)
+        .with_priority(3)
+        .with_author(AuthorApply::new().with_name(Nullable::Null));
+    let wanted = MemoApply::new("memo", &namespace).with_spec(spec).with_remark("kept".to_owned());
+    let applied = memos.apply(&wanted, &manager).await.unwrap();
+    assert_eq!(applied.spec.note, Nullable::Null);
+    assert_eq!(stored(&client, &namespace).await["spec"]["author"], json!({"name": null}));
+    let owned = MemoApply::extract(&applied, manager.name()).unwrap();
+    assert_eq!(owned, wanted, "a null is owned as a value is");
+    let again = memos.apply(&owned.with_remark(Nullable::Absent), &manager).await.unwrap();
+    assert_eq!(again.remark, Nullable::Absent, "what is not applied any more is removed");
 }
