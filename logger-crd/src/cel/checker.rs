@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
+    escape,
     functions::{self, Overload},
     parser::Parsed,
     syntax::{Call, Comprehension, Element, Entry, Expr, ExprKind, Id, Literal, Mistake, Select, Struct, operator},
@@ -131,7 +132,8 @@ impl Checker {
         let (target, was_optional) = operand_type.unwrapped();
         let t = match target {
             Type::Map(_, value) => Type::clone(value),
-            Type::Object(object) => match object.fields.get(field) {
+            // Where a keyword stands for a field, it needs no escape.
+            Type::Object(object) => match object.fields.get(field).or_else(|| object.fields.get(&keyword(field)?)) {
                 Some(t) => t.clone(),
                 None => {
                     self.mistake(id, format!("undefined field '{field}'"));
@@ -254,7 +256,7 @@ impl Checker {
         for element in elements {
             self.check(&mut element.value);
             let t = self.element_type(&element.value, element.is_optional);
-            joined = Some(self.join(element.value.id, joined, t));
+            joined = Some(self.join(joined, t));
         }
         Type::list(joined.unwrap_or_else(|| self.known.fresh()))
     }
@@ -280,23 +282,22 @@ impl Checker {
         for entry in entries {
             self.check(&mut entry.key);
             let key = self.type_of(&entry.key);
-            keys = Some(self.join(entry.key.id, keys, key));
+            keys = Some(self.join(keys, key));
             self.check(&mut entry.value);
             let value = self.element_type(&entry.value, entry.is_optional);
-            values = Some(self.join(entry.value.id, values, value));
+            values = Some(self.join(values, value));
         }
         let key = keys.unwrap_or_else(|| self.known.fresh());
         Type::map(key, values.unwrap_or_else(|| self.known.fresh()))
     }
 
-    /// The type of the elements so far and one more: all of a literal must agree.
-    fn join(&mut self, id: Id, so_far: Option<Type>, next: Type) -> Type {
-        let Some(so_far) = so_far else { return next };
-        if self.known.assign(&so_far, &next) {
-            return so_far.most_general(next);
+    /// The type of the elements so far and one more. Mixed literals are found later, as they are allowed for `format`.
+    fn join(&mut self, so_far: Option<Type>, next: Type) -> Type {
+        match so_far {
+            None => next,
+            Some(so_far) if self.known.assign(&so_far, &next) => so_far.most_general(next),
+            Some(_) => Type::Dyn,
         }
-        self.mismatch(id, &so_far, &next);
-        Type::Error
     }
 
     /// No type of a schema can be made, and no message.
@@ -362,6 +363,11 @@ impl Checker {
             self.mismatch(expr.id, expected, &found);
         }
     }
+}
+
+/// The escaped name of a field that is named as a keyword is.
+fn keyword(field: &str) -> Option<String> {
+    escape::is_reserved(field).then(|| format!("__{field}__"))
 }
 
 fn literal_type(literal: &Literal) -> Type {

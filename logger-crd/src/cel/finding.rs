@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
 /// A step from a schema to one below it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Segment {
@@ -71,8 +69,8 @@ pub struct RuleFinding {
     pub part: Option<Part>,
     /// Why it is refused.
     pub reason: FindingReason,
-    /// The value the server repeats.
-    pub value: Option<Value>,
+    /// The value, as the server repeats it.
+    pub value: Option<String>,
     /// What is wrong, as the server says it.
     pub detail: String,
     /// The node whose elements cannot be told apart, where that is what is wrong.

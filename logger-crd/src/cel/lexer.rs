@@ -79,7 +79,9 @@ impl Lexer {
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| self.starts_with(symbol)) {
             self.push(TokenKind::Symbol, symbol.len());
         } else {
-            self.unknown(1);
+            // What begins an operator takes the character with it that makes it none.
+            let length = if matches!(c, '=' | '&' | '|') && self.peek(1).is_some() { 2 } else { 1 };
+            self.unknown(length);
         }
     }
 

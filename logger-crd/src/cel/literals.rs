@@ -2,33 +2,97 @@
 
 use super::{
     checker::Checked,
-    library::{pattern, time},
-    syntax::{Expr, ExprKind, Literal, Mistake},
+    library::{
+        formatting::{self, Clause},
+        pattern, time,
+    },
+    syntax::{Call, Expr, ExprKind, Literal, Mistake},
     types::Type,
 };
 
 /// The mistakes the server's checks of literals find, in their order.
 pub(super) fn check(rule: &Checked) -> Vec<Mistake> {
     let mut all = Vec::new();
-    gather(&rule.root, &mut all);
+    gather(&rule.root, false, &mut all);
     let mut mistakes = Vec::new();
-    for (function, is_valid) in
-        [("duration", is_duration as fn(&Literal) -> bool), ("timestamp", is_timestamp), ("matches", is_pattern)]
-    {
-        for expr in &all {
+    // Only the arguments of `format` may be of several types.
+    for (expr, _) in all.iter().filter(|(_, is_formatted)| !is_formatted) {
+        check_aggregate(rule, expr, &mut mistakes);
+    }
+    let checks: [(&str, fn(&Literal) -> bool); 3] =
+        [("duration", is_duration), ("timestamp", is_timestamp), ("matches", is_pattern)];
+    for (function, is_valid) in checks {
+        for (expr, _) in &all {
             check_argument(rule, expr, function, is_valid, &mut mistakes);
         }
     }
-    for expr in all {
-        check_aggregate(rule, expr, &mut mistakes);
+    for (expr, _) in all {
+        check_format(rule, expr, &mut mistakes);
     }
     mistakes
 }
 
-fn gather<'a>(expr: &'a Expr, all: &mut Vec<&'a Expr>) {
-    all.push(expr);
+fn gather<'a>(expr: &'a Expr, is_formatted: bool, all: &mut Vec<(&'a Expr, bool)>) {
+    all.push((expr, is_formatted));
+    let is_format = matches!(&expr.kind, ExprKind::Call(call) if call.function == "format");
     for child in expr.children() {
-        gather(child, all);
+        gather(child, is_formatted || is_format, all);
+    }
+}
+
+/// A format string that is there to read, and what it is to show.
+fn check_format(rule: &Checked, expr: &Expr, mistakes: &mut Vec<Mistake>) {
+    let ExprKind::Call(Call { function, target: Some(target), args }) = &expr.kind else { return };
+    let (ExprKind::Literal(Literal::String(text)), [Expr { kind: ExprKind::List(elements), .. }]) = (&target.kind, args.as_slice())
+    else {
+        return;
+    };
+    if function != "format" {
+        return;
+    }
+    let mut seen = 0;
+    let shown = formatting::format(text, elements.len(), |clause, index| {
+        seen += 1;
+        let arg = &elements[index].value;
+        match unshowable(rule, clause, arg) {
+            None => Ok(String::new()),
+            Some(wrong) => Err((wrong.id, clause.refuse(&formatting::runtime_name(rule.type_of(wrong))))),
+        }
+    });
+    let mut report = |id: usize, message: String| mistakes.push(Mistake { offset: Some(rule.offsets[id]), message });
+    match shown {
+        Err(formatting::Failure::Clause((id, message))) => report(id, format!("error during formatting: {message}")),
+        Err(formatting::Failure::Text(message)) => report(expr.id, message),
+        Ok(_) if elements.len() > seen => {
+            let given = elements.len();
+            let message = format!("too many arguments supplied to string.format (expected {seen}, got {given})");
+            report(expr.id, message);
+        }
+        Ok(_) => {}
+    }
+}
+
+/// The expression a clause cannot show, if there is one.
+fn unshowable<'a>(rule: &Checked, clause: Clause, arg: &'a Expr) -> Option<&'a Expr> {
+    use Type::{Bool, Bytes, Double, Duration, Dyn, Int, List, Map, Null, String, Timestamp, Uint};
+    let t = rule.type_of(arg);
+    let fits = match clause {
+        Clause::String => {
+            matches!(t, Int | Uint | Double | Bool | String | Timestamp | Bytes | Duration | Null | List(_) | Map(..) | Type::Type(_))
+        }
+        Clause::Decimal | Clause::Octal => matches!(t, Int | Uint),
+        Clause::Fixed(_) | Clause::Scientific(_) => matches!(t, Double | String),
+        Clause::Binary => matches!(t, Int | Uint | Bool),
+        Clause::Hex { .. } => matches!(t, Int | Uint | String | Bytes),
+    };
+    if !fits && *t != Dyn {
+        return Some(arg);
+    }
+    match &arg.kind {
+        ExprKind::List(_) | ExprKind::Map(_) if clause == Clause::String => {
+            arg.children().into_iter().find_map(|child| unshowable(rule, clause, child))
+        }
+        _ => None,
     }
 }
 
@@ -73,16 +137,13 @@ fn check_argument(
 fn check_aggregate(rule: &Checked, expr: &Expr, mistakes: &mut Vec<Mistake>) {
     match &expr.kind {
         ExprKind::List(elements) => {
-            let typed = elements
-                .iter()
-                .map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
+            let typed = elements.iter().map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
             check_same(rule, typed, true, mistakes);
         }
         ExprKind::Map(entries) => {
             let keys = entries.iter().map(|entry| (&entry.key, element_type(rule, &entry.key, false)));
             check_same(rule, keys, false, mistakes);
-            let values =
-                entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
+            let values = entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
             check_same(rule, values, false, mistakes);
         }
         _ => {}

@@ -29,7 +29,7 @@ pub(super) fn global(nodes: &mut Nodes, open: usize, function: String, mut args:
 pub(super) fn member(nodes: &mut Nodes, open: usize, function: String, target: Expr, args: Vec<Expr>) -> Expr {
     let mut expansion = Expansion { nodes, at: open };
     let expanded = match (function.as_str(), args.len()) {
-        ("all" | "exists" | "exists_one" | "existsOne", 2) => expansion.quantifier(&function, target, args),
+        ("all" | "exists" | "exists_one", 2) => expansion.quantifier(&function, target, args),
         ("map" | "filter", 2) | ("map", 3) => expansion.gather(&function, target, args),
         ("all" | "exists" | "exists_one" | "existsOne", 3) => expansion.quantifier_of_two(&function, target, args),
         ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => expansion.transform(&function, target, args),

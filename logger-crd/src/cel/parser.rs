@@ -14,11 +14,7 @@ const MAX_DEPTH: usize = 250;
 const MAX_LENGTH: usize = 100_000;
 
 /// What an expression may begin with.
-const STARTS: &str =
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-
-/// What may follow an operand.
-const OPERATORS: &str = "'==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', '.', '-', '?', '+', '*', '/', '%'";
+const STARTS: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /// An expression and where each of its nodes stands.
 #[derive(Debug)]
@@ -36,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Mistake>> {
         return Err(vec![Mistake { offset: None, message }]);
     }
     let (tokens, mistakes) = lexer::tokens(text);
-    let mut parser = Parser { tokens, at: 0, nodes: Nodes { offsets: Vec::new(), mistakes }, depth: 0 };
+    let mut parser = Parser { text, tokens, at: 0, nodes: Nodes { offsets: Vec::new(), mistakes }, depth: 0 };
     match parser.whole() {
         Ok(root) if parser.nodes.mistakes.is_empty() => Ok(Parsed { root, offsets: parser.nodes.offsets }),
         _ => Err(parser.nodes.mistakes),
@@ -105,18 +101,19 @@ struct Stop;
 
 type Parse<T> = Result<T, Stop>;
 
-struct Parser {
+struct Parser<'a> {
+    text: &'a str,
     tokens: Vec<Token>,
     at: usize,
     nodes: Nodes,
     depth: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn whole(&mut self) -> Parse<Expr> {
         let root = self.expr()?;
         if self.peek().kind != TokenKind::End {
-            return Err(self.unexpected_after(&format!("{{<EOF>, {OPERATORS}}}"), "<EOF>"));
+            return Err(self.missing("<EOF>"));
         }
         Ok(root)
     }
@@ -143,10 +140,10 @@ impl Parser {
         self.is(symbol).then(|| self.next().offset)
     }
 
-    fn expect(&mut self, symbol: &str, expected: &str) -> Parse<usize> {
+    fn expect(&mut self, symbol: &str) -> Parse<usize> {
         match self.take(symbol) {
             Some(offset) => Ok(offset),
-            None => Err(self.unexpected_after(expected, &format!("'{symbol}'"))),
+            None => Err(self.missing(symbol)),
         }
     }
 
@@ -158,67 +155,100 @@ impl Parser {
 
     /// A token where none such may begin an expression.
     fn mismatched(&mut self, expected: &str) -> Stop {
-        let message = format!("Syntax error: mismatched input '{}' expecting {expected}", self.peek().text);
+        let token = self.peek();
+        let begins = |token: &Token| !nothing_begins_with(token) || token.text == ")" && expected.contains("')'");
+        let fits_after = self.tokens.get(self.at + 1).is_some_and(begins);
+        let is_extraneous = token.kind != TokenKind::End && expected.contains("NUM_INT") && fits_after;
+        let what = if is_extraneous { "extraneous" } else { "mismatched" };
+        let message = format!("Syntax error: {what} input '{}' expecting {expected}", token.text);
         self.stop(message)
     }
 
-    /// A token that cannot follow an operand. The server's parser calls it extraneous if leaving it out would do, and
-    /// says then what it waits for alone.
-    fn unexpected_after(&mut self, expected: &str, closing: &str) -> Stop {
+    /// Another token than the one that must follow. The server's parser calls it extraneous if leaving it out would do,
+    /// and the other one missing if putting that in would.
+    fn missing(&mut self, symbol: &str) -> Stop {
         let token = self.peek().clone();
+        let quoted = if symbol == "<EOF>" { symbol.to_owned() } else { format!("'{symbol}'") };
         let after = self.tokens.get(self.at + 1);
-        let closing_text = closing.trim_matches('\'');
-        if token.kind != TokenKind::End && after.is_some_and(|after| after.text == closing_text) {
-            return self.stop(format!("Syntax error: extraneous input '{}' expecting {closing}", token.text));
-        }
-        if token.kind != TokenKind::End && closing == "<EOF>" {
-            return self.stop(format!("Syntax error: mismatched input '{}' expecting {closing}", token.text));
-        }
-        self.mismatched(expected)
+        let is_extraneous = token.kind != TokenKind::End && after.is_some_and(|after| after.text == symbol);
+        let follows = match symbol {
+            ")" | "]" => token.kind == TokenKind::End || self.binary_operator().is_some(),
+            ":" => !matches!(token.kind, TokenKind::Symbol | TokenKind::End),
+            _ => false,
+        };
+        let message = if is_extraneous {
+            format!("extraneous input '{}' expecting {quoted}", token.text)
+        } else if follows {
+            format!("missing {quoted} at '{}'", token.text)
+        } else {
+            format!("mismatched input '{}' expecting {quoted}", token.text)
+        };
+        self.stop(format!("Syntax error: {message}"))
     }
 
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+    /// Every level of nesting takes this way once: its frames are kept few and small.
+    fn expr(&mut self) -> Parse<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            let message = format!("expression recursion limit exceeded: {MAX_DEPTH}");
-            self.nodes.mistakes.push(Mistake { offset: None, message });
-            return Err(Stop);
+            return Err(self.nests_too_deep());
         }
-        let parsed = parse(self);
+        let mut parsed = self.or()?;
+        if let Some(offset) = self.take("?") {
+            parsed = self.conditional(offset, parsed)?;
+        }
         self.depth -= 1;
-        parsed
+        Ok(parsed)
     }
 
-    fn expr(&mut self) -> Parse<Expr> {
-        self.deeper(|parser| {
-            let condition = parser.logic(operator::OR)?;
-            let Some(offset) = parser.take("?") else { return Ok(condition) };
-            let yes = parser.logic(operator::OR)?;
-            parser.expect(":", &format!("{{{OPERATORS}, ':'}}"))?;
-            let no = parser.expr()?;
-            Ok(parser.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
-        })
+    fn conditional(&mut self, offset: usize, condition: Expr) -> Parse<Expr> {
+        let yes = self.or()?;
+        self.expect(":")?;
+        let no = self.expr()?;
+        Ok(self.call(offset, operator::CONDITIONAL, vec![condition, yes, no]))
+    }
+
+    fn nests_too_deep(&mut self) -> Stop {
+        let message = format!("expression recursion limit exceeded: {MAX_DEPTH}");
+        self.nodes.mistakes.push(Mistake { offset: None, message });
+        Stop
     }
 
     fn call(&mut self, offset: usize, function: &str, args: Vec<Expr>) -> Expr {
         self.nodes.make(offset, ExprKind::Call(Call { function: function.to_owned(), target: None, args }))
     }
 
+    fn or(&mut self) -> Parse<Expr> {
+        let first = self.and()?;
+        if !self.is("||") {
+            return Ok(first);
+        }
+        self.chain("||", operator::OR, first, Self::and)
+    }
+
+    fn and(&mut self) -> Parse<Expr> {
+        let first = self.binary(0)?;
+        if !self.is("&&") {
+            return Ok(first);
+        }
+        self.chain("&&", operator::AND, first, |parser| parser.binary(0))
+    }
+
     /// A chain of `||` or `&&`, made a balanced tree.
-    fn logic(&mut self, function: &str) -> Parse<Expr> {
-        let is_or = function == operator::OR;
-        let mut terms = vec![self.logic_term(is_or)?];
+    fn chain(
+        &mut self,
+        symbol: &str,
+        function: &str,
+        first: Expr,
+        term: impl Fn(&mut Self) -> Parse<Expr>,
+    ) -> Parse<Expr> {
+        let mut terms = vec![first];
         let mut offsets = Vec::new();
-        while let Some(offset) = self.take(if is_or { "||" } else { "&&" }) {
+        while let Some(offset) = self.take(symbol) {
             offsets.push(offset);
-            terms.push(self.logic_term(is_or)?);
+            terms.push(term(self)?);
         }
         let ids: Vec<Id> = offsets.into_iter().map(|offset| self.nodes.id(offset)).collect();
         Ok(balanced(function, &ids, &mut terms.into_iter()))
-    }
-
-    fn logic_term(&mut self, is_or: bool) -> Parse<Expr> {
-        if is_or { self.logic(operator::AND) } else { self.binary(0) }
     }
 
     /// Comparisons, sums and products, by precedence, all from left to right.
@@ -231,7 +261,7 @@ impl Parser {
             }
             length += 1;
             if length > MAX_DEPTH {
-                return self.deeper(|_| Ok(left)).and(Err(self.too_deep()));
+                return Err(self.too_deep());
             }
             let offset = self.next().offset;
             let right = self.binary(precedence + 1)?;
@@ -286,7 +316,15 @@ impl Parser {
 
     fn is_negative_number(&self) -> bool {
         self.is("-")
-            && self.tokens.get(self.at + 1).is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
+            && self
+                .tokens
+                .get(self.at + 1)
+                .is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
+    }
+
+    /// Whether no expression can begin here.
+    fn begins_nothing(&self) -> bool {
+        nothing_begins_with(self.peek())
     }
 
     fn member(&mut self) -> Parse<Expr> {
@@ -297,8 +335,11 @@ impl Parser {
                 self.selection(operand, offset)?
             } else if let Some(offset) = self.take("[") {
                 let is_optional = self.take("?").is_some();
+                if !is_optional && self.begins_nothing() {
+                    return Err(self.mismatched(&STARTS.replace("'!',", "'!', '?',")));
+                }
                 let index = self.expr()?;
-                self.expect("]", &format!("{{{OPERATORS}, ']'}}"))?;
+                self.expect("]")?;
                 let function = if is_optional { operator::OPTIONAL_INDEX } else { operator::INDEX };
                 self.call(offset, function, vec![operand, index])
             } else {
@@ -323,7 +364,7 @@ impl Parser {
                 String::new()
             }
             _ if is_optional => return Err(self.mismatched("{IDENTIFIER, ESC_IDENTIFIER}")),
-            _ => return Err(self.no_name_after_dot()),
+            _ => return Err(self.no_name_after_dot(dot)),
         };
         self.next();
         if is_optional {
@@ -339,13 +380,12 @@ impl Parser {
         Ok(self.nodes.make(dot, ExprKind::Select(Box::new(select))))
     }
 
-    fn no_name_after_dot(&mut self) -> Stop {
+    /// The message shows the text from the dot on, as it is written.
+    fn no_name_after_dot(&mut self, dot: usize) -> Stop {
         let token = self.peek().clone();
-        // A word of the language, such as `in`, is told by another name than a bracket would be.
-        if token.kind == TokenKind::Symbol && escape::is_reserved(&token.text) || token.kind == TokenKind::End {
-            return self.stop(format!("Syntax error: no viable alternative at input '.{}'", end_less(&token.text)));
-        }
-        self.stop(format!("Syntax error: no viable alternative at input '.{}'", token.text))
+        let end = token.offset + if token.kind == TokenKind::End { 0 } else { token.text.chars().count() };
+        let text: String = self.text.chars().skip(dot).take(end - dot).collect();
+        self.stop(format!("Syntax error: no viable alternative at input '{text}'"))
     }
 
     /// Arguments up to a closing bracket.
@@ -354,47 +394,39 @@ impl Parser {
         if self.take(close).is_some() {
             return Ok(args);
         }
+        if self.begins_nothing() {
+            return Err(self.mismatched(&STARTS.replace("'(', '.',", "'(', ')', '.',")));
+        }
         loop {
             args.push(self.expr()?);
             if self.take(",").is_none() {
-                self.expect(close, &format!("{{{OPERATORS}, ',', '{close}'}}"))?;
+                self.expect(close)?;
                 return Ok(args);
             }
         }
     }
 
     fn primary(&mut self) -> Parse<Expr> {
+        if self.is("(") {
+            self.next();
+            let inner = self.expr()?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if self.is("[") {
+            return self.list();
+        }
+        if self.is("{") {
+            return self.map();
+        }
+        self.atom()
+    }
+
+    /// What begins with no bracket.
+    fn atom(&mut self) -> Parse<Expr> {
         let token = self.peek().clone();
         match token.kind {
             TokenKind::Ident => self.name(false),
-            TokenKind::Symbol => match token.text.as_str() {
-                "." => {
-                    self.next();
-                    if self.peek().kind == TokenKind::Ident {
-                        self.name(true)
-                    } else {
-                        Err(self.mismatched("IDENTIFIER"))
-                    }
-                }
-                "(" => {
-                    self.next();
-                    let inner = self.expr()?;
-                    self.expect(")", &format!("{{{OPERATORS}, ')'}}"))?;
-                    Ok(inner)
-                }
-                "[" => self.list(),
-                "{" => self.map(),
-                "-" if self.is_negative_number() => self.number(),
-                "true" | "false" | "null" => {
-                    self.next();
-                    let value = match token.text.as_str() {
-                        "null" => Literal::Null,
-                        word => Literal::Bool(word == "true"),
-                    };
-                    Ok(self.nodes.make(token.offset, ExprKind::Literal(value)))
-                }
-                _ => Err(self.mismatched(STARTS)),
-            },
             TokenKind::Int | TokenKind::Uint | TokenKind::Float => self.number(),
             TokenKind::String | TokenKind::Bytes => {
                 self.next();
@@ -403,8 +435,25 @@ impl Parser {
                     Err(message) => self.nodes.broken(token.offset, message),
                 })
             }
+            TokenKind::Symbol => self.word(&token),
             TokenKind::Quoted | TokenKind::End => Err(self.mismatched(STARTS)),
         }
+    }
+
+    fn word(&mut self, token: &Token) -> Parse<Expr> {
+        let value = match token.text.as_str() {
+            "." => {
+                self.next();
+                let is_name = self.peek().kind == TokenKind::Ident;
+                return if is_name { self.name(true) } else { Err(self.mismatched("IDENTIFIER")) };
+            }
+            "-" if self.is_negative_number() => return self.number(),
+            "null" => Literal::Null,
+            word @ ("true" | "false") => Literal::Bool(word == "true"),
+            _ => return Err(self.mismatched(STARTS)),
+        };
+        self.next();
+        Ok(self.nodes.make(token.offset, ExprKind::Literal(value)))
     }
 
     fn number(&mut self) -> Parse<Expr> {
@@ -454,7 +503,7 @@ impl Parser {
         while self.take(".").is_some() {
             name = format!("{name}.{}", self.next().text);
         }
-        let offset = self.expect("{", "'{'")?;
+        let offset = self.expect("{")?;
         let mut values = Vec::new();
         while self.take("}").is_none() {
             self.take("?");
@@ -462,10 +511,10 @@ impl Parser {
                 return Err(self.mismatched("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"));
             }
             self.next();
-            self.expect(":", "':'")?;
+            self.expect(":")?;
             values.push(self.expr()?);
             if self.take(",").is_none() && !self.is("}") {
-                return Err(self.mismatched(&format!("{{{OPERATORS}, '}}', ','}}")));
+                return Err(self.mismatched("{'}', ','}"));
             }
         }
         Ok(self.nodes.make(offset, ExprKind::Struct(Struct { name, values })))
@@ -474,11 +523,17 @@ impl Parser {
     fn list(&mut self) -> Parse<Expr> {
         let offset = self.next().offset;
         let mut elements = Vec::new();
+        if self.is(",") && self.tokens.get(self.at + 1).is_some_and(|after| after.text == "]") {
+            self.next();
+        }
         while self.take("]").is_none() {
             let is_optional = self.take("?").is_some();
+            if elements.is_empty() && !is_optional && self.begins_nothing() {
+                return Err(self.mismatched(&STARTS.replace("'{', '(', '.',", "']', '{', '(', '.', ',',").replace("'!',", "'!', '?',")));
+            }
             elements.push(Element { value: self.expr()?, is_optional });
             if self.take(",").is_none() && !self.is("]") {
-                return Err(self.mismatched(&format!("{{{OPERATORS}, ']', ','}}")));
+                return Err(self.mismatched("{']', ','}"));
             }
         }
         Ok(self.nodes.make(offset, ExprKind::List(elements)))
@@ -487,21 +542,31 @@ impl Parser {
     fn map(&mut self) -> Parse<Expr> {
         let offset = self.next().offset;
         let mut entries = Vec::new();
+        if self.is(",") && self.tokens.get(self.at + 1).is_some_and(|after| after.text == "}") {
+            self.next();
+        }
         while self.take("}").is_none() {
             let is_optional = self.take("?").is_some();
+            if entries.is_empty() && !is_optional && self.begins_nothing() {
+                return Err(self.mismatched(&STARTS.replace("'{', '(', '.',", "'{', '}', '(', '.', ',',").replace("'!',", "'!', '?',")));
+            }
             let key = self.expr()?;
-            self.expect(":", &format!("{{{OPERATORS}, ':'}}"))?;
+            self.expect(":")?;
             entries.push(Entry { key, value: self.expr()?, is_optional });
             if self.take(",").is_none() && !self.is("}") {
-                return Err(self.mismatched(&format!("{{{OPERATORS}, '}}', ','}}")));
+                return Err(self.mismatched("{'}', ','}"));
             }
         }
         Ok(self.nodes.make(offset, ExprKind::Map(entries)))
     }
 }
 
-fn end_less(text: &str) -> &str {
-    if text == "<EOF>" { "" } else { text }
+fn nothing_begins_with(token: &Token) -> bool {
+    match token.kind {
+        TokenKind::End | TokenKind::Quoted => true,
+        TokenKind::Symbol => !["[", "{", "(", ".", "-", "!", "true", "false", "null"].contains(&token.text.as_str()),
+        _ => false,
+    }
 }
 
 /// A tree of all terms in their order: the middle operator on top, as the server has it.

@@ -1,6 +1,6 @@
 //! The rules of a version's schema, checked as the server checks them before it takes a definition.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     compile::{Compiled, Scope},
@@ -31,7 +31,7 @@ pub fn check_schema(schema: &Value) -> Vec<RuleFinding> {
     let root = Node::of(schema);
     let mut check = Check { findings: Vec::new(), total: 0, costliest: Vec::new() };
     let place = Place { path: Vec::new(), is_root: true, parent: None, cardinality: Some(1), uncorrelatable: None };
-    check.node(&root, schema, &place);
+    check.node(&root, &place);
     check.total();
     check.findings
 }
@@ -98,41 +98,32 @@ struct Check {
 
 impl Check {
     /// Checks a node and all below; says whether their rules are written as they must be.
-    fn node(&mut self, node: &Node, schema: &Value, place: &Place<'_>) -> bool {
+    fn node(&mut self, node: &Node, place: &Place<'_>) -> bool {
         let in_scope = !node.rules.is_empty() || place.parent.is_some();
         let declared = if in_scope { place.declare(node) } else { None };
-        let below = |key: &str| schema.get(key).unwrap_or(&Value::Null);
         let mut sound = true;
         if let Some(additional) = &node.additional {
             let place = place.below(Segment::AdditionalProperties, node, declared.as_ref());
-            sound &= self.node(additional, below("additionalProperties"), &place);
+            sound &= self.node(additional, &place);
         }
         for (name, property) in node.properties.iter().flatten() {
             let place = place.below(Segment::Property(name.clone()), node, declared.as_ref());
-            sound &= self.node(property, below("properties").get(name).unwrap_or(&Value::Null), &place);
+            sound &= self.node(property, &place);
         }
         if let Some(items) = &node.items {
             let place = place.below(Segment::Items, node, declared.as_ref());
-            sound &= self.node(items, below("items"), &place);
+            sound &= self.node(items, &place);
         }
         for (index, rule) in node.rules.iter().enumerate() {
             sound &= self.writing(node, rule, &place.path, index);
         }
         if sound && !node.rules.is_empty() {
-            self.compile(node, schema, place, declared.as_ref());
+            self.compile(node, place, declared.as_ref());
         }
         sound
     }
 
-    fn find(
-        &mut self,
-        path: &[Segment],
-        index: usize,
-        part: Part,
-        reason: FindingReason,
-        value: Option<Value>,
-        detail: impl Into<String>,
-    ) {
+    fn find(&mut self, path: &[Segment], index: usize, part: Part, reason: FindingReason, value: Option<String>, detail: impl Into<String>) {
         self.findings.push(finding(path, index, part, reason, value, detail));
     }
 
@@ -145,9 +136,9 @@ impl Check {
         if rule.rule.trim().is_empty() {
             self.find(path, index, Part::Rule, Required, None, "rule is not specified");
         } else if !rule.message.is_empty() && message.is_empty() {
-            self.find(path, index, Part::Message, Invalid, Some(json!(rule.message)), "must be non-empty if specified");
+            self.find(path, index, Part::Message, Invalid, Some(quoted(&rule.message)), "must be non-empty if specified");
         } else if breaks(message) {
-            self.find(path, index, Part::Message, Invalid, Some(json!(rule.message)), "must not contain line breaks");
+            self.find(path, index, Part::Message, Invalid, Some(quoted(&rule.message)), "must not contain line breaks");
         } else if breaks(rule.rule.trim()) && message.is_empty() {
             let detail = "message must be specified if rule contains line breaks";
             self.find(path, index, Part::Message, Required, None, detail);
@@ -159,7 +150,7 @@ impl Check {
         if let Some(reason) = rule.reason.as_ref().filter(|reason| !REASONS.contains(&reason.as_str())) {
             let supported: Vec<String> = REASONS.iter().map(|reason| format!("{reason:?}")).collect();
             let detail = format!("supported values: {}", supported.join(", "));
-            self.find(path, index, Part::Reason, NotSupported, Some(json!(reason)), detail);
+            self.find(path, index, Part::Reason, NotSupported, Some(quoted(reason)), detail);
         }
         self.field_path(node, rule, path, index);
         self.findings.len() == before
@@ -169,7 +160,7 @@ impl Check {
         if rule.field_path.is_empty() {
             return;
         }
-        let value = || Some(json!(rule.field_path));
+        let value = || Some(quoted(&rule.field_path));
         let mut find = |detail: &str| self.find(path, index, Part::FieldPath, FindingReason::Invalid, value(), detail);
         if rule.field_path.trim().is_empty() {
             find("must be non-empty if specified");
@@ -182,7 +173,7 @@ impl Check {
         }
     }
 
-    fn compile(&mut self, node: &Node, schema: &Value, place: &Place<'_>, declared: Option<&Declared>) {
+    fn compile(&mut self, node: &Node, place: &Place<'_>, declared: Option<&Declared>) {
         let Some(declared) = declared else {
             let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to \
                           convert structural schema to CEL declarations";
@@ -201,8 +192,7 @@ impl Check {
         let times = place.cardinality.unwrap_or_else(|| declared.max_cardinality());
         for (index, rule) in node.rules.iter().enumerate() {
             let compiled = scope.compile(rule);
-            let written = schema.get("x-kubernetes-validations").and_then(|rules| rules.get(index));
-            self.compiled(rule, &compiled, place, index, times, written);
+            self.compiled(rule, &compiled, place, index, times);
         }
     }
 
@@ -213,16 +203,15 @@ impl Check {
         place: &Place<'_>,
         index: usize,
         times: u64,
-        written: Option<&Value>,
     ) {
         use FindingReason::Invalid;
         let path = &place.path;
         self.cost(path, index, Part::Rule, "estimated rule cost", compiled.cost.saturating_mul(times));
         if let Some(error) = &compiled.rule_error {
-            self.find(path, index, Part::Rule, Invalid, written.cloned(), error.clone());
+            self.find(path, index, Part::Rule, Invalid, Some(rule.as_go()), error.clone());
         }
         if let Some(error) = &compiled.message_error {
-            self.find(path, index, Part::MessageExpression, Invalid, written.cloned(), error.clone());
+            self.find(path, index, Part::MessageExpression, Invalid, Some(rule.as_go()), error.clone());
         } else if compiled.message.is_some() {
             let what = "estimated messageExpression cost";
             self.cost(path, index, Part::MessageExpression, what, compiled.message_cost);
@@ -230,13 +219,13 @@ impl Check {
         if compiled.uses_old_self() {
             if let Some(within) = &place.uncorrelatable {
                 let detail = "oldSelf cannot be used on the uncorrelatable portion of the schema";
-                let mut found = finding(path, index, Part::Rule, Invalid, Some(json!(rule.rule)), detail);
+                let mut found = finding(path, index, Part::Rule, Invalid, Some(quoted(&rule.rule)), detail);
                 found.within = Some(within.clone());
                 self.findings.push(found);
             }
         } else if let Some(optional) = rule.optional_old_self {
             let detail = "may not be set if oldSelf is not used in rule";
-            self.find(path, index, Part::OptionalOldSelf, Invalid, Some(json!(optional)), detail);
+            self.find(path, index, Part::OptionalOldSelf, Invalid, Some(optional.to_string()), detail);
         }
     }
 
@@ -273,12 +262,17 @@ impl Check {
     }
 }
 
+/// A text as Go quotes it.
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
 fn finding(
     path: &[Segment],
     index: usize,
     part: Part,
     reason: FindingReason,
-    value: Option<Value>,
+    value: Option<String>,
     detail: impl Into<String>,
 ) -> RuleFinding {
     let (path, detail) = (path.to_vec(), detail.into());

@@ -185,6 +185,22 @@ fn rules(schema: &Map<String, Value>) -> Vec<Rule> {
 }
 
 impl Rule {
+    /// The rule as the server repeats it in its answers: Go's JSON of its own struct.
+    pub(super) fn as_go(&self) -> String {
+        let text = |text: &str| Value::from(text).to_string();
+        let or_null = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
+        let json = format!(
+            r#"{{"Rule":{},"Message":{},"MessageExpression":{},"Reason":{},"FieldPath":{},"OptionalOldSelf":{}}}"#,
+            text(&self.rule),
+            text(&self.message),
+            text(&self.message_expression),
+            or_null(self.reason.as_deref().map(text)),
+            text(&self.field_path),
+            or_null(self.optional_old_self.map(|optional| optional.to_string())),
+        );
+        json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+    }
+
     fn of(rule: &Value) -> Self {
         let text = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         Rule {
