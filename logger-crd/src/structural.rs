@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub use contracts::both_contracts;
+pub use contracts::{both_contracts, with_field_facts};
 pub use derived::of;
 use place::Place;
 

@@ -167,16 +167,19 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
     let error = generate(&groups, &Layout::for_types_crate("refused")).unwrap_err();
     let found: Vec<_> = error.0.iter().map(|d| (d.item.rsplit("::").next().unwrap(), d.message.as_str())).collect();
     let expected = [
-        ("Broken.spec.by_number", "map keys are strings in JSON; use `BTreeMap<String, _>`"),
+        (
+            "Broken.spec.bytes",
+            "a list of bytes is a list of numbers in JSON, and base64 to all of Kubernetes; use `k8s_openapi::ByteString` with `#[schemars(with = \"String\", extend(\"format\" = \"byte\"))]`, or `Vec<u16>` if a list of numbers is meant",
+        ),
         ("Broken.spec.huge", "the API server has no 128-bit integers; use `i64`, or `String` for larger numbers"),
         ("Broken.spec.nested{}.pair", "a tuple has no structural schema; use a struct with named fields"),
         (
             "Broken.spec.shape",
-            "alternatives (an enum whose variants carry data, say) have no structural schema yet; use a struct with one optional field for each",
+            "variant `Dot` is a string in JSON and others are objects, and a field has one type; write `Dot {}`, which is an object",
         ),
         (
             "Broken.spec.tree.children[]",
-            "a type that contains itself has no structural schema; break the cycle with `serde_json::Value`",
+            "`Tree` → `Tree` contains itself, and a structural schema has no references; say with `#[k8s(depth = N)]` how many levels are spelled out, or break the cycle with `serde_json::Value`",
         ),
         ("Broken.status", "a new object has no status: make it an `Option`, or add `#[serde(default)]`"),
     ];
@@ -358,7 +361,7 @@ mod refused {
 
         #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
         pub(crate) struct BrokenSpec {
-            by_number: BTreeMap<i32, String>,
+            bytes: Vec<u8>,
             huge: u128,
             nested: BTreeMap<String, Nested>,
             shape: Shape,
@@ -373,7 +376,7 @@ mod refused {
         #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
         pub(crate) enum Shape {
             Circle { radius: i32 },
-            Square { side: i32 },
+            Dot,
         }
 
         #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]

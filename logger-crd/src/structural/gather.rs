@@ -126,13 +126,16 @@ impl Pass<'_> {
         }
     }
 
+    /// The Rust path of a definition, or what schemars calls it.
+    fn shown<'b>(&'b self, name: &'b str) -> &'b str {
+        let definition = self.document.get("$defs").and_then(|all| all.get(name));
+        definition.and_then(|definition| definition.get(TYPE)?.as_str()).unwrap_or(name)
+    }
+
     fn cycle(&self, name: &str) -> String {
-        let shown = |name: &String| match self.document.pointer(&format!("/$defs/{name}/{TYPE}")) {
-            Some(Value::String(path)) => path.clone(),
-            _ => name.clone(),
-        };
         let from = self.open.iter().position(|open| open == name).unwrap_or(0);
-        let cycle: Vec<String> = self.open[from..].iter().chain([&name.to_owned()]).map(shown).collect();
+        let cycle: Vec<&str> =
+            self.open[from..].iter().map(String::as_str).chain([name]).map(|name| self.shown(name)).collect();
         let cycle = cycle.join("` → `");
         format!(
             "`{cycle}` contains itself, and a structural schema has no references; say with `#[schema(depth = N)]` how many \
@@ -154,7 +157,7 @@ impl Pass<'_> {
                 }
                 all => match union::words(all) {
                     Some(words) => said.meet_all(words),
-                    None => said.unions.push(union::Union::new(node, key, all)),
+                    None => said.unions.push(union::Union::new(key, all)),
                 },
             }
         }
@@ -171,7 +174,7 @@ impl Pass<'_> {
 
     /// The keywords of a node itself.
     fn keywords(&mut self, node: &Node, said: &mut Said) {
-        let owner = node.get(TYPE);
+        let owner = node.get(TYPE).cloned().or_else(|| self.open.last().map(|name| json!(self.shown(name))));
         let mut own = Node::new();
         for (key, value) in node {
             match key.as_str() {
@@ -182,7 +185,7 @@ impl Pass<'_> {
                 "title" if node.contains_key("$schema") => {}
                 VARIANT => said.variant = value.as_str().map(str::to_owned),
                 key if key.starts_with("x-logger-") => mark(&mut said.marks, key, value),
-                "properties" => said.meet("properties", owned(value, owner)),
+                "properties" => said.meet("properties", owned(value, owner.as_ref())),
                 "const" => drop(own.insert("enum".to_owned(), json!([value]))),
                 "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
                 "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),

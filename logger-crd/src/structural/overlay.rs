@@ -27,8 +27,11 @@ pub(super) fn applied(name: &str, definition: &Value) -> Option<Value> {
     if let Some(properties) = definition.get_mut("properties").and_then(Value::as_object_mut) {
         properties.values_mut().for_each(allow_float);
     }
-    if let (Some(facts), Value::Object(node)) = (TYPES.get(name), &mut definition) {
-        apply(facts, node);
+    if let Value::Object(node) = &mut definition {
+        match TYPES.get(name) {
+            Some(facts) => apply(facts, node),
+            None => metadata_is_not_required(node),
+        }
     }
     Some(definition)
 }
@@ -48,8 +51,9 @@ fn apply(facts: &Value, node: &mut Node) {
         |name: &&Value| name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)));
     let required: Vec<Value> =
         facts.get("required").and_then(Value::as_array).into_iter().flatten().filter(declared).cloned().collect();
-    if !required.is_empty() {
-        node.insert("required".to_owned(), Value::Array(required));
+    match required.is_empty() {
+        true => drop(node.remove("required")),
+        false => drop(node.insert("required".to_owned(), Value::Array(required))),
     }
     let fields = facts.get("fields").and_then(Value::as_object).into_iter().flatten();
     for (name, facts) in fields {
@@ -61,6 +65,14 @@ fn apply(facts: &Value, node: &mut Node) {
             set(property, key, facts.get(fact));
         }
     }
+}
+
+/// k8s-openapi's `metadata` is no `Option`, so its schemas require it. The server does not.
+fn metadata_is_not_required(node: &mut Node) {
+    if let Some(Value::Array(required)) = node.get_mut("required") {
+        required.retain(|name| name != "metadata");
+    }
+    node.retain(|key, value| key != "required" || value.as_array().is_some_and(|required| !required.is_empty()));
 }
 
 fn set(node: &mut Node, key: &str, value: Option<&Value>) {

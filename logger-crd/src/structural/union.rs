@@ -36,7 +36,7 @@ pub(super) struct Union {
 }
 
 impl Union {
-    pub(super) fn new(_node: &Node, key: &str, alternatives: &[&Value]) -> Self {
+    pub(super) fn new(key: &str, alternatives: &[&Value]) -> Self {
         Union { exactly_one: key == "oneOf", alternatives: alternatives.iter().map(|one| (*one).clone()).collect() }
     }
 }
@@ -103,23 +103,30 @@ type Combined = Result<(Said, Vec<Node>), String>;
 impl Pass<'_> {
     /// Makes the alternatives of a node part of it.
     pub(super) fn unite(&mut self, said: &mut Said, at: &Place) {
+        let via = self.via(said);
+        self.unite_by(said, at, via);
+    }
+
+    fn unite_by(&mut self, said: &mut Said, at: &Place, via: Via) {
         for union in std::mem::take(&mut said.unions) {
-            if let Err(message) = self.unite_one(said, union, at) {
+            if let Err(message) = self.unite_one(said, union, at, via) {
                 said.problem(message);
             }
         }
     }
 
-    fn unite_one(&mut self, said: &mut Said, union: Union, at: &Place) -> Result<(), String> {
+    fn unite_one(&mut self, said: &mut Said, union: Union, at: &Place, via: Via) -> Result<(), String> {
         let below = Place { level: at.level + 1, ..at.clone() };
         let all = union.alternatives.iter().map(|one| self.gather(one, &below));
         let (anything, all): (Vec<Said>, Vec<Said>) = all.partition(is_anything);
         said.null |= all.iter().any(|one| one.null);
-        let via = self.via(said);
-        let (mut outer, branches) = self.combine(all, &below)?;
+        let (mut outer, mut branches) = self.combine(all, &below)?;
         if !anything.is_empty() && !is_object(&outer) {
             said.meet(PRESERVE, json!(true));
             return Ok(());
+        }
+        if !anything.is_empty() {
+            require_in_each(&mut outer, &mut branches);
         }
         let own: Vec<String> = properties(&outer).map(|(name, _)| name.clone()).collect();
         outer.node.retain(|key, _| !["description", "title"].contains(&key.as_str()) || !said.node.contains_key(key));
@@ -144,7 +151,7 @@ impl Pass<'_> {
             if !self.has_room(at) {
                 return Err("it has too many alternatives within alternatives; make the enum smaller".to_owned());
             }
-            self.unite(said, at);
+            self.unite_by(said, at, Via::Schema);
             if let Some(problem) = said.problems.first() {
                 return Err(problem.clone());
             }
@@ -178,7 +185,7 @@ impl Pass<'_> {
         for (name, holders) in holders {
             let in_all = holders.len() == all.len();
             let (mut schema, restrictions) =
-                self.field(&holders, at).map_err(|message| clash(&name, &all, &holders, &message))?;
+                self.field(&holders, &all, at).map_err(|message| format!("the field `{name}` {message}"))?;
             if let (false, Value::Object(schema)) = (in_all, &mut schema) {
                 schema.remove("default");
             }
@@ -200,15 +207,23 @@ impl Pass<'_> {
     }
 
     /// One field of several alternatives.
-    fn field(&mut self, holders: &[(usize, Value)], at: &Place) -> Result<(Value, Vec<Node>), String> {
+    fn field(
+        &mut self,
+        holders: &[(usize, Value)],
+        variants: &[Said],
+        at: &Place,
+    ) -> Result<(Value, Vec<Node>), String> {
         let (_, first) = &holders[0];
         let docs = joined(holders.iter().filter_map(|(_, schema)| schema.get("description")?.as_str()));
         let (mut schema, restrictions) = if holders.iter().all(|(_, schema)| plain(schema) == plain(first)) {
             (first.clone(), Vec::new())
         } else {
             let below = Place { level: at.level + 1, ..at.clone() };
-            let all = holders.iter().map(|(_, schema)| self.gather(schema, &below)).collect();
-            let (outer, restrictions) = self.combine(all, &below)?;
+            let all: Vec<Said> = holders.iter().map(|(_, schema)| self.gather(schema, &below)).collect();
+            let labels: Vec<String> = holders.iter().map(|(i, _)| label(variants, *i)).collect();
+            has_one_type(&all, &labels)?;
+            let differs = |message| format!("is not the same in {}: {message}", labels.join(" and "));
+            let (outer, restrictions) = self.combine(all, &below).map_err(differs)?;
             (raw(outer, first), restrictions)
         };
         if let (false, Value::Object(schema)) = (docs.is_empty(), &mut schema) {
@@ -263,6 +278,8 @@ fn shared(all: &[Said], outer: &mut Said, branches: &mut [Node]) -> Result<(), S
             ("type" | "properties" | "required" | "description" | "title" | "example" | "externalDocs" | RULES, _) => {}
             (PRESERVE | "nullable", _) => outer.meet(key, json!(true)),
             (_, Some(value)) if equal => outer.meet(key, value.clone()),
+            // In a branch, where there is no type, the server knows no format of numbers.
+            ("format", Some(format)) if ["int32", "int64", "float", "double"].iter().any(|one| format == one) => {}
             (key, _) if RESTRICTIONS.contains(&key) => {
                 for (branch, said) in branches.iter_mut().zip(all) {
                     branch.extend(said.get(key).map(|value| (key.to_owned(), value.clone())));
@@ -328,6 +345,24 @@ fn with_docs_of(said: &Said, name: &str, schema: &Value) -> Value {
         }
     }
     schema
+}
+
+/// What may be left out as a whole requires nothing by itself.
+fn require_in_each(outer: &mut Said, branches: &mut [Node]) {
+    let Some(Value::Array(required)) = outer.node.remove("required") else { return };
+    for branch in branches {
+        let is_choice = branch.get("oneOf").is_some_and(Value::is_array);
+        let all: Vec<&mut Node> = if is_choice {
+            branch.values_mut().filter_map(Value::as_array_mut).flatten().filter_map(Value::as_object_mut).collect()
+        } else {
+            vec![branch]
+        };
+        for branch in all {
+            if let Value::Array(own) = branch.entry("required").or_insert_with(|| json!([])) {
+                own.splice(0..0, required.iter().cloned());
+            }
+        }
+    }
 }
 
 fn required(all: &[Said], outer: &mut Said, branches: &mut [Node]) {
@@ -461,11 +496,13 @@ fn exclude(
     absent: Option<Vec<String>>,
     via: Via,
 ) -> Result<(), String> {
-    let nothing = |branch: &Node| branch.is_empty();
-    if branches.iter().any(nothing)
-        && (!exactly_one || branches.len() > 1 || branches.iter().all(nothing))
-        && absent.is_none()
+    if let ([branch], Some(_)) = (branches.as_slice(), &absent)
+        && let (Some(Value::Array(inner)), 1) = (branch.get("oneOf"), branch.len())
     {
+        let inner = inner.iter().filter_map(Value::as_object).cloned().collect();
+        return exclude(said, inner, true, absent, via);
+    }
+    if branches.iter().any(Node::is_empty) {
         return Ok(());
     }
     match via {
@@ -480,10 +517,8 @@ fn exclude(
 fn exclude_in_schema(said: &mut Said, branches: Vec<Node>, exactly_one: bool, absent: Option<Vec<String>>) {
     let mut all: Vec<Value> = Vec::new();
     for branch in branches {
-        match (branch.get("oneOf"), branch.len()) {
-            (Some(Value::Array(inner)), 1) if exactly_one || absent.is_some() => all.extend(inner.iter().cloned()),
-            _ if exactly_one || !all.contains(&json!(branch)) => all.push(Value::Object(branch)),
-            _ => {}
+        if exactly_one || !all.contains(&json!(branch)) {
+            all.push(Value::Object(branch));
         }
     }
     if let Some(names) = absent {
@@ -579,9 +614,12 @@ fn joined<'a>(docs: impl Iterator<Item = &'a str>) -> String {
 fn label(all: &[Said], i: usize) -> String {
     let said = &all[i];
     let tag = properties(said).find_map(|(name, _)| word(said, name)?.as_str());
-    let sole = properties(said).next().filter(|_| properties(said).count() == 1).map(|(name, _)| name.as_str());
+    let sole =
+        |said: &Said| properties(said).next().filter(|_| properties(said).count() == 1).map(|(name, _)| name.clone());
+    let is_unique = all.iter().filter(|other| sole(other) == sole(said)).count() == 1;
+    let sole = sole(said).filter(|_| is_unique);
     let word = said.get("enum").and_then(|words| words.get(0)?.as_str());
-    match said.variant.as_deref().or(tag).or(word).or(sole) {
+    match said.variant.as_deref().or(tag).or(word).or(sole.as_deref()) {
         Some(name) => format!("variant `{name}`"),
         None => format!("variant {}", i + 1),
     }
@@ -605,7 +643,17 @@ fn no_one_type(all: &[Said]) -> String {
     )
 }
 
-fn clash(name: &str, all: &[Said], holders: &[(usize, Value)], message: &str) -> String {
-    let labels: Vec<String> = holders.iter().map(|(i, _)| label(all, *i)).collect();
-    format!("the field `{name}` is not the same in {}: {message}; or rename one", labels.join(" and "))
+/// A field of one type in all variants. An integer here and a string there would be either in both.
+fn has_one_type(all: &[Said], labels: &[String]) -> Result<(), String> {
+    let kinds: BTreeSet<&str> =
+        all.iter().map(|said| if said.unions.is_empty() { kind(said) } else { "enum" }).collect();
+    if kinds.len() == 1 || kinds == BTreeSet::from(["integer", "number"]) {
+        return Ok(());
+    }
+    let kinds: Vec<String> =
+        all.iter().zip(labels).map(|(said, label)| format!("of type {} in {label}", kind(said))).collect();
+    Err(format!(
+        "is {}, and a field has one type; rename one, or take any value with `#[k8s(preserve_unknown)]`",
+        kinds.join(", ")
+    ))
 }
