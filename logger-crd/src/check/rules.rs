@@ -79,5 +79,9 @@ fn finding(rule: &RuleFinding, at: &Path<'_>) -> Finding {
     };
     let schema = root.schema.map(|(version, _)| (version, rule.keywords()));
     let place = Place { path: rule.field(&root.path), schema };
-    Finding::new(place, reason, value, rule.detail_at(&root.path))
+    let finding = Finding::new(place, reason, value.clone().map(Into::into), rule.detail_at(&root.path));
+    match value {
+        Some(shown) => finding.showing(shown),
+        None => finding,
+    }
 }
