@@ -1,6 +1,7 @@
 //! The command line that any project's xtask calls.
 
 mod package;
+mod settings;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,13 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use logger_core::meta::ApiGroup;
 
+pub use settings::Settings;
+
+use crate::crd::{self, patch, size};
 use crate::crd_command::{self, Crd};
 use crate::explain::{explain, page};
-use crate::file::{File, Plan};
-use crate::{Layout, generate, generate_kubernetes, report};
+use crate::file::{self, File, Plan};
+use crate::{CrdOptions, Layout, generate, generate_kubernetes, report};
 
 /// What a project's xtask can do about its API. An xtask with chores of its own flattens this into them
 /// (`#[command(flatten)]`) and hands it back to [`Command::run`].
@@ -47,6 +51,19 @@ pub struct Args {
     /// CRD files, below the root; by default `config/crd/bases`.
     #[arg(long, value_name = "DIR")]
     pub crd_dir: Option<String>,
+    /// Print the CRDs as one stream of YAML; write nothing.
+    #[arg(long, conflicts_with_all = ["check", "sizes", "schema_patch"])]
+    pub stdout: bool,
+    /// Tell how many bytes each field of a CRD takes; write nothing.
+    #[arg(long, conflicts_with_all = ["check", "schema_patch"])]
+    pub sizes: bool,
+    /// Put the schemas into the CRDs that stand in the files of this directory, below the root; all else in these files
+    /// stays as it is, and nothing else is written.
+    #[arg(long, value_name = "DIR")]
+    pub schema_patch: Option<String>,
+    /// How files are written.
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 /// What `codegen` does beside generating.
@@ -136,18 +153,69 @@ fn ended(result: Result<ExitCode>) -> ExitCode {
     })
 }
 
+const NOTHING_WRITTEN: &str = "nothing was written, because it cannot all be generated";
+
 fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
-    let Project { root, layout } = Project::find(groups, &args.place())?;
-    let files = generate(groups, &layout).context("nothing was written, because it cannot all be generated")?;
+    let Project { root, layout } = Project::with(groups, &args.place(), &args.settings)?;
+    if let Some(directory) = &args.schema_patch {
+        return schema_patch(groups, &root, &layout, directory, args.check);
+    }
+    if args.sizes || args.stdout {
+        say(&if args.sizes { sizes(groups, &layout)? } else { stream(groups, &layout)? });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let files = generate(groups, &layout).context(NOTHING_WRITTEN)?;
     put(&root, &files, &layout, args)
+}
+
+/// The bytes of each field of each CRD.
+fn sizes(groups: &[ApiGroup], layout: &Layout) -> Result<String> {
+    let definitions = crd::definitions(groups, layout)?;
+    let max_bytes = layout.crd.max_bytes;
+    let report = |definition: &crd::Definition| {
+        let name = definition.crd["metadata"]["name"].as_str().unwrap_or_default();
+        size::report(name, &definition.crd, max_bytes)
+    };
+    Ok(definitions.values().map(report).collect::<Vec<_>>().join("\n").trim_end().to_owned())
+}
+
+/// The CRDs as documents of one text.
+fn stream(groups: &[ApiGroup], layout: &Layout) -> Result<String> {
+    let options = CrdOptions { kustomization: false, ..layout.crd.clone() };
+    let files = crd::files(groups, &Layout { crd: options, ..layout.clone() })?;
+    Ok(files.iter().map(|file| file.contents.as_str()).collect::<Vec<_>>().join("---\n").trim_end().to_owned())
+}
+
+/// Puts the schemas into the files of a directory, or tells which lack them.
+fn schema_patch(groups: &[ApiGroup], root: &Path, layout: &Layout, directory: &str, check: bool) -> Result<ExitCode> {
+    let schemas = patch::schemas(groups, layout).context(NOTHING_WRITTEN)?;
+    let directory = directory.trim_end_matches('/');
+    let mut files = Vec::new();
+    for (name, text) in file::manifests(&root.join(directory))? {
+        let path = format!("{directory}/{name}");
+        let patched = patch::patched(&text, &schemas).with_context(|| format!("{path}: {NOTHING_WRITTEN}"))?;
+        files.extend(patched.map(|contents| File { path, contents }));
+    }
+    if files.is_empty() {
+        let names = schemas.keys().cloned().collect::<Vec<_>>().join(", ");
+        bail!("no file of {directory} defines one of {names}");
+    }
+    settle(&Plan::of_these(root, &files), files.len(), check)
 }
 
 /// Writes the files, or compares them with the tree.
 fn put(root: &Path, files: &[File], layout: &Layout, args: &Args) -> Result<ExitCode> {
     let plan = Plan::new(root, files, layout)?;
-    if args.check {
+    if layout.crd.kustomization {
+        plan.spare(&crd::kustomization::path(layout), layout)?;
+    }
+    settle(&plan, files.len(), args.check)
+}
+
+fn settle(plan: &Plan<'_>, files: usize, check: bool) -> Result<ExitCode> {
+    if check {
         let drift = plan.drift()?;
-        say(&report::drift(&drift, files.len()));
+        say(&report::drift(&drift, files));
         return Ok(ExitCode::from(u8::from(!drift.is_empty())));
     }
     say(&report::written(&plan.write()?));
@@ -163,6 +231,11 @@ impl Args {
 impl Project {
     /// The project of a types crate, found from the current directory.
     pub(crate) fn find(groups: &[ApiGroup], place: &Place) -> Result<Self> {
+        Self::with(groups, place, &Settings::default())
+    }
+
+    /// The same, with settings of which those here count before those of its manifests.
+    fn with(groups: &[ApiGroup], place: &Place, settings: &Settings) -> Result<Self> {
         let Some(types_crate) = types_crate(groups) else {
             bail!("0 kinds: nothing to generate; list the kinds in a `group_version!` and hand its `API_GROUP` over");
         };
@@ -171,7 +244,10 @@ impl Project {
             Some(root) => root.clone(),
             None => package::workspace_root(&std::env::current_dir().context("cannot tell the current directory")?)?,
         };
-        layout.features = package::features(&package::manifest(&root, &layout)?)?;
+        let client = package::Manifest::of_client(&root, &layout)?;
+        layout.features = client.features();
+        let types = package::Manifest::of_types(&root, &layout)?;
+        settings.clone().or(package::settings(&client, types.as_ref())?).put_into(&mut layout, &root)?;
         Ok(Project { root, layout })
     }
 }

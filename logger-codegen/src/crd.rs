@@ -1,7 +1,12 @@
 //! CustomResourceDefinitions: from kinds and their schemas to YAML.
 
 mod definition;
+mod descriptions;
 mod judge;
+pub(crate) mod kustomization;
+pub(crate) mod options;
+pub(crate) mod patch;
+pub(crate) mod size;
 mod version;
 mod yaml;
 
@@ -12,17 +17,11 @@ use logger_core::meta::{ApiGroup, ApiKind};
 use crate::Layout;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
-use definition::Definition;
+pub(crate) use definition::Definition;
 
 /// The CRD of every kind with all its versions, one file each, as `<group>_<plural>.yaml`.
 pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
-    let mut found = Diagnostics::default();
-    let mut files = Vec::new();
-    for (path, definition) in definitions(groups, layout)? {
-        let text = yaml::write(&definition.crd, &definition.item, &mut found);
-        files.extend(text.map(|text| File::yaml(path, layout, &text)));
-    }
-    found.or(files)
+    yaml::files(&definitions(groups, layout)?, layout)
 }
 
 /// The CRD of every kind, by the path of its file.

@@ -1,6 +1,6 @@
 //! Generated files: made in memory, then compared with the tree or written to it. The only place that touches the disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub struct File {
 impl File {
     /// A Rust source: the module's docs, then its items, formatted by prettyplease with a line between them.
     pub(crate) fn rust(path: String, layout: &Layout, docs: &str, items: Vec<TokenStream>) -> Result<Self, syn::Error> {
-        let mut contents = format!("// {}\n", mark(layout));
+        let mut contents = format!("// {}\n{}", mark(layout), layout.header_in("//"));
         for line in docs.lines() {
             contents += format!("//! {line}").trim_end();
             contents += "\n";
@@ -42,7 +42,7 @@ impl File {
 
     /// A YAML document.
     pub(crate) fn yaml(path: String, layout: &Layout, document: &str) -> Self {
-        File { path, contents: format!("# {}\n---\n{document}", mark(layout)) }
+        File { path, contents: format!("# {}\n{}---\n{document}", mark(layout), layout.header_in("#")) }
     }
 
     /// A page of documentation.
@@ -104,6 +104,24 @@ impl<'a> Plan<'a> {
             strays.remove(&root.join(&file.path));
         }
         Ok(Plan { root, files, strays })
+    }
+
+    /// Files that are changed where they are, beside none that could be stray.
+    pub(crate) fn of_these(root: &'a Path, files: &'a [File]) -> Self {
+        Plan { root, files, strays: BTreeSet::new() }
+    }
+
+    /// Refuses to replace a file that someone else made.
+    pub(crate) fn spare(&self, path: &str, layout: &Layout) -> Result<()> {
+        match read(&self.root.join(path))? {
+            Some(found) if !found.lines().next().is_some_and(|line| line.ends_with(&mark(layout))) => {
+                bail!(
+                    "{path} is there and was not generated from `{}`: remove it, or do not ask for it",
+                    layout.types_crate
+                )
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Files that were once generated and are not any more.
@@ -242,6 +260,20 @@ fn read(path: &Path) -> Result<Option<String>> {
         }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// The YAML files of a directory, by name, and what they say.
+pub(crate) fn manifests(directory: &Path) -> Result<BTreeMap<String, String>> {
+    let unreadable = || format!("cannot read the directory {}", directory.display());
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+        if let (true, Some(name)) = (is_yaml, path.file_name().and_then(OsStr::to_str)) {
+            found.extend(read(&path)?.map(|text| (name.to_owned(), text)));
+        }
+    }
+    Ok(found)
 }
 
 /// All files below a directory that begin as ours do. Links are not followed: what is behind them is elsewhere.

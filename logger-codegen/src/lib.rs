@@ -26,7 +26,8 @@ use std::collections::BTreeSet;
 
 use logger_core::meta::ApiGroup;
 
-pub use cli::{Action, Args, Command, Place, cli, run, run_attributes, run_kubernetes};
+pub use cli::{Action, Args, Command, Place, Settings, cli, run, run_attributes, run_kubernetes};
+pub use crd::options::{CrdOptions, EmbeddedMetadata, Floats};
 pub use crd_command::{Allowed, Crd, Diff};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
@@ -48,9 +49,19 @@ pub struct Layout {
     /// The cargo features that the client's package declares. A layer whose name is among them (`applyconfigurations`,
     /// `clientset`, `informers`, `scheme`) is there only with its feature; the others are always there.
     pub features: BTreeSet<String>,
+    /// What stands below the generated mark of each source and CRD file, without comment signs: a licence, say. May be
+    /// empty.
+    pub header: String,
+    /// How CRD files are written.
+    pub crd: CrdOptions,
 }
 
 impl Layout {
+    /// The header as comments.
+    pub(crate) fn header_in(&self, comment: &str) -> String {
+        self.header.lines().map(|line| format!("{comment} {line}").trim_end().to_owned() + "\n").collect()
+    }
+
     /// The usual places for a types crate: `my-client/src` beside `my-types`, and `config/crd/bases`.
     pub fn for_types_crate(types_crate: &str) -> Self {
         let client_crate = format!("{}_client", types_crate.strip_suffix("_types").unwrap_or(types_crate));
@@ -61,6 +72,8 @@ impl Layout {
             client_dir,
             crd_dir: "config/crd/bases".to_owned(),
             features: BTreeSet::new(),
+            header: String::new(),
+            crd: CrdOptions::default(),
         }
     }
 }
