@@ -42,7 +42,7 @@ impl File {
 
     /// A YAML document.
     pub(crate) fn yaml(path: String, layout: &Layout, document: &str) -> Self {
-        File { path, contents: format!("# {}\n{}---\n{document}", mark(layout), layout.header_in("#")) }
+        File { path, contents: format!("# {}\n{}{document}", mark(layout), layout.header_in("#")) }
     }
 
     /// A page of documentation.
