@@ -50,7 +50,8 @@ fn main() -> ExitCode {
 /// Go tags and attributes, the fixture API that proves the generator general, and the matrix of kinds.
 fn codegen(args: &Args) -> ExitCode {
     let reference = logger_codegen::run(logger_types::groups(), args);
-    if args.root.is_some() || args.action.is_some() || reference == ExitCode::from(2) {
+    let is_of_one = args.root.is_some() || args.action.is_some() || args.schema_patch.is_some();
+    if is_of_one || args.stdout || args.sizes || reference == ExitCode::from(2) {
         return reference;
     }
     let root = cargo::workspace_root();
