@@ -17,7 +17,7 @@ use crate::crd::{self, patch, size};
 use crate::crd_command::{self, Crd};
 use crate::explain::{explain, page};
 use crate::file::{self, File, Plan};
-use crate::{CrdOptions, Layout, generate, generate_kubernetes, report};
+use crate::{CrdOptions, Layout, generate, generate_kubernetes, reference, report};
 
 /// What a project's xtask can do about its API. An xtask with chores of its own flattens this into them
 /// (`#[command(flatten)]`) and hands it back to [`Command::run`].
@@ -30,6 +30,19 @@ pub enum Command {
     /// Compare definitions: what changed, and whom it breaks.
     #[command(subcommand)]
     Crd(Crd),
+    /// Write the API reference, a Markdown page for each version of each group, or check it.
+    Docs(Docs),
+}
+
+/// What `docs` does.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Docs {
+    /// Compare only: name missing, changed and stray pages; exit with 1 if there are any.
+    #[arg(long)]
+    pub check: bool,
+    /// Where the project is.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// Writes the client crate and the CRD files, or tells how the tree differs from them.
@@ -105,7 +118,7 @@ struct Program {
 }
 
 /// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`, `cargo xtask codegen explain`,
-/// `cargo xtask crd diff`.
+/// `cargo xtask crd diff`, `cargo xtask docs`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     Program::parse().command.run(groups)
 }
@@ -116,6 +129,7 @@ impl Command {
         match self {
             Command::Codegen(args) => run(groups, args),
             Command::Crd(crd) => ended(crd_command::run(groups, crd)),
+            Command::Docs(args) => ended(docs(groups, args)),
         }
     }
 }
@@ -166,6 +180,14 @@ fn codegen(groups: &[ApiGroup], args: &Args) -> Result<ExitCode> {
     }
     let files = generate(groups, &layout).context(NOTHING_WRITTEN)?;
     put(&root, &files, &layout, args)
+}
+
+fn docs(groups: &[ApiGroup], args: &Docs) -> Result<ExitCode> {
+    let Project { root, layout } = Project::find(groups, &args.place)?;
+    let files = reference(groups, &layout).context(NOTHING_WRITTEN)?;
+    let directory = layout.docs_dir.clone();
+    let layout = Layout { client_dir: directory.clone(), crd_dir: directory, ..layout };
+    settle(&Plan::new(&root, &files, &layout)?, files.len(), args.check)
 }
 
 /// The bytes of each field of each CRD.

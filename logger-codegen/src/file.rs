@@ -300,7 +300,8 @@ fn collect_generated(directory: &Path, mark: &str, into: &mut BTreeSet<PathBuf>)
 
 /// A file that cannot be read as text is not one of ours.
 fn is_generated(path: &Path, mark: &str) -> bool {
-    let is_source = path.extension().is_some_and(|extension| extension == "rs" || extension == "yaml");
-    let begins = |text: String| text.lines().next().is_some_and(|line| line.ends_with(mark));
+    let is_source =
+        path.extension().is_some_and(|extension| ["md", "rs", "yaml"].iter().any(|ours| extension == *ours));
+    let begins = |text: String| text.lines().next().is_some_and(|line| line.trim_end_matches(" -->").ends_with(mark));
     is_source && fs::read_to_string(path).is_ok_and(begins)
 }

@@ -16,6 +16,7 @@ mod crd;
 mod crd_command;
 mod deprecation;
 mod diagnostic;
+mod docs;
 mod emit;
 mod explain;
 mod file;
@@ -26,7 +27,7 @@ use std::collections::BTreeSet;
 
 use logger_core::meta::ApiGroup;
 
-pub use cli::{Action, Args, Command, Place, Settings, cli, run, run_attributes, run_kubernetes};
+pub use cli::{Action, Args, Command, Docs, Place, Settings, cli, run, run_attributes, run_kubernetes};
 pub use crd::options::{CrdOptions, EmbeddedMetadata, Floats};
 pub use crd_command::{Allowed, Crd, Diff};
 pub use diagnostic::{Diagnostic, Diagnostics};
@@ -52,6 +53,8 @@ pub struct Layout {
     /// What stands below the generated mark of each source and CRD file, without comment signs: a licence, say. May be
     /// empty.
     pub header: String,
+    /// Directory of the API reference, such as `docs/api`.
+    pub docs_dir: String,
     /// How CRD files are written.
     pub crd: CrdOptions,
 }
@@ -73,6 +76,7 @@ impl Layout {
             crd_dir: "config/crd/bases".to_owned(),
             features: BTreeSet::new(),
             header: String::new(),
+            docs_dir: "docs/api".to_owned(),
             crd: CrdOptions::default(),
         }
     }
@@ -89,6 +93,14 @@ pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagn
     files.extend(crds);
     files.sort();
     Ok(files)
+}
+
+/// Makes the API reference: a Markdown page for each version of each group that has definitions.
+///
+/// # Errors
+/// A definition cannot be made: every mistake is named with its Rust item.
+pub fn reference(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+    docs::pages(groups, layout)
 }
 
 /// Makes the files of the crate of apply configurations of Kubernetes' own types, which generated clients stand on.

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use logger_codegen::{Action, Args, Drift, File, Layout, Plan, Written, generate, run, run_attributes};
+use logger_codegen::{
+    Action, Args, Command, Docs, Drift, File, Layout, Place, Plan, Written, generate, run, run_attributes,
+};
 use logger_core::Kind;
 use logger_core::meta::{ApiGroup, ApiKind, ApiList, TypeMeta};
 use logger_types::v1::Logger;
@@ -63,6 +65,31 @@ fn the_checked_in_files_are_as_generated() {
 fn the_page_of_go_tags_is_as_generated() {
     let check = run_attributes(&workspace("."), &args(Path::new("."), true));
     assert_eq!(check, ExitCode::SUCCESS, "docs/attributes.md is stale; run `cargo xtask codegen`");
+}
+
+#[test]
+fn the_api_reference_is_as_generated() {
+    let place = Place { root: Some(workspace(".")), ..Place::default() };
+    let check = Command::Docs(Docs { check: true, place }).run(logger_types::groups());
+    assert_eq!(check, ExitCode::SUCCESS, "docs/api is stale; run `cargo xtask codegen`");
+}
+
+#[test]
+fn pages_are_written_checked_and_removed_when_stray() {
+    let root = empty();
+    let docs = |check| {
+        let place = Place { root: Some(root.path().to_owned()), ..Place::default() };
+        Command::Docs(Docs { check, place }).run(logger_types::groups())
+    };
+    assert_eq!(docs(true), ExitCode::from(1));
+    assert_eq!(docs(false), ExitCode::SUCCESS);
+    let pages = root.path().join("docs/api");
+    fs::copy(pages.join("example.com_v1.md"), pages.join("example.com_v0.md")).unwrap();
+    fs::write(pages.join("by_hand.md"), "# Ours\n").unwrap();
+    assert_eq!(docs(true), ExitCode::from(1), "a stray page");
+    assert_eq!(docs(false), ExitCode::SUCCESS);
+    assert_eq!(docs(true), ExitCode::SUCCESS);
+    assert!(pages.join("by_hand.md").exists() && !pages.join("example.com_v0.md").exists());
 }
 
 #[test]

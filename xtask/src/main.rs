@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use logger_codegen::{Args, Command};
+use logger_codegen::{Args, Command, Docs, Place};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The reference API, and where no other tree is named also the apply configurations of Kubernetes' own types, the page of
+/// The reference API with its pages, and where no other tree is named also the apply configurations of Kubernetes' own types, the page of
 /// Go tags and attributes, the fixture API that proves the generator general, and the matrix of kinds.
 fn codegen(args: &Args) -> ExitCode {
     let reference = logger_codegen::run(logger_types::groups(), args);
@@ -55,10 +55,15 @@ fn codegen(args: &Args) -> ExitCode {
         return reference;
     }
     let root = cargo::workspace_root();
+    let place = Place { root: Some(root.clone()), ..Place::default() };
+    let pages = Command::Docs(Docs { check: args.check, place }).run(logger_types::groups());
     let kubernetes = logger_codegen::run_kubernetes(&root, args);
     let attributes = logger_codegen::run_attributes(&root, args);
     let below = |directory: &str| Args { root: Some(root.join(directory)), ..args.clone() };
     let fixture = logger_codegen::run(&fixture_types::groups(), &below("tests/fixture"));
     let matrix = logger_codegen::run(matrix_types::groups(), &below("tests/matrix"));
-    [fixture, matrix, kubernetes, attributes].into_iter().find(|code| *code != ExitCode::SUCCESS).unwrap_or(reference)
+    [pages, fixture, matrix, kubernetes, attributes]
+        .into_iter()
+        .find(|code| *code != ExitCode::SUCCESS)
+        .unwrap_or(reference)
 }

@@ -1,0 +1,163 @@
+//! What a value may be, in words.
+
+use serde_json::Value;
+
+use super::text::{cell, code, codes};
+
+/// Each rule of a schema; those of the items of a list or the values of a map too, unless they are objects, which have
+/// sections of their own.
+pub(super) fn of(schema: &Value) -> Vec<String> {
+    let mut rules = Vec::new();
+    rules.extend(one_of(schema));
+    rules.extend(bounds(schema));
+    if let Some(pattern) = schema["pattern"].as_str() {
+        rules.push(format!("Matches {}", code(pattern)));
+    }
+    if let Some(number) = schema.get("multipleOf") {
+        rules.push(format!("A multiple of {number}"));
+    }
+    if schema["nullable"] == true {
+        rules.push("May be null".to_owned());
+    }
+    rules.extend(topology(schema).map(str::to_owned));
+    if schema["x-kubernetes-preserve-unknown-fields"] == true {
+        rules.push("Further fields are kept as they are".to_owned());
+    }
+    rules.extend(alternatives(schema));
+    rules.extend(expressions(schema));
+    for (name, each) in [("items", "Each item: "), ("additionalProperties", "Each value: ")] {
+        let inner = schema.get(name).filter(|inner| inner.is_object() && inner.get("properties").is_none());
+        let inner = inner.map(of).unwrap_or_default();
+        rules.extend((!inner.is_empty()).then(|| format!("{each}{}", inner.join("; "))));
+    }
+    rules
+}
+
+fn one_of(schema: &Value) -> Option<String> {
+    let values = schema["enum"].as_array()?;
+    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let shown: Vec<_> = values.iter().map(shown).collect();
+    Some(format!("One of {}", codes(shown.iter().map(String::as_str))))
+}
+
+fn bounds(schema: &Value) -> Vec<String> {
+    let is_exclusive = |name: &str| schema[name] == true;
+    let number = |name: &str| schema.get(name).filter(|bound| bound.is_number());
+    let mut rules = Vec::new();
+    let numbers = match (number("minimum"), number("maximum")) {
+        (Some(least), Some(most)) if !is_exclusive("exclusiveMinimum") && !is_exclusive("exclusiveMaximum") => {
+            vec![format!("From {least} to {most}")]
+        }
+        (least, most) => {
+            let least = least.map(|least| match is_exclusive("exclusiveMinimum") {
+                true => format!("More than {least}"),
+                false => format!("At least {least}"),
+            });
+            let most = most.map(|most| match is_exclusive("exclusiveMaximum") {
+                true => format!("Less than {most}"),
+                false => format!("At most {most}"),
+            });
+            least.into_iter().chain(most).collect()
+        }
+    };
+    rules.extend(numbers);
+    for (least, most, one, many) in [
+        ("minLength", "maxLength", "character", "characters"),
+        ("minItems", "maxItems", "item", "items"),
+        ("minProperties", "maxProperties", "entry", "entries"),
+    ] {
+        let of = |bound: &Value| if bound == 1 { one } else { many };
+        rules.extend(match (number(least), number(most)) {
+            (Some(least), Some(most)) if least == most => Some(format!("Exactly {most} {}", of(most))),
+            (Some(least), Some(most)) => Some(format!("{least} to {most} {}", of(most))),
+            (Some(least), None) => Some(format!("At least {least} {}", of(least))),
+            (None, Some(most)) => Some(format!("At most {most} {}", of(most))),
+            (None, None) => None,
+        });
+    }
+    rules
+}
+
+fn topology(schema: &Value) -> Option<&'static str> {
+    let word = |name: &str| schema[name].as_str();
+    match (word("x-kubernetes-list-type"), word("x-kubernetes-map-type")) {
+        (Some("atomic"), _) | (_, Some("atomic")) => Some("Owned and replaced as one under server-side apply"),
+        (Some("set"), _) => Some("No item twice"),
+        (Some("map"), _) => Some("No key twice"),
+        _ => None,
+    }
+}
+
+/// Groups of fields of which one, some or all must be given; of other alternatives only that there are some.
+fn alternatives(schema: &Value) -> Vec<String> {
+    let mut rules = Vec::new();
+    for (name, words) in [("oneOf", "Exactly one of"), ("anyOf", "At least one of")] {
+        let Some(branches) = schema[name].as_array().filter(|_| schema["x-kubernetes-int-or-string"] != true) else {
+            continue;
+        };
+        let names: Option<Vec<&str>> = branches.iter().map(only_required).collect();
+        rules.push(match names {
+            Some(names) => format!("{words} {}", codes(names.into_iter())),
+            None => format!("{words} {} forms, which the definition tells (`{name}`)", branches.len()),
+        });
+    }
+    rules
+}
+
+/// The field that a branch asks for, if that is all it does.
+fn only_required(branch: &Value) -> Option<&str> {
+    let fields = branch.as_object().filter(|fields| fields.len() == 1)?;
+    match fields.get("required")?.as_array()?.as_slice() {
+        [Value::String(name)] => Some(name),
+        _ => None,
+    }
+}
+
+fn expressions(schema: &Value) -> Vec<String> {
+    let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
+    let told = |rule: &Value| {
+        let expression = rule["rule"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        match rule["message"].as_str() {
+            Some(message) => format!("Rule: {} ({})", cell(message), code(&expression)),
+            None => format!("Rule: {}", code(&expression)),
+        }
+    };
+    rules.map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rules_are_told_in_words() {
+        for (schema, told) in [
+            (json!({"minimum": 0}), &["At least 0"][..]),
+            (json!({"minimum": 0, "maximum": 1.5}), &["From 0 to 1.5"]),
+            (json!({"minimum": 0, "exclusiveMinimum": true, "maximum": 9}), &["More than 0", "At most 9"]),
+            (json!({"minLength": 1, "maxLength": 63}), &["1 to 63 characters"]),
+            (json!({"maxItems": 1}), &["At most 1 item"]),
+            (json!({"minProperties": 2, "maxProperties": 2}), &["Exactly 2 entries"]),
+            (json!({"enum": ["a", 1]}), &["One of `a`, `1`"]),
+            (json!({"pattern": "^a|b$", "multipleOf": 5}), &["Matches `^a|b$`", "A multiple of 5"]),
+            (json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}), &["Exactly one of `a`, `b`"]),
+            (json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]}), &[]),
+            (
+                json!({"anyOf": [{"required": ["a", "b"]}, {}]}),
+                &["At least one of 2 forms, which the definition tells (`anyOf`)"],
+            ),
+            (
+                json!({"x-kubernetes-validations": [{"rule": "self > 0 &&\n  self < 3", "message": "must be 1|2"}]}),
+                &["Rule: must be 1|2 (`self > 0 && self < 3`)"],
+            ),
+            (
+                json!({"x-kubernetes-list-type": "set", "items": {"type": "string", "maxLength": 3, "pattern": "a"}}),
+                &["No item twice", "Each item: At most 3 characters; Matches `a`"],
+            ),
+        ] {
+            assert_eq!(of(&schema), told, "{schema}");
+        }
+    }
+}
