@@ -17,7 +17,7 @@ use logger_core::meta::{ApiGroup, ApiKind};
 use crate::Layout;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
-pub(crate) use definition::Definition;
+pub(crate) use definition::{Definition, Rust};
 
 /// The CRD of every kind with all its versions, one file each, as `<group>_<plural>.yaml`.
 pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
@@ -36,7 +36,7 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<BTreeM
     let mut found = Diagnostics::default();
     let mut definitions = BTreeMap::new();
     for (path, versions) in kinds {
-        let Some(definition) = Definition::new(&versions, &mut found) else { continue };
+        let Some(definition) = Definition::new(&versions, &layout.crd, &mut found) else { continue };
         judge::judge(&definition, &mut found);
         definitions.insert(path, definition);
     }

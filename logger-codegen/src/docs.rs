@@ -11,7 +11,7 @@ use logger_core::meta::ApiGroup;
 use serde_json::Value;
 
 use crate::Layout;
-use crate::crd;
+use crate::crd::{self, Rust};
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
 use section::Sections;
@@ -19,6 +19,7 @@ use text::{code, codes, first_sentence, paragraphs, table};
 
 /// A kind in one version.
 struct Kind<'a> {
+    rust: &'a Rust,
     spec: &'a Value,
     version: &'a Value,
 }
@@ -29,9 +30,10 @@ pub(crate) fn pages(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, D
     let mut versions: BTreeMap<(&str, &str), BTreeMap<&str, Kind<'_>>> = BTreeMap::new();
     for definition in definitions.values() {
         let spec = &definition.crd["spec"];
-        for version in spec["versions"].as_array().into_iter().flatten() {
+        let versions_of = spec["versions"].as_array().into_iter().flatten();
+        for (version, rust) in versions_of.zip(&definition.versions) {
             let kinds = versions.entry((string(&spec["group"]), string(&version["name"]))).or_default();
-            kinds.insert(string(&spec["names"]["kind"]), Kind { spec, version });
+            kinds.insert(string(&spec["names"]["kind"]), Kind { rust, spec, version });
         }
     }
     let file = |((group, version), kinds): ((&str, &str), BTreeMap<&str, Kind<'_>>)| {
@@ -52,7 +54,7 @@ fn page(group: &str, version: &str, kinds: &BTreeMap<&str, Kind<'_>>) -> String 
         .iter()
         .map(|(name, kind)| {
             let schema = &kind.version["schema"]["openAPIV3Schema"];
-            (*name, kind, sections.of_kind(name, schema))
+            (*name, kind, sections.of_kind(name, schema, &kind.rust.fields))
         })
         .collect();
     let contents = kinds.iter().map(|(name, kind, slug)| {
@@ -71,7 +73,7 @@ fn page(group: &str, version: &str, kinds: &BTreeMap<&str, Kind<'_>>) -> String 
 
 /// What is said of a kind as a whole.
 fn about(kind: &Kind<'_>) -> String {
-    let Kind { spec, version } = kind;
+    let Kind { rust, spec, version } = kind;
     let names = &spec["names"];
     let mut lines = Vec::new();
     if version["deprecated"] == true {
@@ -92,6 +94,7 @@ fn about(kind: &Kind<'_>) -> String {
         called += &format!("; with others in {categories}");
     }
     lines.push(called);
+    lines.push(format!("In Rust {}", code(&rust.item)));
     lines.extend(subresources(&version["subresources"]));
     let selectable = version["selectableFields"].as_array().into_iter().flatten();
     let selectable = codes(selectable.map(|field| string(&field["jsonPath"])));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use logger_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
+use super::options::CrdOptions;
 use super::version::Version;
 use crate::diagnostic::Diagnostics;
 
@@ -28,14 +29,18 @@ pub(crate) struct Rust {
 impl Definition {
     /// The definition of a kind by its versions; `None`, with the reasons noted, where one was refused or they do not
     /// agree.
-    pub(super) fn new(kinds: &[(&ApiGroup, &'static ApiKind)], found: &mut Diagnostics) -> Option<Self> {
+    pub(super) fn new(
+        kinds: &[(&ApiGroup, &'static ApiKind)],
+        options: &CrdOptions,
+        found: &mut Diagnostics,
+    ) -> Option<Self> {
         let before = found.0.len();
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|(group, _)| group.version);
         let stored = stored(&kinds, found);
         names_agree(&kinds, found);
         let versions: Vec<Version> =
-            kinds.iter().filter_map(|(group, kind)| Version::new(group, kind, found)).collect();
+            kinds.iter().filter_map(|(group, kind)| Version::new(group, kind, options, found)).collect();
         if let Some((group, kind)) = kinds.first()
             && kinds.iter().all(|(_, kind)| !kind.definition.served)
         {

@@ -1,5 +1,6 @@
 //! How CRD files are written.
 
+use logger_crd::structural;
 use serde::Deserialize;
 
 /// How CRD files are written.
@@ -22,6 +23,19 @@ pub struct CrdOptions {
 impl CrdOptions {
     /// The bytes that all annotations of an object may have (apimachinery, `TotalAnnotationSizeLimitB`).
     pub const MAX_BYTES: usize = 262_144;
+
+    /// What of it the schemas are made by.
+    pub(super) fn structural(&self) -> structural::Options {
+        structural::Options {
+            metadata: match self.embedded_metadata {
+                EmbeddedMetadata::Subset => structural::EmbeddedMetadata::Subset,
+                EmbeddedMetadata::Full => structural::EmbeddedMetadata::Full,
+                EmbeddedMetadata::None => structural::EmbeddedMetadata::None,
+            },
+            allow_floats: self.floats == Floats::Allow,
+            ..structural::Options::default()
+        }
+    }
 }
 
 impl Default for CrdOptions {

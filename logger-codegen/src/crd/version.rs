@@ -5,6 +5,7 @@ use logger_crd::structural::{self, Structural};
 use serde_json::{Map, Value, json};
 
 use super::definition::{Rust, item};
+use super::options::CrdOptions;
 use crate::deprecation;
 use crate::diagnostic::Diagnostics;
 
@@ -17,9 +18,9 @@ pub(super) struct Version {
 
 impl Version {
     /// What a definition says of this version; `None`, with the reason noted, where its schema was refused.
-    pub(super) fn new(group: &ApiGroup, kind: &ApiKind, found: &mut Diagnostics) -> Option<Self> {
+    pub(super) fn new(group: &ApiGroup, kind: &ApiKind, options: &CrdOptions, found: &mut Diagnostics) -> Option<Self> {
         let item = item(group, kind);
-        let schema = schema(kind, &item, found)?;
+        let schema = schema(kind, &item, options, found)?;
         let mut json = Map::from_iter([
             ("name".to_owned(), json!(group.version)),
             ("served".to_owned(), json!(kind.definition.served)),
@@ -129,9 +130,9 @@ fn column_type(node: &Value) -> Option<&'static str> {
     }
 }
 
-fn schema(kind: &ApiKind, item: &str, found: &mut Diagnostics) -> Option<Structural> {
+fn schema(kind: &ApiKind, item: &str, options: &CrdOptions, found: &mut Diagnostics) -> Option<Structural> {
     let root = structural::Root { docs: kind.docs.to_owned(), status: kind.status };
-    let options = structural::Options { root: Some(root), ..structural::Options::default() };
+    let options = structural::Options { root: Some(root), ..options.structural() };
     match structural::of(kind.schema?, &options) {
         Ok(structural) => Some(structural),
         Err(refusals) => {

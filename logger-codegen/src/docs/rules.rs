@@ -21,7 +21,8 @@ pub(super) fn of(schema: &Value) -> Vec<String> {
     }
     rules.extend(topology(schema).map(str::to_owned));
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
-        rules.push("Further fields are kept as they are".to_owned());
+        let what = if schema["type"] == "object" { "Further fields are kept as they are" } else { "Kept as it is" };
+        rules.push(what.to_owned());
     }
     rules.extend(alternatives(schema));
     rules.extend(expressions(schema));

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::field;
 use super::text::{code, paragraphs, table};
 
-/// The mark that names the Rust type of an object, where it is known.
-const RUST_TYPE: &str = "x-rust-type";
+/// The Rust field, `my_types::v1::WidgetSpec::size`, of each path within a kind whose field is known.
+type Rust = BTreeMap<String, String>;
 
 /// Where the fields of `metadata` are described.
 const METADATA: &str = "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/object-meta/#ObjectMeta";
@@ -28,6 +28,8 @@ struct Section<'a> {
     title: String,
     slug: String,
     path: String,
+    /// The Rust type, if it is known.
+    rust: Option<&'a str>,
     schema: &'a Value,
 }
 
@@ -48,43 +50,40 @@ impl<'a> Sections<'a> {
     }
 
     /// Finds the objects of a kind; gives what links to the kind end in.
-    pub(super) fn of_kind(&mut self, kind: &str, schema: &'a Value) -> String {
+    pub(super) fn of_kind(&mut self, kind: &str, schema: &'a Value, rust: &'a Rust) -> String {
         let slug = self.reserve(kind);
-        let section = Section {
-            kind: kind.to_owned(),
-            title: kind.to_owned(),
-            slug: slug.clone(),
-            path: kind.to_owned(),
-            schema,
-        };
+        let [title, path] = [kind.to_owned(), kind.to_owned()];
+        let section = Section { kind: kind.to_owned(), title, slug: slug.clone(), path, rust: None, schema };
         self.by_path.insert(kind.to_owned(), self.sections.len());
         self.sections.push(section);
         for (name, field) in fields(schema).filter(|(name, _)| !OF_EVERY_OBJECT.contains(name)) {
-            self.find(kind, &format!("{kind}.{name}"), field);
+            self.find(kind, &format!(".{name}"), field, rust);
         }
         slug
     }
 
-    fn find(&mut self, kind: &str, path: &str, schema: &'a Value) {
+    fn find(&mut self, kind: &str, path: &str, schema: &'a Value, rust: &'a Rust) {
         if fields(schema).next().is_some() {
-            let rust_type = schema[RUST_TYPE].as_str().and_then(|path| path.rsplit("::").next());
-            let title = rust_type.unwrap_or(path).to_owned();
+            let of = rust_type(path, schema, rust);
+            let whole_path = format!("{kind}{path}");
             // One type is described once, unless its fields say something else here.
-            let is_same = |section: &Section<'_>| section.title == title && section.schema == schema;
+            let is_same = |section: &Section<'_>| of.is_some() && section.rust == of && section.schema == schema;
             if let Some(known) = self.sections.iter().position(is_same) {
-                self.by_path.insert(path.to_owned(), known);
-                return;
+                self.by_path.insert(whole_path, known);
+            } else {
+                let name = of.and_then(|path| path.rsplit("::").next());
+                let title = name.map_or_else(|| whole_path.clone(), str::to_owned);
+                let slug = self.reserve(&title);
+                self.by_path.insert(whole_path.clone(), self.sections.len());
+                self.sections.push(Section { kind: kind.to_owned(), title, slug, path: whole_path, rust: of, schema });
             }
-            let slug = self.reserve(&title);
-            self.by_path.insert(path.to_owned(), self.sections.len());
-            self.sections.push(Section { kind: kind.to_owned(), title, slug, path: path.to_owned(), schema });
         }
         for (name, field) in fields(schema) {
-            self.find(kind, &format!("{path}.{name}"), field);
+            self.find(kind, &format!("{path}.{name}"), field, rust);
         }
         for (sign, name) in [("[]", "items"), ("{}", "additionalProperties")] {
             if let Some(inner) = schema.get(name) {
-                self.find(kind, &format!("{path}{sign}"), inner);
+                self.find(kind, &format!("{path}{sign}"), inner, rust);
             }
         }
     }
@@ -144,4 +143,12 @@ const OF_EVERY_OBJECT: [&str; 3] = ["apiVersion", "kind", "metadata"];
 fn fields(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object);
     fields.into_iter().flatten().map(|(name, field)| (name.as_str(), field))
+}
+
+/// The type that has the fields of an object; `None` if they are of several.
+fn rust_type<'a>(path: &str, schema: &Value, rust: &'a Rust) -> Option<&'a str> {
+    let field = |(name, _): (&str, &Value)| rust.get(&format!("{path}.{name}"));
+    let mut types = fields(schema).filter_map(field).filter_map(|field| field.rsplit_once("::")).map(|(of, _)| of);
+    let first = types.next()?;
+    types.all(|of| of == first).then_some(first)
 }

@@ -6,7 +6,7 @@ use super::*;
 
 /// A definition with something of all that a page tells.
 fn widgets() -> Value {
-    let meta = json!({"type": "object", "description": "A label | of `<it>`.", "x-rust-type": "my_types::v1::Meta", "properties": {
+    let meta = json!({"type": "object", "description": "A label | of `<it>`.", "properties": {
         "key": {"type": "string", "pattern": "^[a-z|]+$", "minLength": 1, "maxLength": 63},
     }});
     let port = json!({"type": "object", "required": ["name", "port"], "properties": {
@@ -60,10 +60,17 @@ fn widgets() -> Value {
     }})
 }
 
+/// Of the types only that of the labels is known.
+fn rust() -> Rust {
+    let paths = [".spec.meta.key", ".spec.ports[].labels.key"];
+    let fields = paths.map(|path| (path.to_owned(), "my_types::v1::Meta::key".to_owned())).into();
+    Rust { item: "my_types::v1::Widget".to_owned(), fields }
+}
+
 #[test]
 fn a_page_reads_well() {
-    let crd = widgets();
-    let kind = Kind { spec: &crd["spec"], version: &crd["spec"]["versions"][0] };
+    let (crd, rust) = (widgets(), rust());
+    let kind = Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] };
     insta::assert_snapshot!(page("example.com", "v1", &BTreeMap::from([("Widget", kind)])));
 }
 
@@ -74,9 +81,10 @@ fn every_link_within_a_page_ends_at_a_heading() {
     // The same type with another bound is described again.
     let key = "/schema/openAPIV3Schema/properties/spec/properties/meta/properties/key/maxLength";
     *two["spec"]["versions"][0].pointer_mut(key).unwrap() = json!(10);
-    let kind = |crd: &'static Value| Kind { spec: &crd["spec"], version: &crd["spec"]["versions"][0] };
-    let (one, two): (&'static Value, &'static Value) = (Box::leak(Box::new(one)), Box::leak(Box::new(two)));
-    let page = page("example.com", "v1", &BTreeMap::from([("Widget", kind(one)), ("Gadget", kind(two))]));
+    let rust = rust();
+    let [one, two] =
+        [&one, &two].map(|crd| Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] });
+    let page = page("example.com", "v1", &BTreeMap::from([("Widget", one), ("Gadget", two)]));
     let mut slugs = Sections::default();
     let headings: Vec<_> = page
         .lines()
@@ -94,6 +102,7 @@ fn every_link_within_a_page_ends_at_a_heading() {
 #[test]
 fn a_definition_of_nothing_makes_a_page() {
     let nothing = json!({});
-    let kind = Kind { spec: &nothing, version: &nothing };
+    let rust = Rust { item: String::new(), fields: BTreeMap::new() };
+    let kind = Kind { rust: &rust, spec: &nothing, version: &nothing };
     assert!(page("", "", &BTreeMap::from([("", kind)])).contains("| `metadata` |"));
 }
