@@ -5,6 +5,7 @@ mod descriptions;
 mod judge;
 pub(crate) mod kustomization;
 pub(crate) mod options;
+mod parallel;
 pub(crate) mod patch;
 pub(crate) mod size;
 mod version;
@@ -33,12 +34,19 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<BTreeM
             kinds.entry(path).or_default().push((group, kind));
         }
     }
-    let mut found = Diagnostics::default();
-    let mut definitions = BTreeMap::new();
-    for (path, versions) in kinds {
-        let Some(definition) = Definition::new(&versions, &layout.crd, &mut found) else { continue };
-        judge::judge(&definition, &mut found);
-        definitions.insert(path, definition);
+    let kinds: Vec<_> = kinds.into_iter().collect();
+    let made = parallel::map(&kinds, |(path, versions)| {
+        let mut found = Diagnostics::default();
+        let definition = Definition::new(versions, &layout.crd, &mut found);
+        if let Some(definition) = &definition {
+            judge::judge(definition, &mut found);
+        }
+        (definition.map(|definition| (path.clone(), definition)), found)
+    });
+    let (mut found, mut definitions) = (Diagnostics::default(), BTreeMap::new());
+    for (definition, more) in made {
+        definitions.extend(definition);
+        found.0.extend(more.0);
     }
     found.or(definitions)
 }

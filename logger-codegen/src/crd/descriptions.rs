@@ -47,7 +47,10 @@ pub(super) fn leave_out(crd: &mut Value, max_bytes: usize) -> usize {
     let mut left_out = 0;
     loop {
         let over = size::applied(crd).saturating_sub(max_bytes);
-        let Some(spared) = shallowest_spared(crd, over).filter(|_| over > 0) else { return left_out };
+        if over == 0 {
+            return left_out;
+        }
+        let Some(spared) = shallowest_spared(crd, over) else { return left_out };
         let mut remaining = spared.of_its_own;
         for_each(crd, &mut |schema, depth| {
             let Some(bytes) = schema.get("description").map(size::in_json) else { return };

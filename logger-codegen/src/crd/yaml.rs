@@ -5,22 +5,30 @@ use std::collections::BTreeMap;
 use logger_core::wire::Plain;
 use serde_json::Value;
 
-use super::{Definition, descriptions, kustomization, size};
+use super::{Definition, descriptions, kustomization, parallel, size};
 use crate::Layout;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
 
 /// A file for each definition, and what else the options ask for.
 pub(super) fn files(definitions: &BTreeMap<String, Definition>, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
-    let mut found = Diagnostics::default();
-    let mut files = Vec::new();
-    for (path, definition) in definitions {
-        let Some(fitting) = fit(definition, layout, &mut found) else { continue };
-        let Some(document) = write(&fitting.crd, &definition.item, &mut found) else { continue };
-        files.push(File::yaml(path.clone(), layout, &format!("{}{document}", fitting.note())));
+    let definitions: Vec<_> = definitions.iter().collect();
+    let written = parallel::map(&definitions, |(path, definition)| {
+        let mut found = Diagnostics::default();
+        let fitting = fit(definition, layout, &mut found);
+        let document = fitting.and_then(|fitting| {
+            let document = write(&fitting.crd, &definition.item, &mut found)?;
+            Some(File::yaml((*path).clone(), layout, &format!("{}{document}", fitting.note())))
+        });
+        (document, found)
+    });
+    let (mut found, mut files) = (Diagnostics::default(), Vec::new());
+    for (file, more) in written {
+        files.extend(file);
+        found.0.extend(more.0);
     }
     if layout.crd.kustomization {
-        files.push(kustomization::file(definitions.keys(), layout));
+        files.push(kustomization::file(definitions.iter().map(|(path, _)| *path), layout));
     }
     found.or(files)
 }

@@ -43,7 +43,8 @@ fn gather<'a>(expr: &'a Expr, is_formatted: bool, all: &mut Vec<(&'a Expr, bool)
 /// A format string that is there to read, and what it is to show.
 fn check_format(rule: &Checked, expr: &Expr, mistakes: &mut Vec<Mistake>) {
     let ExprKind::Call(Call { function, target: Some(target), args }) = &expr.kind else { return };
-    let (ExprKind::Literal(Literal::String(text)), [Expr { kind: ExprKind::List(elements), .. }]) = (&target.kind, args.as_slice())
+    let (ExprKind::Literal(Literal::String(text)), [Expr { kind: ExprKind::List(elements), .. }]) =
+        (&target.kind, args.as_slice())
     else {
         return;
     };
@@ -78,7 +79,20 @@ fn unshowable<'a>(rule: &Checked, clause: Clause, arg: &'a Expr) -> Option<&'a E
     let t = rule.type_of(arg);
     let fits = match clause {
         Clause::String => {
-            matches!(t, Int | Uint | Double | Bool | String | Timestamp | Bytes | Duration | Null | List(_) | Map(..) | Type::Type(_))
+            matches!(
+                t,
+                Int | Uint
+                    | Double
+                    | Bool
+                    | String
+                    | Timestamp
+                    | Bytes
+                    | Duration
+                    | Null
+                    | List(_)
+                    | Map(..)
+                    | Type::Type(_)
+            )
         }
         Clause::Decimal | Clause::Octal => matches!(t, Int | Uint),
         Clause::Fixed(_) | Clause::Scientific(_) => matches!(t, Double | String),
@@ -137,13 +151,16 @@ fn check_argument(
 fn check_aggregate(rule: &Checked, expr: &Expr, mistakes: &mut Vec<Mistake>) {
     match &expr.kind {
         ExprKind::List(elements) => {
-            let typed = elements.iter().map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
+            let typed = elements
+                .iter()
+                .map(|element| (&element.value, element_type(rule, &element.value, element.is_optional)));
             check_same(rule, typed, true, mistakes);
         }
         ExprKind::Map(entries) => {
             let keys = entries.iter().map(|entry| (&entry.key, element_type(rule, &entry.key, false)));
             check_same(rule, keys, false, mistakes);
-            let values = entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
+            let values =
+                entries.iter().map(|entry| (&entry.value, element_type(rule, &entry.value, entry.is_optional)));
             check_same(rule, values, false, mistakes);
         }
         _ => {}

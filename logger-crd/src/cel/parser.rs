@@ -14,7 +14,8 @@ const MAX_DEPTH: usize = 250;
 const MAX_LENGTH: usize = 100_000;
 
 /// What an expression may begin with.
-const STARTS: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const STARTS: &str =
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /// An expression and where each of its nodes stands.
 #[derive(Debug)]
@@ -316,10 +317,7 @@ impl Parser<'_> {
 
     fn is_negative_number(&self) -> bool {
         self.is("-")
-            && self
-                .tokens
-                .get(self.at + 1)
-                .is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
+            && self.tokens.get(self.at + 1).is_some_and(|next| matches!(next.kind, TokenKind::Int | TokenKind::Float))
     }
 
     /// Whether no expression can begin here.
@@ -529,7 +527,9 @@ impl Parser<'_> {
         while self.take("]").is_none() {
             let is_optional = self.take("?").is_some();
             if elements.is_empty() && !is_optional && self.begins_nothing() {
-                return Err(self.mismatched(&STARTS.replace("'{', '(', '.',", "']', '{', '(', '.', ',',").replace("'!',", "'!', '?',")));
+                return Err(self.mismatched(
+                    &STARTS.replace("'{', '(', '.',", "']', '{', '(', '.', ',',").replace("'!',", "'!', '?',"),
+                ));
             }
             elements.push(Element { value: self.expr()?, is_optional });
             if self.take(",").is_none() && !self.is("]") {
@@ -548,7 +548,9 @@ impl Parser<'_> {
         while self.take("}").is_none() {
             let is_optional = self.take("?").is_some();
             if entries.is_empty() && !is_optional && self.begins_nothing() {
-                return Err(self.mismatched(&STARTS.replace("'{', '(', '.',", "'{', '}', '(', '.', ',',").replace("'!',", "'!', '?',")));
+                return Err(self.mismatched(
+                    &STARTS.replace("'{', '(', '.',", "'{', '}', '(', '.', ',',").replace("'!',", "'!', '?',"),
+                ));
             }
             let key = self.expr()?;
             self.expect(":")?;

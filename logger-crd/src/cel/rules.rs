@@ -123,7 +123,15 @@ impl Check {
         sound
     }
 
-    fn find(&mut self, path: &[Segment], index: usize, part: Part, reason: FindingReason, value: Option<String>, detail: impl Into<String>) {
+    fn find(
+        &mut self,
+        path: &[Segment],
+        index: usize,
+        part: Part,
+        reason: FindingReason,
+        value: Option<String>,
+        detail: impl Into<String>,
+    ) {
         self.findings.push(finding(path, index, part, reason, value, detail));
     }
 
@@ -136,7 +144,14 @@ impl Check {
         if rule.rule.trim().is_empty() {
             self.find(path, index, Part::Rule, Required, None, "rule is not specified");
         } else if !rule.message.is_empty() && message.is_empty() {
-            self.find(path, index, Part::Message, Invalid, Some(quoted(&rule.message)), "must be non-empty if specified");
+            self.find(
+                path,
+                index,
+                Part::Message,
+                Invalid,
+                Some(quoted(&rule.message)),
+                "must be non-empty if specified",
+            );
         } else if breaks(message) {
             self.find(path, index, Part::Message, Invalid, Some(quoted(&rule.message)), "must not contain line breaks");
         } else if breaks(rule.rule.trim()) && message.is_empty() {
@@ -196,14 +211,7 @@ impl Check {
         }
     }
 
-    fn compiled(
-        &mut self,
-        rule: &Rule,
-        compiled: &Compiled,
-        place: &Place<'_>,
-        index: usize,
-        times: u64,
-    ) {
+    fn compiled(&mut self, rule: &Rule, compiled: &Compiled, place: &Place<'_>, index: usize, times: u64) {
         use FindingReason::Invalid;
         let path = &place.path;
         self.cost(path, index, Part::Rule, "estimated rule cost", compiled.cost.saturating_mul(times));

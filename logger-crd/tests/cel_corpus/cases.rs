@@ -5,7 +5,8 @@ use std::{fs, path::PathBuf};
 use serde_json::{Map, Value, json};
 
 /// The files with cases; each has its answers beside it.
-pub const FILES: &[&str] = &["types", "escapes", "syntax", "macros", "optional", "library", "messages", "places", "cost"];
+pub const FILES: &[&str] =
+    &["types", "escapes", "syntax", "macros", "optional", "library", "messages", "places", "cost"];
 
 /// Rules the server judges otherwise, and why.
 pub const KNOWN: &[(&str, &str)] = &[(

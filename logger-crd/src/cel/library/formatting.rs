@@ -11,7 +11,9 @@ pub(in crate::cel) enum Clause {
     Fixed(usize),
     Scientific(usize),
     Binary,
-    Hex { upper: bool },
+    Hex {
+        upper: bool,
+    },
     Octal,
 }
 
@@ -68,8 +70,8 @@ pub(in crate::cel) fn format<E>(
         if rest.is_empty() {
             return Err(Failure::Text("unexpected end of string".to_owned()));
         }
-        let (clause, after) = clause(rest)
-            .map_err(|error| Failure::Text(format!("could not parse formatting clause: {error}")))?;
+        let (clause, after) =
+            clause(rest).map_err(|error| Failure::Text(format!("could not parse formatting clause: {error}")))?;
         shown.push_str(&show(clause, index).map_err(Failure::Clause)?);
         rest = after;
         index += 1;
@@ -105,7 +107,9 @@ fn precision(text: &str) -> Result<(Option<usize>, &str), String> {
     let (digits, rest) = digits.split_at(length);
     match digits.parse::<usize>() {
         Ok(precision) if precision <= MAX_PRECISION => Ok((Some(precision), rest)),
-        _ => Err(format!("error while converting precision to integer: strconv.Atoi: parsing {digits:?}: invalid syntax")),
+        _ => Err(format!(
+            "error while converting precision to integer: strconv.Atoi: parsing {digits:?}: invalid syntax"
+        )),
     }
 }
 
