@@ -8,7 +8,7 @@ pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
                         alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', \
                         regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
-    too_long(name, 63).into_iter().chain((!starts || !is_label(name)).then(|| TEXT.to_owned())).collect()
+    too_long(name, 63, "characters").into_iter().chain((!starts || !is_label(name)).then(|| TEXT.to_owned())).collect()
 }
 
 /// What is wrong with a subdomain of RFC 1123.
@@ -16,7 +16,7 @@ pub(crate) fn dns_1123_subdomain(name: &str) -> Vec<String> {
     const TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
                         and must start and end with an alphanumeric character (e.g. 'example.com', regex used for \
                         validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-    too_long(name, 253).into_iter().chain((!is_subdomain(name)).then(|| TEXT.to_owned())).collect()
+    too_long(name, 253, "characters").into_iter().chain((!is_subdomain(name)).then(|| TEXT.to_owned())).collect()
 }
 
 /// What is wrong with a label of RFC 1123.
@@ -29,7 +29,7 @@ pub(crate) fn dns_1123_label(name: &str) -> Vec<String> {
         (false, true) => Some("must not contain dots".to_owned()),
         (false, false) => Some(TEXT.to_owned()),
     };
-    too_long(name, 63).into_iter().chain(form).collect()
+    too_long(name, 63, "characters").into_iter().chain(form).collect()
 }
 
 /// What is wrong with the key of a label or an annotation, or with a finalizer.
@@ -44,7 +44,9 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
             if prefix.is_empty() {
                 errors.push("prefix part must be non-empty".to_owned());
             } else {
-                errors.extend(dns_1123_subdomain(prefix).into_iter().map(|error| format!("prefix part {error}")));
+                let wrong = dns_1123_subdomain(prefix).into_iter();
+                errors
+                    .extend(wrong.map(|error| format!("prefix part {}", error.replace("253 characters", "253 bytes"))));
             }
             name
         }
@@ -56,7 +58,7 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
     if name.is_empty() {
         errors.push("name part must be non-empty".to_owned());
     }
-    errors.extend(too_long(name, 63).map(|error| format!("name part {error}")));
+    errors.extend(too_long(name, 63, "bytes").map(|error| format!("name part {error}")));
     if !is_label_text(name) {
         errors.push(format!("name part {TEXT}"));
     }
@@ -69,7 +71,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
                         and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or \
                         '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     let form = (!value.is_empty() && !is_label_text(value)).then(|| TEXT.to_owned());
-    too_long(value, 63).into_iter().chain(form).collect()
+    too_long(value, 63, "bytes").into_iter().chain(form).collect()
 }
 
 /// What is wrong with a name that becomes a segment of a URL.
@@ -80,8 +82,9 @@ pub(crate) fn path_segment(name: &str) -> Vec<String> {
     ["/", "%"].into_iter().filter(|part| name.contains(part)).map(|part| format!("may not contain '{part}'")).collect()
 }
 
-fn too_long(text: &str, most: usize) -> Option<String> {
-    (text.len() > most).then(|| format!("must be no more than {most} bytes"))
+/// Names are counted in characters, as the texts have it, labels in bytes; in truth all are counted in bytes.
+fn too_long(text: &str, most: usize, unit: &str) -> Option<String> {
+    (text.len() > most).then(|| format!("must be no more than {most} {unit}"))
 }
 
 fn is_label(name: &str) -> bool {

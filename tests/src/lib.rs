@@ -1,5 +1,6 @@
 //! What the test suites share: CRDs, namespaces, builders, and the scenarios that run on both servers.
 
+pub mod definitions;
 pub mod matrix;
 pub mod scenarios;
 

@@ -103,7 +103,7 @@ impl Walk {
                 broken => broken,
             },
         };
-        findings.extend(broken.into_iter().map(|finding| finding.within(&at)));
+        findings.extend(broken.into_iter().map(|finding| finding.within(at)));
         findings
     }
 
@@ -123,6 +123,6 @@ impl Walk {
             several => return result_in(format!("[{}]", several.join(", "))),
         }
         let broken = validate_default(default, schema, &at.to_string());
-        broken.into_iter().map(|finding| finding.within(&at)).collect()
+        broken.into_iter().map(|finding| finding.within(at)).collect()
     }
 }

@@ -9,10 +9,14 @@ const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
 pub(super) fn check(definition: Definition<'_>) -> Vec<Finding> {
     let mut findings = check_name(definition);
     findings.extend(check_common(definition));
+    for name in definition.metadata().texts("finalizers") {
+        let wrong = names::label_key(name).into_iter();
+        findings.extend(wrong.map(|why| Finding::invalid("metadata.finalizers", name, why)));
+    }
     findings
 }
 
-/// An update cannot change the name: the server looks at the others alone.
+/// An update does not look at the form of the name, which cannot change, nor at finalizers.
 pub(super) fn check_update(new: Definition<'_>, old: Definition<'_>) -> Vec<Finding> {
     let (new_name, old_name) = (new.metadata().text("name"), old.metadata().text("name"));
     let changed = (new_name != old_name).then(|| Finding::invalid("metadata.name", new_name, "field is immutable"));
@@ -55,9 +59,6 @@ fn check_common(definition: Definition<'_>) -> Vec<Finding> {
     }
     for (key, _) in metadata.fields("annotations").into_iter().flatten() {
         wrong("metadata.annotations", key, names::label_key(&key.to_lowercase()));
-    }
-    for name in metadata.texts("finalizers") {
-        wrong("metadata.finalizers", name, names::label_key(name));
     }
     let size = |(key, value): (&String, &serde_json::Value)| key.len() + value.as_str().unwrap_or_default().len();
     if metadata.fields("annotations").into_iter().flatten().map(size).sum::<usize>() > 256 << 10 {

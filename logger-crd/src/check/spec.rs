@@ -235,7 +235,7 @@ fn check_deprecation(version: Fields<'_>, at: &Path<'_>) -> Vec<Finding> {
     let Some(warning) = version.get("deprecationWarning").and_then(Value::as_str) else {
         return Vec::new();
     };
-    let invalid = |why: String| Finding::invalid(at, warning, why);
+    let invalid = |why: String| Finding::invalid(at, warning, why).showing(go::json_text(warning));
     if !version.flag("deprecated") {
         return vec![invalid("can only be set for deprecated versions".to_owned())];
     }

@@ -21,18 +21,25 @@ pub(super) fn check_immutable(new: Definition<'_>, old: Definition<'_>) -> Vec<F
 /// Versions that objects may be stored in stay. The server keeps their list in the status, and adds the storage version.
 pub(super) fn check_stored_versions(new: Definition<'_>, old: Option<Definition<'_>>) -> Vec<Finding> {
     let mut stored: Vec<&str> = old.into_iter().flat_map(|old| old.status().texts("storedVersions")).collect();
-    let storing = || new.versions().filter(|version| version.flag("storage")).map(|version| version.text("name"));
-    if let Some(version) = storing().next().filter(|version| !stored.contains(version)) {
-        stored.push(version);
+    if let Some(version) = new.versions().find(|version| version.flag("storage")) {
+        let name = version.text("name");
+        if !stored.contains(&name) {
+            stored.push(name);
+        }
     }
     let status = Path::root("status");
     let at = status.child("storedVersions");
     if stored.is_empty() {
         return vec![Finding::invalid(at, Value::Null, "must have at least one stored version")];
     }
-    let absent = storing().filter(|version| !stored.contains(version));
-    let mut findings: Vec<Finding> = absent
-        .map(|version| Finding::invalid(at, stored.clone(), format!("must have the storage version {version}")))
+    // A name that is there twice is looked for twice, and found once.
+    let names: Vec<&str> = new.versions().map(|version| version.text("name")).collect();
+    let is_absent = |index: usize| !stored.contains(&names[index]) || names[..index].contains(&names[index]);
+    let storing = new.versions().enumerate().filter(|(index, version)| version.flag("storage") && is_absent(*index));
+    let mut findings: Vec<Finding> = storing
+        .map(|(index, _)| {
+            Finding::invalid(at, stored.clone(), format!("must have the storage version {}", names[index]))
+        })
         .collect();
     for (index, version) in stored.iter().enumerate() {
         if new.versions().all(|known| known.text("name") != *version) {

@@ -125,7 +125,7 @@ const SCRIPTS: &str = "Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak B
 const BAD_RANGE: &str = "invalid character class range";
 
 /// Reads what stands in brackets, from the bracket on; gives its words and the rest.
-pub(super) fn bracketed<'a>(text: &'a str, flags: Flags) -> Result<(String, &'a str), Error> {
+pub(super) fn bracketed(text: &str, flags: Flags) -> Result<(String, &str), Error> {
     let (negated, mut rest) = match text[1..].strip_prefix('^') {
         Some(rest) => (true, rest),
         None => (false, &text[1..]),

@@ -85,7 +85,7 @@ fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
     let are_digits = digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/');
-    !text.is_empty() && text.len() % 4 == 0 && padding <= 2 && are_digits
+    !text.is_empty() && text.len().is_multiple_of(4) && padding <= 2 && are_digits
 }
 
 fn is_credit_card(text: &str) -> bool {

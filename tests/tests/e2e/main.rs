@@ -3,6 +3,7 @@
 //! Without a control plane it is skipped with one line that says how to get one; with
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
+mod definitions;
 mod kubectl;
 mod quickstart;
 
@@ -34,8 +35,10 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     println!("e2e: on the real etcd and kube-apiserver in {}", assets.dir().display());
     let control_plane = Arc::new(ControlPlane::start(&assets)?);
     kubectl::install(&control_plane).map_err(|failed| failed.message().unwrap_or_default().to_owned())?;
-    let trials =
-        scenarios(&control_plane).chain(kubectl::trials(&control_plane)).chain(quickstart::trials(&control_plane));
+    let trials = scenarios(&control_plane)
+        .chain(definitions::trials(&control_plane))
+        .chain(kubectl::trials(&control_plane))
+        .chain(quickstart::trials(&control_plane));
     Ok(libtest_mimic::run(args, trials.collect()).exit_code())
 }
 
