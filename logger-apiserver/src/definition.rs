@@ -2,8 +2,9 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
-    CustomResourceDefinitionSpec, CustomResourceDefinitionStatus, CustomResourceDefinitionVersion,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
 };
+use logger_crd::check::{self, Finding};
 use serde_json::{Value, json};
 
 use crate::{
@@ -13,8 +14,7 @@ use crate::{
     managed_fields::{self, Author},
     metadata,
     object::{Object, Stored, now},
-    scale,
-    status::{FieldError, Refusal, Result, qualified},
+    status::{FieldError, Refusal, Result},
 };
 
 const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
@@ -26,6 +26,9 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
     definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
     if !definition.body.contains_key("spec") {
         return Ok(());
+    }
+    if let Some(unreadable) = check::unreadable(&json_of(definition)) {
+        return Err(Refusal::bad_request(unreadable.detail));
     }
     let mut spec = spec_of(definition)?;
     let kind = spec.names.kind.clone();
@@ -52,20 +55,19 @@ pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<(
     Ok(())
 }
 
-/// The rules a definition breaks.
+/// The rules a definition breaks, or an update of one.
 pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError> {
-    let Ok(spec) = spec_of(definition) else {
-        return Vec::new();
+    let new = json_of(definition);
+    let findings = match old {
+        None => check::definition(&new),
+        Some(old) => check::update(&new, &json_of(old)),
     };
-    let mut errors = Vec::new();
-    check_name(definition.name(), &spec, &mut errors);
-    check_versions(&spec, &mut errors);
-    check_scales(&spec, &mut errors);
-    if let Some(Ok(old)) = old.map(spec_of) {
-        check_immutable("spec.scope", &spec.scope, &old.scope, &mut errors);
-        check_immutable("spec.names.kind", &spec.names.kind, &old.names.kind, &mut errors);
-    }
-    errors
+    findings.into_iter().filter(Finding::is_refusal).map(FieldError::from).collect()
+}
+
+fn json_of(definition: &Object) -> Value {
+    let kind = Kind::definition();
+    definition.to_json(&kind.api_version(), &kind.kind)
 }
 
 /// Puts a stored definition's kind in service and says so in its status, as the controllers of the real server do
@@ -203,62 +205,4 @@ fn set_condition(status: &mut CustomResourceDefinitionStatus, type_: &str, reaso
         status: "True".to_owned(),
         type_: type_.to_owned(),
     });
-}
-
-fn check_name(name: &str, spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
-    let required = [
-        ("spec.group", &spec.group),
-        ("spec.scope", &spec.scope),
-        ("spec.names.plural", &spec.names.plural),
-        ("spec.names.kind", &spec.names.kind),
-    ];
-    errors.extend(
-        required.iter().filter(|(_, value)| value.is_empty()).map(|(field, _)| FieldError::required(*field, "")),
-    );
-    if name != qualified(&spec.names.plural, &spec.group) {
-        errors.push(FieldError::invalid(
-            "metadata.name",
-            format!("{name:?}"),
-            "must be spec.names.plural+\".\"+spec.group",
-        ));
-    }
-    if !matches!(spec.scope.as_str(), "" | "Cluster" | "Namespaced") {
-        let scopes = ["Cluster".to_owned(), "Namespaced".to_owned()];
-        errors.push(FieldError::unsupported("spec.scope", format!("{:?}", spec.scope), &scopes));
-    }
-}
-
-fn check_versions(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
-    for (index, version) in spec.versions.iter().enumerate() {
-        if version.schema.as_ref().is_none_or(|schema| schema.open_api_v3_schema.is_none()) {
-            errors.push(FieldError::required(format!("spec.versions[{index}].schema.openAPIV3Schema"), ""));
-        }
-    }
-    if storage_versions(spec).count() != 1 {
-        let facts = |version: &CustomResourceDefinitionVersion| json!({ "Name": version.name, "Served": version.served, "Storage": version.storage });
-        let versions: Value = spec.versions.iter().map(facts).collect();
-        errors.push(FieldError::invalid(
-            "spec.versions",
-            versions,
-            "must have exactly one version marked as storage version",
-        ));
-    }
-}
-
-/// Subresources that all versions have alike are reported once, as if they stood beside the versions.
-fn check_scales(spec: &CustomResourceDefinitionSpec, errors: &mut Vec<FieldError>) {
-    let subresources = |version: &CustomResourceDefinitionVersion| version.subresources.clone();
-    let alike = spec.versions.windows(2).all(|pair| subresources(&pair[0]) == subresources(&pair[1]));
-    for (index, version) in spec.versions.iter().enumerate().take(if alike { 1 } else { usize::MAX }) {
-        let at = if alike { "spec.subresources".to_owned() } else { format!("spec.versions[{index}].subresources") };
-        if let Some(paths) = version.subresources.as_ref().and_then(|sub| sub.scale.as_ref()) {
-            errors.extend(scale::check_paths(paths, &at));
-        }
-    }
-}
-
-fn check_immutable(field: &str, new: &str, old: &str, errors: &mut Vec<FieldError>) {
-    if new != old {
-        errors.push(FieldError::invalid(field, format!("{new:?}"), "field is immutable"));
-    }
 }

@@ -118,20 +118,6 @@ pub(crate) fn check(object: &Object, paths: &Paths, status_alone: bool) -> Vec<F
     errors
 }
 
-/// The rules the paths in a definition break; `at` is where its subresources are.
-pub(crate) fn check_paths(paths: &Paths, at: &str) -> Vec<FieldError> {
-    let field = |name: &str| format!("{at}.scale.{name}");
-    let (spec, status) = (&paths.spec_replicas_path, &paths.status_replicas_path);
-    let required = [
-        check_path(spec, field("specReplicasPath"), &[".spec."], ".spec"),
-        check_path(status, field("statusReplicasPath"), &[".status."], ".status"),
-    ];
-    let selector = selector_path(paths).and_then(|path| {
-        check_path(path, field("labelSelectorPath"), &[".spec.", ".status."], "either .spec or .status")
-    });
-    required.into_iter().flatten().chain(selector).collect()
-}
-
 /// What a request wants of an object: the replicas, and the metadata its preconditions are in.
 struct Wanted {
     object: Object,
@@ -294,20 +280,6 @@ fn check_replicas(object: &Object, path: &str) -> Option<FieldError> {
         }
         Ok(_) => None,
     }
-}
-
-fn check_path(path: &str, field: String, roots: &[&str], under: &str) -> Option<FieldError> {
-    if path.is_empty() {
-        return Some(FieldError::required(field, ""));
-    }
-    let why = if !path.starts_with('.') {
-        "must be a simple json path starting with .".to_owned()
-    } else if !roots.iter().any(|root| path.starts_with(root)) {
-        format!("should be a json path under {under}")
-    } else {
-        return None;
-    };
-    Some(FieldError::invalid(field, format!("{path:?}"), why))
 }
 
 fn selector_path(paths: &Paths) -> Option<&str> {

@@ -202,11 +202,6 @@ impl FieldError {
         Self::of("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
     }
 
-    pub(crate) fn wrong_type(field: &str, expected: &str, found: &str) -> Self {
-        let message = format!("Invalid value: \"{found}\": {field} in body must be of type {expected}: \"{found}\"");
-        Self::of("FieldValueTypeInvalid", field, message)
-    }
-
     pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
         let message = if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
         Self::of("FieldValueRequired", field, message)
@@ -221,15 +216,6 @@ impl FieldError {
     pub(crate) fn too_long(field: impl Into<String>, most: usize) -> Self {
         let unit = if most == 1 { "byte" } else { "bytes" };
         Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
-    }
-
-    pub(crate) fn too_many(field: impl Into<String>, found: usize, most: i64) -> Self {
-        let unit = if most == 1 { "item" } else { "items" };
-        Self::of("FieldValueTooMany", field, format!("Too many: {found}: must have at most {most} {unit}"))
-    }
-
-    pub(crate) fn duplicate(field: impl Into<String>, value: impl std::fmt::Display) -> Self {
-        Self::of("FieldValueDuplicate", field, format!("Duplicate value: {value}"))
     }
 
     pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {

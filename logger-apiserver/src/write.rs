@@ -295,7 +295,8 @@ fn restore_defaults(kind: &Kind, object: &mut Object) {
 /// Refuses an object that breaks rules, all of them at once.
 fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &call.kind;
-    let mut errors = metadata::check(kind, object);
+    // The rules of definitions are of their metadata, too.
+    let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(schema) = kind.schema() {
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
@@ -309,7 +310,7 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     } else if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }
-    if kind.is_definition() {
+    if kind.is_definition() && call.endpoint != Endpoint::Status {
         errors.extend(definition::check(object, old));
     }
     if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, object.name(), &errors)) }

@@ -50,6 +50,12 @@ pub fn definition(crd: &Value) -> Vec<Finding> {
     findings
 }
 
+/// Why a definition is not of its type, if it is not: the server answers such a body before it looks at any rule.
+#[must_use]
+pub fn unreadable(crd: &Value) -> Option<Finding> {
+    decode::read(crd).err().map(|unreadable| *unreadable)
+}
+
 /// Judges a definition as an update of `old` would: what `old` gets away with already is let pass where the server does,
 /// and what may not change is refused. The status is that of `old`, as it is on the server.
 #[must_use]
