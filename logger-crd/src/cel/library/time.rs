@@ -2,6 +2,8 @@
 
 use jiff::{Timestamp, civil, tz::TimeZone};
 
+use crate::cel::value::{Failure, Outcome, Value};
+
 const NANOS: [(&str, i128); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -12,6 +14,44 @@ const NANOS: [(&str, i128); 8] = [
     ("m", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
+
+/// The parts of durations and times.
+pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>> {
+    match args {
+        [Value::Duration(nanos)] => of_duration(function, *nanos),
+        [Value::Timestamp(time)] => of_time(function, *time, None),
+        [Value::Timestamp(time), Value::String(zone)] => of_time(function, *time, Some(zone)),
+        _ => None,
+    }
+}
+
+fn of_duration<'a>(function: &str, nanos: i64) -> Option<Outcome<Value<'a>>> {
+    let unit = match function {
+        "getHours" => 3_600_000_000_000,
+        "getMinutes" => 60_000_000_000,
+        "getSeconds" => 1_000_000_000,
+        "getMilliseconds" => 1_000_000,
+        _ => return None,
+    };
+    Some(Ok(Value::Int(nanos / unit)))
+}
+
+fn of_time<'a>(function: &str, time: Timestamp, zone: Option<&str>) -> Option<Outcome<Value<'a>>> {
+    let part: fn(civil::DateTime) -> i64 = match function {
+        "getFullYear" => |t| i64::from(t.year()),
+        "getMonth" => |t| i64::from(t.month()) - 1,
+        "getDayOfYear" => |t| i64::from(t.day_of_year()) - 1,
+        "getDayOfMonth" => |t| i64::from(t.day()) - 1,
+        "getDate" => |t| i64::from(t.day()),
+        "getDayOfWeek" => |t| i64::from(t.weekday().to_sunday_zero_offset()),
+        "getHours" => |t| i64::from(t.hour()),
+        "getMinutes" => |t| i64::from(t.minute()),
+        "getSeconds" => |t| i64::from(t.second()),
+        "getMilliseconds" => |t| i64::from(t.millisecond()),
+        _ => return None,
+    };
+    Some(civil(time, zone).map(|time| Value::Int(part(time))).map_err(Failure))
+}
 
 /// Nanoseconds of a duration such as `1h30m` or `-1.5s`.
 pub(in crate::cel) fn parse_duration(text: &str) -> Result<i64, String> {
@@ -151,7 +191,7 @@ pub(in crate::cel) fn of_seconds(seconds: i64) -> Result<Timestamp, String> {
 }
 
 /// The wall clock of a time zone: UTC, a name of the time zone database, or an offset such as `-02:30`.
-pub(in crate::cel) fn civil(time: Timestamp, zone: Option<&str>) -> Result<civil::DateTime, String> {
+fn civil(time: Timestamp, zone: Option<&str>) -> Result<civil::DateTime, String> {
     let zone = match zone {
         None | Some("" | "UTC") => TimeZone::UTC,
         Some(offset) if offset.contains(':') => TimeZone::fixed(fixed(offset).ok_or("invalid time zone offset")?),
