@@ -120,8 +120,8 @@ pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
 /// else has a default, or is not there.
 ///
 /// With `deprecated` in its lifecycle the server warns of the kind, and so does rustc of its client, lister and informer.
-/// Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; the module then needs
-/// `#![allow(deprecated)]`, since schemars' derive names the type.
+/// Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; with schemars' `JsonSchema` in place of
+/// `KubeSchema` the module then needs `#![allow(deprecated)]`, since schemars' derive names the type.
 ///
 /// ## `#[serde(..)]`
 /// `rename_all = "camelCase"` on the struct, `rename = ".."`, `default` and `default = "path"` on its fields.

@@ -30,8 +30,10 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let implementation = implementation(&input, &twin_name, &krate);
     let (twin, functions) = twin(&input, twin_name, &declared, &krate);
     quote! {
+        // What is derived of a deprecated type is no use of it.
+        #[allow(deprecated)]
         const _: () = {
-            #[allow(dead_code, deprecated, non_camel_case_types, clippy::all, clippy::pedantic)]
+            #[allow(dead_code, non_camel_case_types, clippy::all, clippy::pedantic)]
             #[derive(#krate::schemars::JsonSchema)]
             #twin
             #functions
