@@ -180,3 +180,19 @@ fn generics_newtypes_enums_and_recursion() {
     let tree = schema::<Tree>();
     assert_eq!(tree["properties"]["branches"]["items"], json!({"$ref": "#"}));
 }
+
+/// Has no fields.
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct Nothing {}
+
+/// Has no fields that are known.
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[schema(preserve_unknown_fields)]
+struct Anything {}
+
+#[test]
+fn a_struct_without_fields_says_that_it_is_empty_unless_it_takes_any() {
+    let facts = |schema: schemars::Schema| schema.as_value()["allOf"][1].clone();
+    assert_eq!(facts(schema_for!(Nothing)), json!({"x-logger-empty": true}));
+    assert_eq!(facts(schema_for!(Anything)), json!({"x-kubernetes-preserve-unknown-fields": true}));
+}

@@ -49,6 +49,7 @@ const OWN_MARKS: &[&str] = &[
     "x-logger-depth",
     "x-logger-each",
     "x-logger-float",
+    "x-logger-no-format",
     "x-logger-nullable",
     "x-logger-schemaless",
     "x-logger-via",
@@ -66,6 +67,9 @@ impl Pass<'_> {
         each(&mut said);
         if is_true(&said.marks, "x-logger-nullable") {
             said.meet("nullable", json!(true));
+        }
+        if is_true(&said.marks, "x-logger-no-format") {
+            said.node.remove("format");
         }
         infer_type(&mut said);
         if let Some(message) = known::form(&said.node) {

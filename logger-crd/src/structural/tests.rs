@@ -339,3 +339,12 @@ fn not_structural(schema: &Value, declares: bool) -> Option<String> {
     let below = branches.chain(node.get("not")).find_map(|one| not_structural(one, false));
     below.or_else(|| children.into_iter().find_map(|one| not_structural(one, declares)))
 }
+
+#[test]
+fn a_format_is_left_out_where_that_is_asked_for() {
+    let plain = json!({"x-logger-no-format": true});
+    becomes(json!({"allOf": [of::<i64>(), plain]}), json!({"type": "integer"}));
+    let each = json!({"x-logger-each": plain});
+    let expected = json!({"type": "array", "items": {"type": "number"}});
+    becomes(json!({"allOf": [of::<Vec<f64>>(), each]}), expected);
+}

@@ -21,6 +21,7 @@ pub(crate) const SCHEMA_TYPE: Place = Place {
         PROPERTIES,
         PATTERN,
         FORMAT,
+        NO_FORMAT,
         VALUES,
         LIST_TYPE,
         LIST_MAP_KEYS,
@@ -50,6 +51,7 @@ pub(crate) const SCHEMA_FIELD: Place = Place {
         PROPERTIES,
         PATTERN,
         FORMAT,
+        NO_FORMAT,
         VALUES,
         LIST_TYPE,
         LIST_MAP_KEYS,
@@ -87,6 +89,7 @@ pub(crate) const SCHEMA_EACH: Place = Place {
         PROPERTIES,
         PATTERN,
         FORMAT,
+        NO_FORMAT,
         VALUES,
         LIST_TYPE,
         LIST_MAP_KEYS,
@@ -372,6 +375,15 @@ const FORMAT: Keyword = Keyword {
     meaning: "A format by its name.",
     rule: "The API server checks those it knows and warns of others.",
     example: "#[schema(format = \"ipv4\")]",
+    ..UNSAID
+};
+
+const NO_FORMAT: Keyword = Keyword {
+    word: "no_format",
+    form: "no_format",
+    meaning: "The schema names no format although the type has one: an `i64` is `int64` otherwise.",
+    rule: "Not beside `format`.",
+    example: "#[schema(no_format)]",
     ..UNSAID
 };
 

@@ -88,6 +88,9 @@ fn agree(facts: &Facts, errors: &mut Errors) {
     if let Some(Number { written, .. }) = facts.multiple_of.as_ref().filter(|of| of.value <= 0.0) {
         errors.push(written, "a multiple of a number above 0 is expected");
     }
+    if facts.no_format.is_present() && facts.format.is_some() {
+        errors.extend(syn::Error::new(facts.no_format.span(), "`format` names one; keep one of the two"));
+    }
     topology(facts, errors);
     facts.validation.iter().for_each(|validation| rule(validation, errors));
     if let Some(Each(facts, items)) = &facts.each {

@@ -60,7 +60,12 @@ impl Declared {
             let rename = rename.map_or(quote!(None), |rename| quote!(Some(#rename)));
             Some(quote!((#name, ::core::option::Option::#rename)))
         });
-        let facts = emit(&self.facts.facts(), krate);
+        let mut facts = self.facts.facts();
+        // Decoding drops what it does not know; without fields, the schema alone would not tell.
+        if self.is_empty && !self.facts.preserve_unknown_fields.is_present() {
+            facts.push(("x-logger-empty", Json::True));
+        }
+        let facts = emit(&facts, krate);
         let unions = self.unions(krate);
         quote! {
             #krate::schema::Declared {
@@ -133,6 +138,7 @@ impl Facts {
             ("x-logger-immutable", &self.immutable),
             ("x-logger-schemaless", &self.schemaless),
             ("x-logger-float", &self.allow_float),
+            ("x-logger-no-format", &self.no_format),
             ("x-logger-selectable", &self.selectable),
         ] {
             fact(name, flag(said));

@@ -30,6 +30,7 @@ pub(crate) struct Facts {
     pub(crate) properties: Option<Bounds>,
     pub(crate) pattern: Option<LitStr>,
     pub(crate) format: Option<LitStr>,
+    pub(crate) no_format: Flag,
     pub(crate) values: Option<Values>,
     pub(crate) each: Option<Each>,
     pub(crate) list_type: Option<Path>,
@@ -224,6 +225,8 @@ pub(crate) struct Declared {
     pub(crate) facts: Facts,
     /// Every field, those of all variants one after the other.
     pub(crate) fields: Vec<DeclaredField>,
+    /// Whether it is a struct with braces and nothing in them.
+    pub(crate) is_empty: bool,
 }
 
 /// A field, with what is said of it.
@@ -243,7 +246,8 @@ impl Declared {
         let facts: Facts = attr::read("schema", &input.attrs, errors);
         check::of_type(input, &facts, errors);
         let fields = fields(input).into_iter().map(|(field, is_tuple)| DeclaredField::parse(field, is_tuple, errors));
-        let declared = Declared { facts, fields: fields.collect() };
+        let is_empty = matches!(&input.data, Data::Struct(data) if matches!(&data.fields, Fields::Named(fields) if fields.named.is_empty()));
+        let declared = Declared { facts, fields: fields.collect(), is_empty };
         check::unions(&declared, input, errors);
         declared
     }
