@@ -27,7 +27,7 @@ use crate::{CrdOptions, Layout, generate, generate_kubernetes, reference, report
 pub enum Command {
     /// Write the client crate and the CRD files, check them, or explain the attributes.
     Codegen(Args),
-    /// Compare definitions: what changed, and whom it breaks.
+    /// Check definitions by the API server's rules, or compare them: what changed, and whom it breaks.
     #[command(subcommand)]
     Crd(Crd),
     /// Write the API reference, a Markdown page for each version of each group, or check it.
@@ -118,7 +118,7 @@ struct Program {
 }
 
 /// A whole `main` for an xtask that has no other chores: `cargo xtask codegen [--check]`, `cargo xtask codegen explain`,
-/// `cargo xtask crd diff`, `cargo xtask docs`.
+/// `cargo xtask crd check`, `cargo xtask crd diff`, `cargo xtask docs`.
 pub fn cli(groups: &[ApiGroup]) -> ExitCode {
     Program::parse().command.run(groups)
 }

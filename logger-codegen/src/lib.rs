@@ -29,7 +29,7 @@ use logger_core::meta::ApiGroup;
 
 pub use cli::{Action, Args, Command, Docs, Place, Settings, cli, run, run_attributes, run_kubernetes};
 pub use crd::options::{CrdOptions, EmbeddedMetadata, Floats};
-pub use crd_command::{Allowed, Crd, Diff};
+pub use crd_command::{Allowed, Check, Crd, Diff};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
 

@@ -1,4 +1,4 @@
-//! `crd diff` on a project of its own: what it compares, and how it ends.
+//! `crd diff` and `crd check`: what they look at, and how they end.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{self, ExitCode};
 
-use logger_codegen::{Allowed, Args, Command, Crd, Diff, Place, run};
+use logger_codegen::{Allowed, Args, Check, Command, Crd, Diff, Place, run};
 use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use tempfile::TempDir;
@@ -124,4 +124,29 @@ fn files_and_directories_are_compared() {
     assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "no YAML");
     fs::write(&other, text.replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")).unwrap();
     assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "an old form");
+}
+
+#[test]
+fn definitions_from_anywhere_are_checked() {
+    let (_repository, root) = project();
+    let good = root.join("config/crd/bases/example.com_widgets.yaml");
+    let text = fs::read_to_string(&good).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = root.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let check = |paths: &[&Path], strict: bool| {
+        let files = paths.iter().map(|path| path.to_str().unwrap().to_owned()).collect();
+        Command::Crd(Crd::Check(Check { files, strict, json: false })).run(&[])
+    };
+    let warned = write("warned.yaml", &text.replace("minimum: 1", "minimum: 1\n                format: int8"));
+    let refused = write("refused.yaml", &text.replace("type: integer", "type: int"));
+    let others = write("others.yaml", "a: 1\n");
+    assert_eq!(check(&[&good], true), ExitCode::SUCCESS);
+    assert_eq!(check(&[&good, &warned], false), ExitCode::SUCCESS);
+    assert_eq!(check(&[&good, &warned], true), ExitCode::from(1));
+    assert_eq!(check(&[&refused, &good], false), ExitCode::from(1));
+    assert_eq!(check(&[&good, &others], false), ExitCode::from(2), "nothing to check");
+    assert_eq!(check(&[&root.join("nowhere.yaml")], false), ExitCode::from(2));
 }

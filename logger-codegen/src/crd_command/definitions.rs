@@ -30,7 +30,7 @@ impl Source {
     pub(super) fn named(name: &str, project: &Project) -> Result<Self> {
         let path = Path::new(name);
         let (definitions, whole) = match () {
-            () if name == "-" => (from_input()?, false),
+            () if name == "-" => (parse(&input()?, "the standard input")?, false),
             () if path.is_dir() => (from_directory(path, &BTreeSet::new())?, true),
             () if path.is_file() => (from_file(path)?, false),
             () => (at_revision(name, project)?, true),
@@ -52,10 +52,10 @@ impl Source {
     }
 }
 
-fn from_input() -> Result<Definitions> {
+fn input() -> Result<String> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).context("cannot read the standard input")?;
-    parse(&text, "the standard input")
+    Ok(text)
 }
 
 /// All definitions of the files of one directory, but for some files. One that is not there is empty.
@@ -116,12 +116,25 @@ fn git(directory: &Path, args: &[&str]) -> Result<String> {
     String::from_utf8(done.stdout).with_context(|| format!("git {}: the answer is no text", args.join(" ")))
 }
 
-/// The definitions among the documents of a text, which may be in lists, as `kubectl get crds -o yaml` gives them.
+/// The definitions among the documents of a text, the last of each name.
 pub(super) fn parse(text: &str, place: &str) -> Result<Definitions> {
+    Ok(of_text(text, place)?.into_iter().collect())
+}
+
+/// The definitions of a file, with their names; `-` is the standard input.
+pub(super) fn of_file(name: &str) -> Result<Vec<(String, Value)>> {
+    if name == "-" {
+        return of_text(&input()?, "the standard input");
+    }
+    of_text(&fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?, name)
+}
+
+/// The definitions among the documents of a text, which may be in lists, as `kubectl get crds -o yaml` gives them.
+pub(super) fn of_text(text: &str, place: &str) -> Result<Vec<(String, Value)>> {
     let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
     let documents: Vec<Value> =
         serde_saphyr::from_multiple_with_options(text, options).with_context(|| format!("{place} is no YAML"))?;
-    let mut definitions = Definitions::new();
+    let mut definitions = Vec::new();
     for document in documents {
         let items = match document.get("items").and_then(Value::as_array) {
             Some(items) if document["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) => items.clone(),
@@ -133,7 +146,7 @@ pub(super) fn parse(text: &str, place: &str) -> Result<Definitions> {
                 Some("apiextensions.k8s.io/v1") => {}
                 other => bail!("{place}: {name} is of {}, not apiextensions.k8s.io/v1", other.unwrap_or("no version")),
             }
-            definitions.insert(name, definition);
+            definitions.push((name, definition));
         }
     }
     Ok(definitions)
