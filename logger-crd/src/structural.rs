@@ -131,7 +131,7 @@ impl std::fmt::Display for Refusal {
 pub fn structural(schema: &Value, options: &Options) -> Result<Structural, Vec<Refusal>> {
     let mut pass = Pass::new(schema, options);
     let rust = place::find(schema, place::TYPE).and_then(Value::as_str).map(str::to_owned);
-    let at = Place { rust, depth: options.depth, ..Place::default() };
+    let at = Place { rust, depth: options.depth, ..Place::default() }.with_depth_of(schema);
     let mut said = pass.gather(schema, &at);
     if let (Some(_), Some(Value::Object(properties))) = (&options.root, said.node.get_mut("properties")) {
         // The metadata of the root is the server's own.
@@ -193,8 +193,9 @@ impl<'a> Pass<'a> {
             return Node::new();
         }
         let open = self.open.len();
-        let said = self.gather(schema, at);
-        let node = self.settle(said, at);
+        let at = at.with_depth_of(schema);
+        let said = self.gather(schema, &at);
+        let node = self.settle(said, &at);
         self.open.truncate(open);
         node
     }

@@ -59,7 +59,10 @@ fn overlay_is_as_derived(assets: &Assets, control_plane: &ControlPlane) -> Resul
 fn shapes(_: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
     let said = tokio::runtime::Runtime::new()?.block_on(said_of_all(control_plane))?;
     let recorded = table::recorded();
-    if table::record(&said) || said == recorded {
+    if std::env::var_os("SHAPES").is_some_and(|word| word == "record") {
+        return Ok(std::fs::write(table::file(), said)?);
+    }
+    if said == recorded {
         return Ok(());
     }
     let differs = said.lines().zip(recorded.lines()).find(|(said, recorded)| said != recorded);

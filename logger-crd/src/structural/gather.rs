@@ -67,7 +67,7 @@ impl Pass<'_> {
             said.marks.insert("x-logger-schemaless".to_owned(), json!(true));
             return said;
         }
-        self.conjunct(schema, &mut said, &at.with_depth_of(schema));
+        self.conjunct(schema, &mut said, at);
         said
     }
 
@@ -109,8 +109,7 @@ impl Pass<'_> {
             _ => name,
         };
         let before = self.open.iter().filter(|open| **open == name).count();
-        let own = find(definition, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
-        match own.or(at.depth) {
+        match at.with_depth_of(definition).depth {
             _ if before == 0 => {}
             Some(depth) if before < depth => {}
             Some(_) => return cut(definition, said),
@@ -179,7 +178,7 @@ impl Pass<'_> {
         for (key, value) in node {
             match key.as_str() {
                 "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "x-logger-schemaless" | "x-logger-depth" => {}
-                "x-rust-type" | "x-rust-field" | "x-rust-owner" => {}
+                "x-rust-type" | "x-rust-field" | "x-rust-owner" | overlay::INSTEAD => {}
                 key if SILENT.contains(&key) => {}
                 key if !is_well_formed(key, value) => said.problem(format!("`{key}` cannot be {value}; correct it")),
                 "title" if node.contains_key("$schema") => {}
@@ -203,6 +202,9 @@ impl Pass<'_> {
         number::width(&mut own, said);
         known::format(&mut own, said);
         said.meet_all(own);
+        if let Some(Value::Object(instead)) = node.get(overlay::INSTEAD) {
+            said.node.extend(instead.clone());
+        }
     }
 }
 
@@ -282,9 +284,10 @@ fn owned(properties: &Value, owner: Option<&Value>) -> Value {
     properties
 }
 
-/// Marks of the type and of the field: lists are joined, of all else the field's counts.
+/// Marks of the type and of the field: lists are joined, of items all facts hold, of all else the field's counts.
 fn mark(marks: &mut Node, key: &str, value: &Value) {
     match (marks.get_mut(key), value) {
+        (Some(own), value) if key == "x-logger-each" => *own = json!({"allOf": [own.take(), value]}),
         (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().filter(|one| !one.is_null()).cloned()),
         _ => drop(marks.insert(key.to_owned(), value.clone())),
     }

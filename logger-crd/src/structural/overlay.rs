@@ -18,6 +18,9 @@ static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA)
     _ => Node::new(),
 });
 
+/// Keywords of a field that count in place of its type's. In Kubernetes' own types a field may merge in another way.
+pub(super) const INSTEAD: &str = "x-logger-instead";
+
 /// A definition of this name, with what the data says of it.
 pub(super) fn applied(name: &str, definition: &Value) -> Option<Value> {
     if !name.starts_with("io.k8s.") {
@@ -59,10 +62,11 @@ fn apply(facts: &Value, node: &mut Node) {
     for (name, facts) in fields {
         let property = node.get_mut("properties").and_then(|all| all.get_mut(name)).and_then(Value::as_object_mut);
         let Some(property) = property else { continue };
-        for (key, fact) in
-            [(LIST_TYPE, "list"), (LIST_KEYS, "keys"), (MAP_TYPE, "map"), ("default", "default"), ("format", "format")]
-        {
+        for (key, fact) in [(LIST_TYPE, "list"), (LIST_KEYS, "keys"), ("default", "default"), ("format", "format")] {
             set(property, key, facts.get(fact));
+        }
+        if let Some(map) = facts.get("map") {
+            property.insert(INSTEAD.to_owned(), json!({ MAP_TYPE: map }));
         }
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Place {
     pub(super) level: usize,
     /// How many levels of a type that contains itself may be spelled out here.
     pub(super) depth: Option<usize>,
+    /// Whether the field allows floats: in a list or a map of them as well.
+    pub(super) floats: bool,
 }
 
 impl Place {
@@ -21,23 +23,18 @@ impl Place {
         let owner = find(schema, OWNER).and_then(Value::as_str);
         let field = find(schema, FIELD).and_then(Value::as_str).unwrap_or(name);
         let rust = owner.map(|owner| format!("{owner}::{field}"));
-        Place { rust, ..self.below(&format!(".{name}")) }
+        Place { rust, floats: false, ..self.below(&format!(".{name}")) }
+    }
+
+    /// This place, with the depth that a schema says, if it does.
+    pub(super) fn with_depth_of(&self, schema: &Value) -> Place {
+        let depth = find(schema, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
+        Place { depth: depth.or(self.depth), ..self.clone() }
     }
 
     /// The place of a list's items, or of a map's values. In Rust they have no name but the field's.
     pub(super) fn below(&self, step: &str) -> Place {
-        Place {
-            path: format!("{}{step}", self.path),
-            rust: self.rust.clone(),
-            level: self.level + 1,
-            depth: self.depth,
-        }
-    }
-
-    /// With the depth that the schema here says, which is that of all below it.
-    pub(super) fn with_depth_of(&self, schema: &Value) -> Place {
-        let depth = find(schema, "x-logger-depth").and_then(Value::as_u64).and_then(|depth| depth.try_into().ok());
-        Place { depth: depth.or(self.depth), ..self.clone() }
+        Place { path: format!("{}{step}", self.path), level: self.level + 1, ..self.clone() }
     }
 }
 

@@ -75,7 +75,8 @@ impl Pass<'_> {
         if let Some(message) = known::form(&said.node) {
             said.problem(message);
         }
-        self.floats(&mut said);
+        let at = &Place { floats: at.floats || allows_floats(&said.marks), ..at.clone() };
+        self.floats(&mut said, at);
         if !said.problems.is_empty() {
             return self.opaque(said, at);
         }
@@ -128,9 +129,8 @@ impl Pass<'_> {
         }
     }
 
-    fn floats(&self, said: &mut Said) {
-        let allowed = ["x-logger-float", "x-logger-allow-float"].iter().any(|mark| is_true(&said.marks, mark));
-        if said.get("type") == Some(&json!("number")) && !allowed && !self.options.allow_floats {
+    fn floats(&self, said: &mut Said, at: &Place) {
+        if said.get("type") == Some(&json!("number")) && !at.floats && !self.options.allow_floats {
             said.problem(known::FLOAT);
         }
     }
@@ -254,6 +254,10 @@ impl Pass<'_> {
             self.refuse(at, format!("the API server knows no schema keyword `{key}`; remove or correct it"));
         }
     }
+}
+
+fn allows_floats(marks: &Node) -> bool {
+    ["x-logger-float", "x-logger-allow-float"].iter().any(|mark| is_true(marks, mark))
 }
 
 /// Facts about the items of a list or the values of a map.

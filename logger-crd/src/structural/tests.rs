@@ -348,3 +348,81 @@ fn a_format_is_left_out_where_that_is_asked_for() {
     let expected = json!({"type": "array", "items": {"type": "number"}});
     becomes(json!({"allOf": [of::<Vec<f64>>(), each]}), expected);
 }
+
+/// The root of an object with a status, with these alternatives.
+fn root_with(alternatives: Value, via: Via) -> Result<Structural, Vec<Refusal>> {
+    let schema = json!({"type": "object", "properties": {"metadata": {"$ref": "#/nowhere"}}, "oneOf": alternatives});
+    let root = Root { docs: "The kind.".to_owned(), status: true };
+    structural(&schema, &Options { root: Some(root), via, ..Options::default() })
+}
+
+#[test]
+fn a_root_with_a_status_says_its_alternatives_in_cel() {
+    let variant = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
+    for via in [Via::Schema, Via::Cel] {
+        let root = root_with(json!([variant("a"), variant("b")]), via).expect("it is structural").schema;
+        assert_eq!(root["x-kubernetes-validations"][0]["rule"], "[has(self.a), has(self.b)].exists_one(x, x)");
+        assert_eq!((root.get("oneOf"), &root["description"]), (None, &json!("The kind.")));
+        assert_eq!(root["properties"]["metadata"], json!({"type": "object"}));
+    }
+    let refused =
+        root_with(json!([{"required": ["a"]}, {"required": ["b"]}]), Via::Schema).expect_err("it is at the root");
+    assert_eq!(refused[0].path, "");
+    assert!(refused[0].message.starts_with("an object with a status takes no `oneOf`"), "{refused:?}");
+}
+
+#[test]
+fn marks_and_rust_names_are_by_path() {
+    let schema = json!({"x-rust-type": "v1::Widget", "properties": {"spec": {"$ref": "#/$defs/Spec"}}, "$defs": {"Spec": {
+        "x-rust-type": "v1::Spec",
+        "properties": {"timeInterval": {"type": "integer", "x-rust-field": "time_interval", "x-logger-column": 1}, "list": {
+            "type": "array", "items": {"type": "string", "x-logger-column": 2},
+        }},
+    }}});
+    let structural = structural(&schema, &Options::default()).expect("it is structural");
+    let columns: Vec<_> = structural.marks["x-logger-column"].iter().collect();
+    assert_eq!(columns, [(&".spec.list[]".to_owned(), &json!(2)), (&".spec.timeInterval".to_owned(), &json!(1))]);
+    assert_eq!(structural.rust[".spec.timeInterval"], "v1::Spec::time_interval");
+    assert_eq!(structural.rust[".spec"], "v1::Widget::spec");
+    assert_eq!(structural.rust[".spec.list[]"], "v1::Spec::list");
+}
+
+#[test]
+fn both_contracts_have_all_fields_and_require_what_is_read() {
+    let read =
+        json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "$defs": {"A": {"properties": {}}}});
+    let written = json!({
+        "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/$defs/B"}}, "required": ["a", "b"],
+        "$defs": {"A": {"properties": {"c": {"type": "string"}}}, "B": {"type": "string"}},
+    });
+    let both = both_contracts(read, &written);
+    assert_eq!(both["required"], json!(["a"]));
+    assert_eq!(both["properties"]["b"], json!({"$ref": "#/$defs/B"}));
+    assert_eq!(both["$defs"], written["$defs"]);
+}
+
+#[test]
+fn names_in_rules_are_escaped() {
+    for (name, escaped) in [
+        ("a", Some("a")),
+        ("in", Some("__in__")),
+        ("a-b.c/d__e", Some("a__dash__b__dot__c__slash__d__underscores__e")),
+        ("1a", None),
+        ("ä", None),
+    ] {
+        assert_eq!(cel::name(name).as_deref(), escaped);
+    }
+    assert_eq!(cel::text("it's\n\\d"), r"'it\'s\n\\d'");
+}
+
+#[test]
+fn what_grows_without_end_is_refused() {
+    let twice = |name: &str| json!({"properties": {"a": {"$ref": format!("#/$defs/{name}")}, "b": {"$ref": format!("#/$defs/{name}")}}});
+    let definitions: Map<String, Value> = (0..30).map(|i| (i.to_string(), twice(&(i + 1).to_string()))).collect();
+    let schema = json!({"$ref": "#/$defs/0", "$defs": definitions});
+    let refused = structural(&schema, &Options::default()).expect_err("it has a billion nodes");
+    assert!(refused.iter().any(|refusal| refusal.message.contains("beyond 100000 nodes")), "{refused:?}");
+    let deep = (0..200).fold(json!({"type": "string"}), |schema, _| json!({"type": "array", "items": schema}));
+    let refused = structural(&deep, &Options::default()).expect_err("it is too deep");
+    assert!(refused[0].message.contains("more than 100 levels"), "{refused:?}");
+}

@@ -14,6 +14,12 @@ struct Point {
     y: Option<f64>,
 }
 
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Tree {
+    children: Vec<Tree>,
+}
+
 /// A type, with facts about the field it is of.
 fn facts<T: JsonSchema>(name: &'static str, facts: Value, values: Vec<Value>) -> Row {
     let it = |generator: &mut SchemaGenerator| json!({"allOf": [generator.subschema_for::<T>(), facts]});
@@ -77,6 +83,20 @@ fn meeting() -> Vec<Row> {
             vec![json!({"a": 2}), json!({"a": 1}), json!({"a": 2, "b": 2})],
         ),
         facts::<Vec<String>>("a list that is a set", json!({"x-kubernetes-list-type": "set"}), vec![json!(["a", "a"])]),
+        schema(
+            "facts about each item, of the type and of the field",
+            json!({"allOf": [
+                {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "x-logger-each": {"maxItems": 2}},
+                {"x-logger-each": {"minItems": 1, "x-logger-each": {"minimum": 1}}},
+            ]}),
+            vec![json!([[1, 2]]), json!([[]]), json!([[1, 2, 3]]), json!([[0]])],
+        ),
+        facts::<Vec<Option<f64>>>("floats in a list", json!({"x-logger-float": true}), vec![json!([0.5, null])]),
+        facts::<Tree>(
+            "the depth of a field",
+            json!({"x-logger-depth": 1}),
+            vec![json!({"children": [{"any": 1}]}), json!({"children": [1]})],
+        ),
         facts::<Option<i32>>("nullable", json!({"x-logger-nullable": true}), vec![json!(null), json!(1)]),
     ]
 }
@@ -96,6 +116,14 @@ fn contradictions() -> Vec<Row> {
         facts::<String>("a type that differs", json!({"type": "integer"}), vec![]),
         facts::<i32>("`each` on a scalar", json!({"x-logger-each": {"minimum": 2}}), vec![]),
         facts::<i32>("a word the server does not know", json!({"minimun": 2}), vec![]),
+        schema(
+            "variants that have names",
+            json!({"oneOf": [
+                {"type": "string", "enum": ["off"], "x-rust-variant": "Off"},
+                {"type": "object", "properties": {"on": {"type": "string"}}, "required": ["on"], "x-rust-variant": "On"},
+            ]}),
+            vec![],
+        ),
         schema("a reference to nothing", json!({"$ref": "#/$defs/Nothing"}), vec![]),
     ]
 }

@@ -21,6 +21,32 @@ struct Bytes {
     data: k8s_openapi::ByteString,
 }
 
+/// Many of Kubernetes' own: the server takes and serves them all.
+#[derive(JsonSchema)]
+struct Many {
+    deployment: k8s_openapi::api::apps::v1::DeploymentSpec,
+    stateful_set: k8s_openapi::api::apps::v1::StatefulSetSpec,
+    daemon_set: k8s_openapi::api::apps::v1::DaemonSet,
+    autoscaler: k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscalerSpec,
+    cron_job: k8s_openapi::api::batch::v1::CronJobStatus,
+    endpoints: k8s_openapi::api::core::v1::Endpoints,
+    node: k8s_openapi::api::core::v1::Node,
+    volume: k8s_openapi::api::core::v1::PersistentVolumeSpec,
+    claim: k8s_openapi::api::core::v1::PersistentVolumeClaim,
+    pod: k8s_openapi::api::core::v1::PodStatus,
+    service: k8s_openapi::api::core::v1::Service,
+    account: k8s_openapi::api::core::v1::ServiceAccount,
+    slice: k8s_openapi::api::discovery::v1::EndpointSlice,
+    flow: k8s_openapi::api::flowcontrol::v1::FlowSchema,
+    ingress: k8s_openapi::api::networking::v1::Ingress,
+    policy: k8s_openapi::api::networking::v1::NetworkPolicySpec,
+    budget: k8s_openapi::api::policy::v1::PodDisruptionBudget,
+    role: k8s_openapi::api::rbac::v1::ClusterRole,
+    resource_claim: k8s_openapi::api::resource::v1::ResourceClaim,
+    class: k8s_openapi::api::storage::v1::StorageClass,
+    webhooks: k8s_openapi::api::admissionregistration::v1::ValidatingAdmissionPolicySpec,
+}
+
 pub(super) fn rows() -> Vec<Row> {
     let labels = json!({"name": "a", "labels": {"a": "b"}, "managedFields": []});
     let metadata = |name, metadata| {
@@ -44,6 +70,7 @@ pub(super) fn rows() -> Vec<Row> {
         row::<Vec<ContainerPort>>("list of ContainerPort", vec![json!([{"containerPort": 80}])]),
         row::<Vec<Condition>>("list of Condition", vec![json!([{"type": "Ready"}])]),
         row::<JSONSchemaProps>("JSONSchemaProps", vec![]),
+        row::<Many>("many of Kubernetes' own", vec![]),
         row::<JobTemplateSpec>(
             "JobTemplateSpec",
             vec![

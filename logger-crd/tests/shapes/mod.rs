@@ -93,20 +93,12 @@ pub(crate) fn rows() -> Vec<Row> {
     [rust::rows(), facts::rows(), kubernetes::rows()].into_iter().flatten().collect()
 }
 
-fn file() -> PathBuf {
+/// Where the record is.
+pub(crate) fn file() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shapes.txt"))
 }
 
 /// What is recorded.
 pub(crate) fn recorded() -> String {
     std::fs::read_to_string(file()).unwrap_or_default()
-}
-
-/// Writes the record anew if that is asked for, and says whether it was.
-pub(crate) fn record(text: &str) -> bool {
-    let asked = std::env::var_os("SHAPES").is_some_and(|word| word == "record");
-    if asked {
-        std::fs::write(file(), text).expect("the record can be written");
-    }
-    asked
 }
