@@ -8,12 +8,16 @@
 //! [`structural()`] goes down the tree once. At each node it gathers what all conjuncts say (`gather`: references resolved,
 //! facts intersected by `meet`), makes one node of alternatives (`union`), and settles the rest (`settle`).
 
+mod branch;
 mod cel;
 mod contracts;
 mod default;
 mod derived;
+mod exclude;
 mod gather;
+mod keys;
 mod known;
+mod label;
 mod meet;
 mod number;
 pub mod overlay;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::place::{OWNER, Place, TYPE, VARIANT, find};
-use super::{INT_OR_STRING, Node, PRESERVE, Pass, cel, known, number, overlay, union};
+use super::{INT_OR_STRING, Node, PRESERVE, Pass, branch, keys, known, number, overlay, union};
 
 /// Keywords that say nothing to the server.
 const SILENT: &[&str] = &[
@@ -150,11 +150,11 @@ impl Pass<'_> {
             match alternatives.as_slice() {
                 [] => said.problem(known::UNIT),
                 [only] => self.conjunct(only, said, at),
-                all if all.iter().all(|one| union::is_pure(one)) => {
-                    let pure: Value = all.iter().map(|one| union::tidy(one)).collect();
+                all if all.iter().all(|one| branch::is_pure(one)) => {
+                    let pure: Value = all.iter().map(|one| branch::tidy(one)).collect();
                     said.junctors.push(Node::from_iter([(key.to_owned(), pure)]));
                 }
-                all => match union::words(all) {
+                all => match branch::words(all) {
                     Some(words) => said.meet_all(words),
                     None => said.unions.push(union::Union::new(key, all)),
                 },
@@ -162,8 +162,8 @@ impl Pass<'_> {
         }
         match node.get("not") {
             None => {}
-            Some(not) if union::is_pure(not) => {
-                said.junctors.push(Node::from_iter([("not".to_owned(), union::tidy(not))]));
+            Some(not) if branch::is_pure(not) => {
+                said.junctors.push(Node::from_iter([("not".to_owned(), branch::tidy(not))]));
             }
             Some(_) => {
                 said.problem("a value that must not be something has no structural schema; use a bound or a plain type")
@@ -190,9 +190,9 @@ impl Pass<'_> {
                 "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
                 "uniqueItems" => said.unique |= value == &json!(true),
                 "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
-                "patternProperties" => keyed(value, &mut own, said),
-                "propertyNames" => key_rule(value, said),
-                "dependentRequired" => dependent(value, said),
+                "patternProperties" => keys::keyed(value, &mut own, said),
+                "propertyNames" => keys::key_rule(value, said),
+                "dependentRequired" => keys::dependent(value, said),
                 "prefixItems" => said.problem(known::TUPLE),
                 _ => drop(own.insert(key.clone(), value.clone())),
             }
@@ -318,54 +318,6 @@ fn type_and_null(own: &mut Node, said: &mut Said) {
         if values.is_empty() {
             own.remove("enum");
             said.problem(known::UNIT);
-        }
-    }
-}
-
-/// Keys of a map that are numbers, say: the values are as the schema says, a rule looks at the keys.
-fn keyed(patterns: &Value, own: &mut Node, said: &mut Said) {
-    let mut patterns = patterns.as_object().into_iter().flatten();
-    match (patterns.next(), patterns.next()) {
-        (Some((pattern, values)), None) => {
-            own.insert("additionalProperties".to_owned(), values.clone());
-            let rule = format!("self.all(key, key.matches({}))", cel::text(pattern));
-            cel::add(&mut said.node, &rule, &format!("each key must match {pattern}"));
-        }
-        (None, _) => {}
-        _ => said.problem("map keys of several forms have no structural schema; use `BTreeMap<String, _>`"),
-    }
-}
-
-/// What is said of the keys of a map.
-fn key_rule(keys: &Value, said: &mut Said) {
-    let words = keys.get("enum").and_then(Value::as_array);
-    if let Some(pattern) = keys.get("pattern").and_then(Value::as_str) {
-        let rule = format!("self.all(key, key.matches({}))", cel::text(pattern));
-        cel::add(&mut said.node, &rule, &format!("each key must match {pattern}"));
-    }
-    if let Some(words) = words {
-        let list = Value::Array(words.clone());
-        let quoted: Vec<String> = words.iter().filter_map(cel::scalar).collect();
-        let rule = format!("self.all(key, key in [{}])", quoted.join(", "));
-        cel::add(&mut said.node, &rule, &format!("each key must be one of {list}"));
-    }
-    let known = ["enum", "pattern", "type", "description", "title"];
-    if let Some(key) =
-        keys.as_object().into_iter().flatten().map(|(key, _)| key).find(|key| !known.contains(&key.as_str()))
-    {
-        said.problem(format!("`{key}` of map keys has no structural schema; use a pattern, or a rule in CEL"));
-    }
-}
-
-/// Fields that need others.
-fn dependent(fields: &Value, said: &mut Said) {
-    for (field, needs) in fields.as_object().into_iter().flatten() {
-        for need in super::strings(Some(needs)) {
-            let (Some(has), Some(needed)) = (cel::name(field), cel::name(need)) else {
-                return said.problem(format!("no rule can name the fields `{field}` and `{need}`; rename them"));
-            };
-            let rule = format!("!has(self.{has}) || has(self.{needed})");
-            cel::add(&mut said.node, &rule, &format!("{need} is required beside {field}"));
         }
     }
 }

@@ -49,21 +49,19 @@ impl Said {
                 own.extend(new);
             }
             ("items" | "additionalProperties", own, value) => *own = both(own.take(), value),
-            ("minLength" | "minItems" | "minProperties", own, value) if number(own) >= number(&value) => {}
-            ("maxLength" | "maxItems" | "maxProperties", own, value) if number(own) <= number(&value) => {}
-            ("minLength" | "minItems" | "minProperties" | "maxLength" | "maxItems" | "maxProperties", own, value) => {
-                *own = value
+            ("minLength" | "minItems" | "minProperties", own, value) => {
+                if number(own) < number(&value) {
+                    *own = value;
+                }
+            }
+            ("maxLength" | "maxItems" | "maxProperties", own, value) => {
+                if number(own) > number(&value) {
+                    *own = value;
+                }
             }
             ("enum", Value::Array(own), Value::Array(more)) => {
-                let common: Vec<Value> = own.iter().filter(|value| more.contains(value)).cloned().collect();
-                match common.is_empty() {
-                    false => *own = common,
-                    true => {
-                        let (own, more) = (Value::Array(std::mem::take(own)), Value::Array(more));
-                        self.problem(format!(
-                            "its type allows {own} and its field {more}, which have nothing in common; correct one"
-                        ));
-                    }
+                if let Err(message) = common(own, more) {
+                    self.problem(message);
                 }
             }
             ("pattern", _, Value::String(pattern)) => {
@@ -74,16 +72,8 @@ impl Said {
                 let own = own.clone();
                 self.types(&own, &value);
             }
-            ("format", own, value) => match (own.as_str(), value.as_str()) {
-                (Some("int64"), Some("int32")) | (Some("double"), Some("float")) => *own = value,
-                (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => {}
-                _ => self.differ(key, &value),
-            },
-            ("multipleOf", own, value) => match (own.as_u64(), value.as_u64()) {
-                (Some(own_factor), Some(factor)) if factor > 0 && own_factor % factor == 0 => {}
-                (Some(own_factor), Some(factor)) if own_factor > 0 && factor % own_factor == 0 => *own = value,
-                _ => self.differ(key, &value),
-            },
+            ("format" | "multipleOf", own, value) if is_narrower(own, &value) => {}
+            ("format" | "multipleOf", own, value) if is_narrower(&value, own) => *own = value,
             (PRESERVE | "nullable" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string", own, _) => {
                 *own = json!(true)
             }
@@ -107,6 +97,26 @@ impl Said {
             _ => "say it in one place",
         };
         self.problem(format!("`{key}` is {own} for its type and {value} for its field; {remedy}"));
+    }
+}
+
+/// Words that both allow.
+fn common(own: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
+    let common: Vec<Value> = own.iter().filter(|value| more.contains(value)).cloned().collect();
+    if common.is_empty() {
+        let (own, more) = (Value::Array(std::mem::take(own)), Value::Array(more));
+        return Err(format!("its type allows {own} and its field {more}, which have nothing in common; correct one"));
+    }
+    *own = common;
+    Ok(())
+}
+
+/// Whether all values of one format, or all multiples of one number, are also of another.
+fn is_narrower(one: &Value, other: &Value) -> bool {
+    match (one.as_str(), other.as_str(), one.as_u64(), other.as_u64()) {
+        (Some("int32"), Some("int64"), ..) | (Some("float"), Some("double"), ..) => true,
+        (_, _, Some(one), Some(other)) => other > 0 && one % other == 0,
+        _ => false,
     }
 }
 

@@ -4,28 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::branch::{RESTRICTIONS, with_junctors};
+use super::exclude::exclude;
 use super::gather::Said;
+use super::label::{has_one_type, label, no_one_type};
 use super::meet::plain;
 use super::place::{FIELD, OWNER, Place};
-use super::{INT_OR_STRING, Node, PRESERVE, Pass, RULES, Via, cel, number, strings};
-
-/// Keywords that restrict a value and may stand in a branch.
-const RESTRICTIONS: &[&str] = &[
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "pattern",
-];
+use super::{INT_OR_STRING, Node, PRESERVE, Pass, RULES, Via, cel, strings};
 
 /// Alternatives as they were given.
 #[derive(Clone, Debug)]
@@ -39,62 +24,6 @@ impl Union {
     pub(super) fn new(key: &str, alternatives: &[&Value]) -> Self {
         Union { exactly_one: key == "oneOf", alternatives: alternatives.iter().map(|one| (*one).clone()).collect() }
     }
-}
-
-/// Whether a schema only restricts values, so that the server takes it as a branch.
-pub(super) fn is_pure(schema: &Value) -> bool {
-    let Value::Object(node) = schema else { return false };
-    node.iter().all(|(key, value)| match key.as_str() {
-        "const" | "required" => true,
-        "not" => is_pure(value),
-        "allOf" | "anyOf" | "oneOf" => value.as_array().is_some_and(|all| all.iter().all(is_pure)),
-        "properties" => value.as_object().is_some_and(|all| all.values().all(is_pure)),
-        "x-rust-variant" => true,
-        key => RESTRICTIONS.contains(&key),
-    }) && !node.keys().all(|key| key == "x-rust-variant")
-}
-
-/// A branch in the server's words.
-pub(super) fn tidy(schema: &Value) -> Value {
-    let Value::Object(node) = schema else { return schema.clone() };
-    let mut tidied = Node::new();
-    for (key, value) in node {
-        match (key.as_str(), value) {
-            ("x-rust-variant", _) => {}
-            ("const", value) => drop(tidied.insert("enum".to_owned(), json!([value]))),
-            ("not", value) => drop(tidied.insert(key.clone(), tidy(value))),
-            ("allOf" | "anyOf" | "oneOf", Value::Array(all)) => {
-                tidied.insert(key.clone(), all.iter().map(tidy).collect());
-            }
-            ("properties", Value::Object(all)) => {
-                let all = all.iter().map(|(name, schema)| (name.clone(), tidy(schema)));
-                tidied.insert(key.clone(), Value::Object(all.collect()));
-            }
-            (_, value) => drop(tidied.insert(key.clone(), value.clone())),
-        }
-    }
-    number::bounds(&mut tidied);
-    Value::Object(tidied)
-}
-
-/// Constants, as schemars writes a unit enum with docs, are one `enum`.
-pub(super) fn words(alternatives: &[&Value]) -> Option<Node> {
-    let mut values = Vec::new();
-    let mut kind = None;
-    for alternative in alternatives {
-        let own = alternative.get("type")?.as_str().filter(|own| ["string", "integer", "boolean"].contains(own))?;
-        if *kind.get_or_insert(own) != own {
-            return None;
-        }
-        match (alternative.get("const"), alternative.get("enum")) {
-            (Some(value), None) => values.push(value.clone()),
-            (None, Some(Value::Array(more))) => values.extend(more.iter().cloned()),
-            _ => return None,
-        }
-    }
-    let mut seen = BTreeSet::new();
-    values.retain(|value| seen.insert(value.to_string()));
-    Some(Node::from_iter([("type".to_owned(), json!(kind?)), ("enum".to_owned(), json!(values))]))
 }
 
 /// One node, and what each alternative says beyond it.
@@ -234,7 +163,7 @@ impl Pass<'_> {
 }
 
 /// How values of an alternative are told apart.
-fn kind(said: &Said) -> &str {
+pub(super) fn kind(said: &Said) -> &str {
     match said.get("type").and_then(Value::as_str) {
         Some(kind) => kind,
         None if said.get(INT_OR_STRING).is_some() => "int-or-string",
@@ -260,7 +189,7 @@ fn said_any() -> Said {
     said
 }
 
-fn properties(said: &Said) -> impl Iterator<Item = (&String, &Value)> {
+pub(super) fn properties(said: &Said) -> impl Iterator<Item = (&String, &Value)> {
     said.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
@@ -323,7 +252,7 @@ fn rules(all: &[Said], outer: &mut Said) -> Result<(), String> {
 }
 
 /// The one word a required field of an alternative may be: its tag.
-fn word<'a>(said: &'a Said, name: &str) -> Option<&'a Value> {
+pub(super) fn word<'a>(said: &'a Said, name: &str) -> Option<&'a Value> {
     let schema = said.get("properties")?.get(name)?;
     let is_required = strings(said.get("required")).any(|required| required == name);
     let word = schema.get("const").or_else(|| match schema.get("enum")?.as_array()?.as_slice() {
@@ -475,131 +404,6 @@ fn raw(said: Said, from: &Value) -> Value {
     Value::Object(node)
 }
 
-fn with_junctors(branch: &mut Node, junctors: Vec<Node>) {
-    for junctor in junctors {
-        match junctor.iter().next() {
-            Some((key, value)) if !branch.contains_key(key) => drop(branch.insert(key.clone(), value.clone())),
-            _ => {
-                if let Value::Array(all) = branch.entry("allOf").or_insert_with(|| json!([])) {
-                    all.push(Value::Object(junctor));
-                }
-            }
-        }
-    }
-}
-
-/// Says on the node that one of the branches holds; that none may be there, if `absent` names what it would be.
-fn exclude(
-    said: &mut Said,
-    branches: Vec<Node>,
-    exactly_one: bool,
-    absent: Option<Vec<String>>,
-    via: Via,
-) -> Result<(), String> {
-    if let ([branch], Some(_)) = (branches.as_slice(), &absent)
-        && let (Some(Value::Array(inner)), 1) = (branch.get("oneOf"), branch.len())
-    {
-        let inner = inner.iter().filter_map(Value::as_object).cloned().collect();
-        return exclude(said, inner, true, absent, via);
-    }
-    if branches.iter().any(Node::is_empty) {
-        return Ok(());
-    }
-    match via {
-        Via::Cel => exclude_in_cel(said, &branches, exactly_one, absent.is_some()),
-        Via::Schema => {
-            exclude_in_schema(said, branches, exactly_one, absent);
-            Ok(())
-        }
-    }
-}
-
-fn exclude_in_schema(said: &mut Said, branches: Vec<Node>, exactly_one: bool, absent: Option<Vec<String>>) {
-    let mut all: Vec<Value> = Vec::new();
-    for branch in branches {
-        if exactly_one || !all.contains(&json!(branch)) {
-            all.push(Value::Object(branch));
-        }
-    }
-    if let Some(names) = absent {
-        let present: Value = names.iter().map(|name| json!({"required": [name]})).collect();
-        all.push(json!({"not": {"anyOf": present}}));
-    }
-    let key = if exactly_one { "oneOf" } else { "anyOf" };
-    match (all.len(), all.pop()) {
-        (1, Some(Value::Object(only))) => {
-            said.junctors.extend(only.into_iter().map(|(k, v)| Node::from_iter([(k, v)])))
-        }
-        (_, last) => {
-            all.extend(last);
-            said.junctors.push(Node::from_iter([(key.to_owned(), Value::Array(all))]));
-        }
-    }
-}
-
-fn exclude_in_cel(said: &mut Said, branches: &[Node], exactly_one: bool, may_be_absent: bool) -> Result<(), String> {
-    let rules: Option<Vec<String>> = branches.iter().map(|branch| holds(branch, "self")).collect();
-    let Some(rules) = rules else {
-        return Err(
-            "its variants differ in more than a rule of this tool says; use `via = \"schema\"`, or a struct".to_owned()
-        );
-    };
-    let names: Vec<String> = branches.iter().map(described).collect();
-    let (list, names) = (rules.join(", "), names.join("; "));
-    match (exactly_one, may_be_absent) {
-        (_, true) => cel::add(
-            &mut said.node,
-            &format!("[{list}].filter(x, x).size() <= 1"),
-            &format!("at most one may be set: {names}"),
-        ),
-        (true, false) => cel::add(
-            &mut said.node,
-            &format!("[{list}].exists_one(x, x)"),
-            &format!("exactly one must be set: {names}"),
-        ),
-        (false, false) => {
-            let any: Vec<String> = rules.iter().map(|rule| format!("({rule})")).collect();
-            cel::add(&mut said.node, &any.join(" || "), &format!("one must be set: {names}"));
-        }
-    }
-    Ok(())
-}
-
-/// That a branch holds, in CEL.
-fn holds(branch: &Node, this: &str) -> Option<String> {
-    let mut all = Vec::new();
-    for name in strings(branch.get("required")) {
-        all.push(format!("has({this}.{})", cel::name(name)?));
-    }
-    for (name, schema) in branch.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let field = format!("{this}.{}", cel::name(name)?);
-        let schema = schema.as_object()?;
-        match schema.get("enum").and_then(Value::as_array) {
-            Some(words) if schema.len() == 1 => {
-                let words: Option<Vec<String>> = words.iter().map(cel::scalar).collect();
-                all.push(format!("{field} in [{}]", words?.join(", ")));
-            }
-            Some(_) => return None,
-            None => all.push(format!("(!has({field}) || ({}))", holds(schema, &field)?)),
-        }
-    }
-    let known = branch.keys().all(|key| ["required", "properties", "oneOf"].contains(&key.as_str()));
-    if let Some(Value::Array(inner)) = branch.get("oneOf") {
-        let inner: Option<Vec<String>> = inner.iter().map(|one| holds(one.as_object()?, this)).collect();
-        all.push(format!("[{}].exists_one(x, x)", inner?.join(", ")));
-    }
-    (known && !all.is_empty()).then(|| all.join(" && "))
-}
-
-/// A branch in words.
-fn described(branch: &Node) -> String {
-    let words = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
-    let words = words.filter_map(|(name, schema)| Some(format!("{name} {}", schema.get("enum")?.get(0)?.as_str()?)));
-    let inner = branch.get("oneOf").and_then(Value::as_array).into_iter().flatten();
-    let inner = inner.filter_map(Value::as_object).map(described);
-    words.chain(strings(branch.get("required")).map(str::to_owned)).chain(inner).collect::<Vec<_>>().join(", ")
-}
-
 fn joined<'a>(docs: impl Iterator<Item = &'a str>) -> String {
     let mut all: Vec<&str> = Vec::new();
     for doc in docs {
@@ -608,52 +412,4 @@ fn joined<'a>(docs: impl Iterator<Item = &'a str>) -> String {
         }
     }
     all.join("\n")
-}
-
-/// What a variant is called: in Rust, by its tag, by its field, or by its place.
-fn label(all: &[Said], i: usize) -> String {
-    let said = &all[i];
-    let tag = properties(said).find_map(|(name, _)| word(said, name)?.as_str());
-    let sole =
-        |said: &Said| properties(said).next().filter(|_| properties(said).count() == 1).map(|(name, _)| name.clone());
-    let is_unique = all.iter().filter(|other| sole(other) == sole(said)).count() == 1;
-    let sole = sole(said).filter(|_| is_unique);
-    let word = said.get("enum").and_then(|words| words.get(0)?.as_str());
-    match said.variant.as_deref().or(tag).or(word).or(sole.as_deref()) {
-        Some(name) => format!("variant `{name}`"),
-        None => format!("variant {}", i + 1),
-    }
-}
-
-fn no_one_type(all: &[Said]) -> String {
-    let unit = all.iter().position(|said| kind(said) == "string" && said.get("enum").is_some());
-    if let (Some(unit), true) = (unit, all.iter().any(|said| kind(said) == "object")) {
-        let name = label(all, unit);
-        let bare = name.trim_start_matches("variant ").trim_matches('`').to_owned();
-        return format!(
-            "{name} is a string in JSON and others are objects, and a field has one type; write `{bare} {{}}`, which is an object"
-        );
-    }
-    let kinds: Vec<String> =
-        (0..all.len()).map(|i| format!("{} is of type {}", label(all, i), kind(&all[i]))).collect();
-    format!(
-        "{}, and a field has one type; use an enum with a struct for each form, or take any value with \
-         `#[schema(preserve_unknown_fields)]`",
-        kinds.join(", ")
-    )
-}
-
-/// A field of one type in all variants. An integer here and a string there would be either in both.
-fn has_one_type(all: &[Said], labels: &[String]) -> Result<(), String> {
-    let kinds: BTreeSet<&str> =
-        all.iter().map(|said| if said.unions.is_empty() { kind(said) } else { "enum" }).collect();
-    if kinds.len() == 1 || kinds == BTreeSet::from(["integer", "number"]) {
-        return Ok(());
-    }
-    let kinds: Vec<String> =
-        all.iter().zip(labels).map(|(said, label)| format!("of type {} in {label}", kind(said))).collect();
-    Err(format!(
-        "is {}, and a field has one type; rename one, or take any value with `#[k8s(preserve_unknown)]`",
-        kinds.join(", ")
-    ))
 }
