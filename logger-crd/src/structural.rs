@@ -185,7 +185,7 @@ impl<'a> Pass<'a> {
         }
         if self.nodes == MOST_NODES {
             let message =
-                format!("the schema grows beyond {MOST_NODES} nodes; use `#[k8s(preserve_unknown)]` on a part");
+                format!("the schema grows beyond {MOST_NODES} nodes; use `#[schema(preserve_unknown_fields)]` on a part");
             self.refuse(at, message);
         }
         self.nodes < MOST_NODES
