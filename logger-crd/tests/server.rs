@@ -78,10 +78,16 @@ async fn client(control_plane: &ControlPlane) -> Result<Client, Failed> {
 async fn said_of_all(control_plane: &ControlPlane) -> Result<String, Failed> {
     let client = client(control_plane).await?;
     let rows: Vec<_> = table::rows().into_iter().map(|row| (row.outcome().ok(), row)).collect();
+    let mut refused = Vec::new();
     for (i, (structural, row)) in rows.iter().enumerate() {
         if let Some(structural) = structural {
-            define(&client, i, &structural.schema).await.map_err(|failed| format!("{}: {failed}", row.name))?;
+            if let Err(failed) = define(&client, i, &structural.schema).await {
+                refused.push(format!("{}: {failed}", row.name));
+            }
         }
+    }
+    if !refused.is_empty() {
+        return Err(format!("the server does not take {refused:#?}").into());
     }
     let said = rows.iter().enumerate().map(|(i, (structural, row))| said_of(&client, i, structural.is_some(), row));
     Ok(futures::future::try_join_all(said).await?.concat())

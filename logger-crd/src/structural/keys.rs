@@ -5,14 +5,19 @@ use serde_json::Value;
 use super::gather::Said;
 use super::{Node, cel, strings};
 
+/// The mark of a map whose keys a rule looks at.
+pub(super) const RULE: &str = "x-logger-key-rule";
+pub(super) const COST: &str = "its keys are checked by a rule, and in a list or a map the API server takes such a rule only if \
+                               all of them have a bound; set the most items and fields each may have, or use \
+                               `BTreeMap<String, _>`";
+
 /// Keys of a map that are numbers, say: the values are as the schema says, a rule looks at the keys.
 pub(super) fn keyed(patterns: &Value, own: &mut Node, said: &mut Said) {
     let mut patterns = patterns.as_object().into_iter().flatten();
     match (patterns.next(), patterns.next()) {
         (Some((pattern, values)), None) => {
             own.insert("additionalProperties".to_owned(), values.clone());
-            let rule = format!("self.all(key, key.matches({}))", cel::text(pattern));
-            cel::add(&mut said.node, &rule, &format!("each key must match {pattern}"));
+            key_matches(pattern, said);
         }
         (None, _) => {}
         _ => said.problem("map keys of several forms have no structural schema; use `BTreeMap<String, _>`"),
@@ -23,8 +28,7 @@ pub(super) fn keyed(patterns: &Value, own: &mut Node, said: &mut Said) {
 pub(super) fn key_rule(keys: &Value, said: &mut Said) {
     let words = keys.get("enum").and_then(Value::as_array);
     if let Some(pattern) = keys.get("pattern").and_then(Value::as_str) {
-        let rule = format!("self.all(key, key.matches({}))", cel::text(pattern));
-        cel::add(&mut said.node, &rule, &format!("each key must match {pattern}"));
+        key_matches(pattern, said);
     }
     if let Some(words) = words {
         let list = Value::Array(words.clone());
@@ -38,6 +42,12 @@ pub(super) fn key_rule(keys: &Value, said: &mut Said) {
     {
         said.problem(format!("`{key}` of map keys has no structural schema; use a pattern, or a rule in CEL"));
     }
+}
+
+fn key_matches(pattern: &str, said: &mut Said) {
+    let rule = format!("self.all(key, key.matches({}))", cel::text(pattern));
+    cel::add(&mut said.node, &rule, &format!("each key must match {pattern}"));
+    said.marks.insert(RULE.to_owned(), Value::Bool(true));
 }
 
 /// Fields that need others.

@@ -15,6 +15,18 @@ pub(super) struct Place {
     pub(super) depth: Option<usize>,
     /// Whether the field allows floats: in a list or a map of them as well.
     pub(super) floats: bool,
+    /// How often it may be there in one object.
+    pub(super) times: Times,
+}
+
+/// How often a node may be there in one object: the server multiplies the cost of a rule by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Times {
+    #[default]
+    Once,
+    /// In lists and maps that all have a bound.
+    Bounded,
+    Unbounded,
 }
 
 impl Place {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::gather::Said;
-use super::place::Place;
-use super::{INT_OR_STRING, LIST_TYPE, Node, PRESERVE, Pass, Via, default, is_true, known, number};
+use super::place::{Place, Times};
+use super::{INT_OR_STRING, LIST_TYPE, Node, PRESERVE, Pass, Via, default, is_true, keys, known, number};
 
 /// Keywords of the server's schema; alternatives apart.
 const KEYWORDS: &[&str] = &[
@@ -44,6 +44,7 @@ const KEYWORDS: &[&str] = &[
 
 /// Marks that are for this pass alone.
 const OWN_MARKS: &[&str] = &[
+    keys::RULE,
     known::EMPTY,
     number::BYTE,
     "x-logger-depth",
@@ -77,6 +78,7 @@ impl Pass<'_> {
         }
         let at = &Place { floats: at.floats || allows_floats(&said.marks), ..at.clone() };
         self.floats(&mut said, at);
+        keys_cost_little(&mut said, at);
         if !said.problems.is_empty() {
             return self.opaque(said, at);
         }
@@ -142,8 +144,9 @@ impl Pass<'_> {
                 *schema = Value::Object(self.node(&schema.take(), &at));
             }
         }
+        let times = if node.contains_key("maxItems") { Times::Bounded } else { Times::Unbounded };
         if let Some(items) = node.get_mut("items") {
-            *items = Value::Object(self.element(&items.take(), at, "[]"));
+            *items = Value::Object(self.element(&items.take(), at, ("[]", times)));
         } else if node.get("type") == Some(&json!("array")) {
             self.refuse(at, "an array that holds nothing cannot be part of an API; say what its items are");
         }
@@ -151,8 +154,8 @@ impl Pass<'_> {
     }
 
     /// A `None` in a list or a map is a null: there is no field that could be absent.
-    fn element(&mut self, schema: &Value, at: &Place, step: &str) -> Node {
-        let below = at.below(step).with_depth_of(schema);
+    fn element(&mut self, schema: &Value, at: &Place, (step, times): (&str, Times)) -> Node {
+        let below = Place { times: times.max(at.times), ..at.below(step).with_depth_of(schema) };
         if !self.has_room(&below) {
             return Node::new();
         }
@@ -171,7 +174,8 @@ impl Pass<'_> {
 
     fn values_of_a_map(&mut self, node: &mut Node, at: &Place) {
         let Some(schema) = node.remove("additionalProperties") else { return };
-        let schema = self.element(&schema, at, "{}");
+        let times = if node.contains_key("maxProperties") { Times::Bounded } else { Times::Unbounded };
+        let schema = self.element(&schema, at, ("{}", times));
         if !node.contains_key("properties") && !self.is_root(at) {
             node.insert("additionalProperties".to_owned(), Value::Object(schema));
         } else if schema.contains_key(PRESERVE) {
@@ -253,6 +257,14 @@ impl Pass<'_> {
         for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
             self.refuse(at, format!("the API server knows no schema keyword `{key}`; remove or correct it"));
         }
+    }
+}
+
+/// The server refuses a rule about keys that runs too often, or over too many of them.
+fn keys_cost_little(said: &mut Said, at: &Place) {
+    let is_bounded = said.get("maxProperties").is_some();
+    if is_true(&said.marks, keys::RULE) && (at.times == Times::Unbounded || at.times == Times::Bounded && !is_bounded) {
+        said.problem(keys::COST);
     }
 }
 

@@ -82,6 +82,16 @@ fn meeting() -> Vec<Row> {
             json!({"x-logger-each": {"minimum": 2}, "maxProperties": 1}),
             vec![json!({"a": 2}), json!({"a": 1}), json!({"a": 2, "b": 2})],
         ),
+        facts::<Vec<std::collections::BTreeMap<i32, String>>>(
+            "list of maps with integer keys, with bounds",
+            json!({"maxItems": 100, "x-logger-each": {"maxProperties": 100}}),
+            vec![json!([{"1": "a"}]), json!([{"a": "a"}])],
+        ),
+        facts::<Vec<std::collections::BTreeMap<i32, String>>>(
+            "list of maps with integer keys, one bound",
+            json!({"maxItems": 100}),
+            vec![],
+        ),
         facts::<Vec<String>>("a list that is a set", json!({"x-kubernetes-list-type": "set"}), vec![json!(["a", "a"])]),
         schema(
             "facts about each item, of the type and of the field",
@@ -184,6 +194,11 @@ fn unions() -> Vec<Row> {
             "exclusive by a rule",
             json!({}),
             vec![json!({"namespace": "a"}), json!({"in": {}}), json!({}), json!({"namespace": "a", "foo-bar": 1})],
+        ),
+        facts::<Vec<Vec<Escaped>>>(
+            "exclusive by a rule, in lists of lists",
+            json!({}),
+            vec![json!([[{"namespace": "a"}]])],
         ),
         facts::<Tagged>(
             "tagged, by a rule",

@@ -215,6 +215,7 @@ fn maps() -> Vec<Row> {
             "map with integer keys",
             vec![json!({"-1": "a"}), json!({"a": "a"}), json!({"1": 1})],
         ),
+        row::<Vec<BTreeMap<i32, String>>>("list of maps with integer keys", vec![]),
         row::<BTreeMap<u8, Point>>("map with unsigned keys", vec![json!({"1": {"x": 1}}), json!({"-1": {"x": 1}})]),
         row::<BTreeMap<Key, i32>>("map with enum keys", vec![json!({"Red": 1}), json!({"Green": 1})]),
         row::<BTreeMap<bool, i32>>("map with bool keys", vec![json!({"true": 1})]),
