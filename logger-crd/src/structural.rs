@@ -184,8 +184,9 @@ impl<'a> Pass<'a> {
             return false;
         }
         if self.nodes == MOST_NODES {
-            let message =
-                format!("the schema grows beyond {MOST_NODES} nodes; use `#[schema(preserve_unknown_fields)]` on a part");
+            let message = format!(
+                "the schema grows beyond {MOST_NODES} nodes; use `#[schema(preserve_unknown_fields)]` on a part"
+            );
             self.refuse(at, message);
         }
         self.nodes < MOST_NODES

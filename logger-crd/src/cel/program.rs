@@ -238,7 +238,8 @@ impl Run {
                 Err(failure) => self.failed(validator, path, rule, &failure),
                 Ok(_) if !compiled.uses_old_self() && unchanged.holds() => {}
                 Ok(_) => {
-                    let message = self.message(validator, compiled, new, old, is_optional).unwrap_or_else(|| default(rule));
+                    let message =
+                        self.message(validator, compiled, new, old, is_optional).unwrap_or_else(|| default(rule));
                     self.violations.push(violation(validator, place, new, message, rule.reason.as_deref()));
                 }
             }
@@ -265,7 +266,9 @@ impl Run {
             )
         } else if error.starts_with("operation cancelled: actual cost limit exceeded") {
             self.stopped = true;
-            format!("'{error}': no further validation rules will be run due to call cost exceeds limit for rule: {name}")
+            format!(
+                "'{error}': no further validation rules will be run due to call cost exceeds limit for rule: {name}"
+            )
         } else {
             format!("{error} evaluating rule: {name}")
         };
@@ -273,7 +276,14 @@ impl Run {
     }
 
     /// The message an expression makes, if there is one and it makes a good one.
-    fn message(&mut self, validator: &Validator, compiled: &Compiled, new: &Json, old: Option<&Json>, is_optional: bool) -> Option<String> {
+    fn message(
+        &mut self,
+        validator: &Validator,
+        compiled: &Compiled,
+        new: &Json,
+        old: Option<&Json>,
+        is_optional: bool,
+    ) -> Option<String> {
         let expression = compiled.message.as_ref()?;
         let read = |json| -> Outcome<Value<'_>> { Value::read(json, &validator.node) };
         let old = match old.map(read).transpose().ok()? {

@@ -50,9 +50,10 @@ impl Violation {
             ViolationReason::Invalid => format!("Invalid value: {value}{}", self.detail),
             ViolationReason::Forbidden => format!("Forbidden: {}", self.detail),
             ViolationReason::Required => format!("Required value: {}", self.detail),
-            ViolationReason::Duplicate => {
-                self.value.as_ref().map_or("Duplicate value".to_owned(), |value| format!("Duplicate value: {}", show(value)))
-            }
+            ViolationReason::Duplicate => self
+                .value
+                .as_ref()
+                .map_or("Duplicate value".to_owned(), |value| format!("Duplicate value: {}", show(value))),
         }
     }
 }

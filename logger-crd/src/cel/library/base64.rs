@@ -37,7 +37,16 @@ mod tests {
 
     #[test]
     fn base64_is_decoded() {
-        for (text, bytes) in [("", Some("")), ("YQ==", Some("a")), ("YWI=", Some("ab")), ("YWJj", Some("abc")), ("YQ", None), ("Y===", None), ("====", None), ("Y!==", None)] {
+        for (text, bytes) in [
+            ("", Some("")),
+            ("YQ==", Some("a")),
+            ("YWI=", Some("ab")),
+            ("YWJj", Some("abc")),
+            ("YQ", None),
+            ("Y===", None),
+            ("====", None),
+            ("Y!==", None),
+        ] {
             assert_eq!(decode(text).as_deref(), bytes.map(str::as_bytes), "{text}");
         }
     }

@@ -57,7 +57,9 @@ fn to_uint<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match value {
         Value::Uint(_) => Ok(value.clone()),
         Value::Int(number) => u64::try_from(*number).map(Value::Uint).map_err(|_| overflow()),
-        Value::Double(number) if (0.0..18_446_744_073_709_551_616.0).contains(number) => Ok(Value::Uint(*number as u64)),
+        Value::Double(number) if (0.0..18_446_744_073_709_551_616.0).contains(number) => {
+            Ok(Value::Uint(*number as u64))
+        }
         Value::Double(_) => Err(overflow()),
         Value::String(text) if !text.starts_with('+') => {
             text.parse().map(Value::Uint).map_err(|_| impossible(value, "uint"))
@@ -139,9 +141,9 @@ fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
         Value::Int(seconds) => {
             time::of_seconds(*seconds).map(Value::Timestamp).map_err(|_| Failure::new("timestamp overflow"))
         }
-        Value::String(text) => {
-            time::parse_timestamp(text).map(Value::Timestamp).map_err(|_| impossible(value, "google.protobuf.Timestamp"))
-        }
+        Value::String(text) => time::parse_timestamp(text)
+            .map(Value::Timestamp)
+            .map_err(|_| impossible(value, "google.protobuf.Timestamp")),
         _ => Err(impossible(value, "google.protobuf.Timestamp")),
     }
 }

@@ -43,7 +43,9 @@ fn address(text: &str) -> Outcome<IpAddr> {
             Err(Failure::new(format!("IPv4-mapped IPv6 address {text:?} is not allowed")))
         }
         Ok(address) => Ok(address),
-        Err(_) if text.contains('%') => Err(Failure::new(format!("IP address {text:?} with zone value is not allowed"))),
+        Err(_) if text.contains('%') => {
+            Err(Failure::new(format!("IP address {text:?} with zone value is not allowed")))
+        }
         Err(_) => Err(Failure::new(format!(
             "IP Address {text:?} parse error during conversion from string: ParseAddr({text:?}): unable to parse IP"
         ))),
@@ -52,7 +54,9 @@ fn address(text: &str) -> Outcome<IpAddr> {
 
 fn network(text: &str) -> Outcome<Cidr> {
     let wrong = |why: &str| {
-        Failure::new(format!("network address parse error during conversion from string: netip.ParsePrefix({text:?}): {why}"))
+        Failure::new(format!(
+            "network address parse error during conversion from string: netip.ParsePrefix({text:?}): {why}"
+        ))
     };
     let (start, bits) = text.rsplit_once('/').ok_or_else(|| wrong("no '/'"))?;
     let start: IpAddr = start.parse().map_err(|_| wrong("unable to parse IP"))?;

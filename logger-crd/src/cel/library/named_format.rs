@@ -144,7 +144,9 @@ fn qualified_name(text: &str) -> Vec<String> {
         }
         _ => {
             let message = mismatch(&format!("a qualified name {says}"), &examples, NAME_PART);
-            return vec![format!("{message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")];
+            return vec![format!(
+                "{message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
         }
     };
     if name.is_empty() {

@@ -13,9 +13,7 @@ pub(in crate::cel) struct Quantity(i128);
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>> {
     Some(match (function, args) {
         ("quantity", [Value::String(text)]) => parse(text).map(Value::Quantity).ok_or_else(|| {
-            Failure::new(
-                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-            )
+            Failure::new("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
         }),
         ("isQuantity", [Value::String(text)]) => Ok(Value::Bool(parse(text).is_some())),
         (_, [Value::Quantity(quantity)]) => return of_one(function, *quantity),
@@ -78,7 +76,9 @@ fn parse(text: &str) -> Option<Quantity> {
     let nanos = match u32::try_from(exponent) {
         _ if scaled == 0 => 0,
         Ok(exponent) => 10_i128.checked_pow(exponent).map_or(i128::MAX, |power| scaled.saturating_mul(power)),
-        Err(_) => 10_i128.checked_pow(exponent.unsigned_abs()).map_or(1, |power| scaled.div_euclid(power) + i128::from(scaled % power != 0)),
+        Err(_) => 10_i128
+            .checked_pow(exponent.unsigned_abs())
+            .map_or(1, |power| scaled.div_euclid(power) + i128::from(scaled % power != 0)),
     };
     Some(Quantity(if negative { -nanos } else { nanos }))
 }

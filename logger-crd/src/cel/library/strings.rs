@@ -31,7 +31,8 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Val
         ("trim", []) => Ok(Value::text(text.trim())),
         ("replace", [Value::String(old), Value::String(new)]) => Ok(Value::text(text.replace(&**old, new))),
         ("replace", [Value::String(old), Value::String(new), Value::Int(count)]) => Ok(Value::text(
-            usize::try_from(*count).map_or_else(|_| text.replace(&**old, new), |count| text.replacen(&**old, new, count)),
+            usize::try_from(*count)
+                .map_or_else(|_| text.replace(&**old, new), |count| text.replacen(&**old, new, count)),
         )),
         ("split", [Value::String(separator)]) => Ok(split(text, separator, -1)),
         ("split", [Value::String(separator), Value::Int(limit)]) => Ok(split(text, separator, *limit)),

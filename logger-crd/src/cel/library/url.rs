@@ -19,9 +19,8 @@ pub(in crate::cel) struct Url {
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>> {
     match (function, args) {
         ("url", [Value::String(text)]) => {
-            let wrong = |why| {
-                Failure::new(format!("URL parse error during conversion from string: parse {text:?}: {why}"))
-            };
+            let wrong =
+                |why| Failure::new(format!("URL parse error during conversion from string: parse {text:?}: {why}"));
             Some(parse(text).map(|url| Value::Url(Rc::new(url))).map_err(wrong))
         }
         ("isURL", [Value::String(text)]) => Some(Ok(Value::Bool(parse(text).is_ok()))),
