@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
 };
-use logger_crd::value;
+use logger_crd::{judge::Judge, value};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) enum Family {
     Custom {
         /// The uid of the definition: a kind that is deleted and made again is another kind.
         definition: String,
-        schema: Option<Arc<Value>>,
+        judge: Option<Arc<Judge>>,
         versions: Arc<Versions>,
     },
 }
@@ -154,7 +154,7 @@ impl Kind {
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
             family: Family::Custom {
                 definition: uid.to_owned(),
-                schema: schema_of(version).map(Arc::new),
+                judge: schema_of(version).map(|schema| Arc::new(Judge::of_accepted(schema))),
                 versions: versions.clone(),
             },
         }
@@ -223,8 +223,16 @@ impl Kind {
     pub(crate) fn schema(&self) -> Option<&Value> {
         match &self.family {
             Family::BuiltIn(facts) => Some(&facts.form().schema),
-            Family::Custom { schema, .. } => schema.as_deref(),
+            Family::Custom { judge, .. } => judge.as_deref().map(Judge::schema),
             Family::Namespace | Family::Definition => None,
+        }
+    }
+
+    /// What judges its objects by the schema of its definition.
+    pub(crate) fn judge(&self) -> Option<&Judge> {
+        match &self.family {
+            Family::Custom { judge, .. } => judge.as_deref(),
+            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
         }
     }
 
@@ -232,8 +240,8 @@ impl Kind {
     pub(crate) fn default(&self, fields: &mut Map<String, Value>) {
         match &self.family {
             Family::BuiltIn(facts) => built_in::default(fields, &facts.form().schema),
-            Family::Custom { schema: Some(schema), .. } => value::default(fields, schema),
-            Family::Custom { schema: None, .. } | Family::Namespace | Family::Definition => {}
+            Family::Custom { judge: Some(judge), .. } => value::default(fields, judge.schema()),
+            Family::Custom { judge: None, .. } | Family::Namespace | Family::Definition => {}
         }
     }
 

@@ -298,12 +298,13 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     // The rules of definitions are of their metadata, too.
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
-    if let Some(schema) = kind.schema() {
+    if let Some(judge) = kind.judge() {
+        let found = judge.by_structure(&object.body, old.map(|old| &old.body));
+        let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
+        let broken = judge.by_rules(&found, &whole(object), old.map(whole).as_ref());
+        errors.extend(found.into_iter().chain(broken).map(FieldError::from));
+    } else if let Some(schema) = kind.schema() {
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
-        // What was there twice before may stay so, and built-in kinds have rules of their own for it.
-        if kind.is_custom() && old.is_none_or(|old| value::duplicates(&old.body, schema).is_empty()) {
-            errors.extend(value::duplicates(&object.body, schema).into_iter().map(FieldError::from));
-        }
     }
     if let Some(facts) = kind.as_built_in() {
         errors.extend(built_in::check(facts, object, old));

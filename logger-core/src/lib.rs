@@ -53,6 +53,8 @@ pub mod nullable;
 pub mod object;
 pub mod schema;
 pub mod scheme;
+#[cfg(feature = "validation")]
+pub mod validation;
 pub mod verbs;
 pub mod wire;
 
@@ -66,6 +68,8 @@ pub use logger_derive::{ApplyConfiguration, DeepCopy, KubeSchema, Object, Object
 pub use nullable::Nullable;
 pub use object::{ApiType, ExtensionMethod, IndexedBy, Kind, KindList, Listed, Object, Registered};
 pub use scheme::Scheme;
+#[cfg(feature = "validation")]
+pub use validation::Validate;
 
 pub use k8s_openapi;
 pub use schemars;

@@ -8,6 +8,7 @@ pub mod check;
 pub mod diff;
 pub mod finding;
 mod go;
+pub mod judge;
 mod names;
 pub mod pattern;
 mod schema;

@@ -11,6 +11,7 @@ mod managed_fields;
 mod matrix;
 mod nullable;
 mod refusals;
+mod validation;
 mod verbs;
 
 use std::pin::Pin;
@@ -43,6 +44,8 @@ scenarios! {
     verbs::deleted_objects_are_gone,
     verbs::collections_are_deleted_by_selector,
     verbs::watches_begin_at_a_version,
+    validation::the_client_says_of_new_objects_what_the_server_says,
+    validation::the_client_says_of_updates_what_the_server_says,
     refusals::broken_specs_are_refused_with_the_field_named,
     refusals::misspelt_states_are_refused,
     refusals::errors_name_the_request_the_cause_and_the_way_out,
