@@ -44,7 +44,7 @@
 //! | field required no more | safe | readers see objects without it |
 //! | optional field added | safe | tightening where the name was taken by unknown fields or a map |
 //! | default changed or removed | breaking | the same request means something else |
-//! | default added | safe | objects that are stored get it too |
+//! | default added | safe | objects that are stored get it too; tightening where `maxProperties`, alternatives or a rule around it count or name the field |
 //! | nullable dropped | tightening | added is safe; readers see nulls |
 //! | value of an enum removed, enum added | tightening | |
 //! | value of an enum added, enum removed | safe | readers with a closed enum cannot decode it |
@@ -53,7 +53,7 @@
 //! | CEL rule added, or checked on create too (`optionalOldSelf`) | tightening | removed is safe, and so is another message |
 //! | list type, list keys, map type | breaking | other owners under server-side apply, other merges; a list may not repeat keys |
 //! | unknown fields kept no more | breaking | they are dropped without an error; kept from now on is safe |
-//! | map of anything to map of something | breaking | likewise |
+//! | map of anything to map of something | breaking | likewise; of something to anything is breaking if fields of objects were in it, which are dropped then, else safe |
 //! | embedded resource: added | tightening | it must have `apiVersion` and `kind`; removed is breaking unless unknown fields are kept |
 //! | any other keyword | tightening | what is not understood may refuse something |
 //! | description, title, example, external docs | none | they say nothing to a program, and are not reported |
@@ -65,6 +65,8 @@
 
 mod definition;
 mod keywords;
+#[cfg(test)]
+mod property;
 mod rules;
 mod schema;
 #[cfg(test)]
@@ -162,12 +164,14 @@ impl fmt::Display for Change {
 
 /// The changes of the version that is being compared, and those before it.
 #[derive(Default)]
-struct Found {
+struct Found<'a> {
     version: Option<String>,
     changes: Vec<Change>,
+    /// The new schemas around the one that is being compared, from the root on.
+    around: Vec<&'a Map<String, Value>>,
 }
 
-impl Found {
+impl Found<'_> {
     fn push(&mut self, class: Class, path: &str, what: impl Into<String>, old: Option<&Value>, new: Option<&Value>) {
         self.push_text(class, path, what, old.map(Value::to_string), new.map(Value::to_string));
     }

@@ -8,7 +8,7 @@ use super::{Class, Found, Pair, schema, texts};
 /// What is absent, as a value.
 const ABSENT: Value = Value::Null;
 
-pub(super) fn compare(old: &Value, new: &Value, found: &mut Found) {
+pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, found: &mut Found<'a>) {
     let (old_spec, new_spec) = (&old["spec"], &new["spec"]);
     unchanging(old_spec, new_spec, found);
     names(&old_spec["names"], &new_spec["names"], found);
@@ -45,7 +45,7 @@ fn is(version: &Value, flag: &str) -> bool {
 }
 
 /// The server never takes another group or plural, and no other scope or kind once the definition is established.
-fn unchanging(old: &Value, new: &Value, found: &mut Found) {
+fn unchanging(old: &Value, new: &Value, found: &mut Found<'_>) {
     for (path, of) in [("spec.group", "/group"), ("spec.names.plural", "/names/plural")] {
         let what = "it names the resource, which cannot be renamed: this is the definition of another one";
         refused(old, new, path, of, what, found);
@@ -68,14 +68,14 @@ fn unchanging(old: &Value, new: &Value, found: &mut Found) {
     }
 }
 
-fn refused(old: &Value, new: &Value, path: &str, of: &str, what: &str, found: &mut Found) {
+fn refused(old: &Value, new: &Value, path: &str, of: &str, what: &str, found: &mut Found<'_>) {
     let (old, new) = (old.pointer(of), new.pointer(of));
     if old != new {
         found.push(Refused, path, what, old, new);
     }
 }
 
-fn names(old: &Value, new: &Value, found: &mut Found) {
+fn names(old: &Value, new: &Value, found: &mut Found<'_>) {
     let kind = |names: &Value| names["kind"].as_str().unwrap_or_default().to_owned();
     let filled_in = |names: &Value, name: &str, default: String| names[name].as_str().map_or(default, str::to_owned);
     let pairs = [
@@ -119,7 +119,7 @@ fn strategy(spec: &Value) -> &str {
     spec["conversion"]["strategy"].as_str().unwrap_or("None")
 }
 
-fn conversion(old: &Value, new: &Value, found: &mut Found) {
+fn conversion(old: &Value, new: &Value, found: &mut Found<'_>) {
     let path = "spec.conversion";
     let served = versions(new).filter(|version| is(version, "served")).count();
     let (old_text, new_text) = (Some(strategy(old).to_owned()), Some(strategy(new).to_owned()));
@@ -146,7 +146,7 @@ fn conversion(old: &Value, new: &Value, found: &mut Found) {
 }
 
 /// What is stored in a version cannot be read without it.
-fn removed_versions(old: &Value, new_spec: &Value, found: &mut Found) {
+fn removed_versions(old: &Value, new_spec: &Value, found: &mut Found<'_>) {
     let stored = texts(old["status"].get("storedVersions"));
     let is_gone = |version: &&Value| !versions(new_spec).any(|new| name(new) == name(version));
     for version in versions(&old["spec"]).filter(is_gone) {
@@ -171,7 +171,7 @@ fn removed_versions(old: &Value, new_spec: &Value, found: &mut Found) {
 }
 
 /// Objects that clients of other versions write are stored in the new storage version, and lose what it has not.
-fn moved_storage(old: &Value, new: &Value, found: &mut Found) {
+fn moved_storage(old: &Value, new: &Value, found: &mut Found<'_>) {
     let storage = |spec| versions(spec).find(|version| is(version, "storage")).unwrap_or(&ABSENT);
     let (old_storage, new_storage) = (storage(old), storage(new));
     if name(old_storage) == name(new_storage) || name(old_storage).is_empty() || name(new_storage).is_empty() {
@@ -199,7 +199,7 @@ fn schema_of(version: &Value) -> &Value {
     &version["schema"]["openAPIV3Schema"]
 }
 
-fn version(old: &Value, new: &Value, found: &mut Found) {
+fn version<'a>(old: &'a Value, new: &'a Value, found: &mut Found<'a>) {
     match (is(old, "served"), is(new, "served")) {
         (true, false) => {
             found.push(Breaking, "served", "the version is not served any more: its clients get 404", None, None);
@@ -217,7 +217,7 @@ fn version(old: &Value, new: &Value, found: &mut Found) {
     }
 }
 
-fn deprecation(old: &Value, new: &Value, found: &mut Found) {
+fn deprecation(old: &Value, new: &Value, found: &mut Found<'_>) {
     let what = match (is(old, "deprecated"), is(new, "deprecated")) {
         (false, true) => "the version is deprecated: its clients get a warning with every answer",
         (true, false) => "the version is not deprecated any more",
@@ -227,7 +227,7 @@ fn deprecation(old: &Value, new: &Value, found: &mut Found) {
     found.push(Safe, "deprecated", what, old.get("deprecationWarning"), new.get("deprecationWarning"));
 }
 
-fn columns(old: &Value, new: &Value, found: &mut Found) {
+fn columns(old: &Value, new: &Value, found: &mut Found<'_>) {
     let list = |version| -> Vec<&Value> { array(version, "additionalPrinterColumns") };
     let (old, new) = (list(old), list(new));
     let path = "additionalPrinterColumns";
@@ -249,7 +249,7 @@ fn array<'a>(of: &'a Value, name: &str) -> Vec<&'a Value> {
     of[name].as_array().into_iter().flatten().collect()
 }
 
-fn subresources(old: &Value, new: &Value, found: &mut Found) {
+fn subresources(old: &Value, new: &Value, found: &mut Found<'_>) {
     match (old["status"].is_null(), new["status"].is_null()) {
         (false, true) => {
             let what = "the status has no endpoint any more: `update_status` gets 404, and whoever writes objects can \
@@ -276,7 +276,7 @@ fn subresources(old: &Value, new: &Value, found: &mut Found) {
     }
 }
 
-fn scale(old: &Value, new: &Value, found: &mut Found) {
+fn scale(old: &Value, new: &Value, found: &mut Found<'_>) {
     let Some(pair) = Pair::of(old, new) else { return };
     for (name, changed) in [
         ("specReplicasPath", "`kubectl scale` and autoscalers write another field"),
@@ -294,7 +294,7 @@ fn scale(old: &Value, new: &Value, found: &mut Found) {
     }
 }
 
-fn selectable(old: &Value, new: &Value, found: &mut Found) {
+fn selectable(old: &Value, new: &Value, found: &mut Found<'_>) {
     let paths = |version| -> Vec<&str> {
         array(version, "selectableFields").into_iter().filter_map(|field| field["jsonPath"].as_str()).collect()
     };

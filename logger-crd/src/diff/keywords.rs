@@ -78,7 +78,7 @@ const CHECKED_FORMATS: &[&str] = &[
     "uuid5",
 ];
 
-pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found) {
+pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     format(pair, path, found);
     nullable(pair, path, found);
     default(pair, path, found);
@@ -91,7 +91,7 @@ pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found) {
     others(pair, path, found);
 }
 
-fn format(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn format(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let format = |schema: &Map<String, Value>| schema.get("format").and_then(Value::as_str).map(str::to_owned);
     let is_number = matches!(pair.new.get("type").and_then(Value::as_str), Some("integer" | "number"));
     let (class, what) = match (format(pair.old).as_deref(), format(pair.new).as_deref()) {
@@ -111,7 +111,7 @@ fn format(pair: Pair<'_>, path: &str, found: &mut Found) {
     found.push_text(class, path, what, format(pair.old), format(pair.new));
 }
 
-fn nullable(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn nullable(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (old, new) = pair.flags("nullable");
     match (old, new) {
         (true, false) => {
@@ -122,9 +122,12 @@ fn nullable(pair: Pair<'_>, path: &str, found: &mut Found) {
     }
 }
 
-fn default(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn default(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (class, what) = match pair.get("default") {
         _ if pair.same("default") => return,
+        (None, _) if counts(path, &found.around) => {
+            (Tightening, "a default is filled in where the field is not given, and rules around it may refuse that")
+        }
         (None, _) => (Safe, "a default is filled in where the field is not given, in stored objects too"),
         (_, None) => (Breaking, "nothing is filled in any more where the field is not given"),
         _ => (Breaking, "requests that do not give the field mean something else, and so do stored objects without it"),
@@ -132,7 +135,27 @@ fn default(pair: Pair<'_>, path: &str, found: &mut Found) {
     found.push(class, path, what, pair.old.get("default"), pair.new.get("default"));
 }
 
-fn allowed(pair: Pair<'_>, path: &str, found: &mut Found) {
+/// Whether schemas around a field count it, or name it in alternatives or rules.
+pub(super) fn counts(path: &str, around: &[&Map<String, Value>]) -> bool {
+    let name = match path.strip_suffix("\"]").and_then(|path| path.rsplit_once("[\"")) {
+        Some((_, name)) => name,
+        None => path.rsplit('.').next().unwrap_or_default(),
+    };
+    let names = |schema: &&Map<String, Value>| {
+        let keywords = ["allOf", "anyOf", "not", "oneOf", "x-kubernetes-validations"];
+        keywords.iter().filter_map(|keyword| schema.get(*keyword)).any(|rule| mentions(&rule.to_string(), name))
+    };
+    around.last().is_some_and(|parent| parent.contains_key("maxProperties")) || around.iter().any(names)
+}
+
+/// Whether a word of a rule is the name, or is escaped as CEL escapes names.
+fn mentions(rule: &str, name: &str) -> bool {
+    let in_words = |c: char| c.is_alphanumeric() || c == '_';
+    let is_plain = name.chars().all(in_words);
+    rule.split(|c| !in_words(c)).any(|word| word == name || word.contains("__")) || !is_plain && rule.contains(name)
+}
+
+fn allowed(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (old, new) = pair.get("enum");
     let values = |list: Option<&Value>| list.and_then(Value::as_array).cloned().unwrap_or_default();
     match (old, new) {
@@ -154,7 +177,7 @@ fn allowed(pair: Pair<'_>, path: &str, found: &mut Found) {
     }
 }
 
-fn pattern(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn pattern(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (class, what) = match pair.get("pattern") {
         (old, new) if old == new => return,
         (None, _) => (Tightening, "texts that do not match are refused"),
@@ -164,7 +187,7 @@ fn pattern(pair: Pair<'_>, path: &str, found: &mut Found) {
     found.push(class, path, what, pair.old.get("pattern"), pair.new.get("pattern"));
 }
 
-fn multiple(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn multiple(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (class, what) = match pair.get("multipleOf") {
         _ if pair.same("multipleOf") => return,
         (_, None) => (Safe, "any number is taken"),
@@ -194,7 +217,7 @@ const BOUNDS: &[(&str, Option<&str>, &str)] = &[
     ("maxProperties", None, "objects"),
 ];
 
-fn bound(pair: Pair<'_>, name: &str, exclusive: Option<&str>, of: &str, path: &str, found: &mut Found) {
+fn bound(pair: Pair<'_>, name: &str, exclusive: Option<&str>, of: &str, path: &str, found: &mut Found<'_>) {
     let (was_exclusive, is_exclusive) = exclusive.map_or((false, false), |name| pair.flags(name));
     let is_least = name.starts_with("min");
     let narrower = match pair.get(name) {
@@ -221,7 +244,7 @@ fn bound(pair: Pair<'_>, name: &str, exclusive: Option<&str>, of: &str, path: &s
     found.push_text(class, path, what, text(pair.old.get(name), was_exclusive), text(pair.new.get(name), is_exclusive));
 }
 
-fn others(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn others(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let gone = pair.old.keys().filter(|name| !pair.new.contains_key(*name));
     for name in pair.new.keys().chain(gone) {
         if !COMPARED.contains(&name.as_str()) && !pair.same(name) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Class::{Safe, Tightening};
 use super::{Found, Pair, same};
 
-pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found) {
+pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     expressions(pair, path, found);
     for name in ["allOf", "anyOf", "oneOf"] {
         branches(name, list(pair.old, name), list(pair.new, name), path, found);
@@ -19,7 +19,7 @@ pub(super) fn compare(pair: Pair<'_>, path: &str, found: &mut Found) {
 }
 
 /// A rule is known by its expression.
-fn expressions(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn expressions(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let rules = |schema| list(schema, "x-kubernetes-validations");
     let expression = |rule: &Value| rule["rule"].as_str().unwrap_or_default().trim().to_owned();
     let (old, new) = (rules(pair.old), rules(pair.new));
@@ -45,7 +45,7 @@ fn expressions(pair: Pair<'_>, path: &str, found: &mut Found) {
     }
 }
 
-fn branches(name: &str, old: Vec<Value>, new: Vec<Value>, path: &str, found: &mut Found) {
+fn branches(name: &str, old: Vec<Value>, new: Vec<Value>, path: &str, found: &mut Found<'_>) {
     let within = |all: &[Value], branch: &Value| all.iter().any(|other| same(other, branch));
     let added = new.iter().any(|branch| !within(&old, branch));
     let gone = old.iter().any(|branch| !within(&new, branch));

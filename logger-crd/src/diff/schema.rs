@@ -13,7 +13,7 @@ const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 const KEPT: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
-pub(super) fn compare(old: &Value, new: &Value, path: &str, found: &mut Found) {
+pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, path: &str, found: &mut Found<'a>) {
     if same(old, new) {
         return;
     }
@@ -30,9 +30,11 @@ pub(super) fn compare(old: &Value, new: &Value, path: &str, found: &mut Found) {
     embedded(pair, at, found);
     unknown_fields(pair, at, found);
     rules::compare(pair, at, found);
+    found.around.push(pair.new);
     fields(pair, path, found);
     values(pair, path, found);
     items(pair, path, found);
+    found.around.pop();
 }
 
 /// The object as a whole has no name.
@@ -78,7 +80,7 @@ fn type_name(schema: &Value) -> String {
 }
 
 /// Under server-side apply and merges, these say what is owned and replaced as one.
-fn topology(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn topology(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let word = |schema: &Map<String, Value>, name: &str, default: &'static str| -> String {
         schema.get(name).and_then(Value::as_str).unwrap_or(default).to_owned()
     };
@@ -115,7 +117,7 @@ fn sorted(list: Option<&Value>) -> Vec<&str> {
     texts
 }
 
-fn embedded(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn embedded(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     match pair.flags(EMBEDDED) {
         (false, true) => {
             let what = "the value is a Kubernetes object now: without `apiVersion` and `kind` it is refused";
@@ -133,7 +135,7 @@ fn embedded(pair: Pair<'_>, path: &str, found: &mut Found) {
     }
 }
 
-fn unknown_fields(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn unknown_fields(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     match pair.flags(KEPT) {
         (true, false) => {
             found.push(
@@ -156,11 +158,16 @@ fn keeps_unknown(schema: &Map<String, Value>) -> bool {
     schema.get(KEPT) == Some(&Value::Bool(true))
 }
 
-fn fields(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn fields<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
     for (name, old_field) in properties(pair.old) {
         let at = child(path, name);
         match (field(pair.new, name), Extra::of(pair.new)) {
             (Some(new_field), _) | (None, Extra::Some(new_field)) => compare(old_field, new_field, &at, found),
+            (None, Extra::Any) if has_objects(old_field) => {
+                let what =
+                    "the field is not described any more: of objects in it every field is dropped, without an error";
+                found.push_text(Breaking, &at, what, Some(type_name(old_field)), None);
+            }
             (None, Extra::Any) => kept(&at, old_field, found),
             (None, Extra::None) if keeps_unknown(pair.new) => kept(&at, old_field, found),
             (None, Extra::None) => found.push_text(Breaking, &at, GONE, Some(type_name(old_field)), None),
@@ -183,13 +190,13 @@ fn field<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(name)
 }
 
-fn kept(path: &str, field: &Value, found: &mut Found) {
+fn kept(path: &str, field: &Value, found: &mut Found<'_>) {
     let what = "the field is not described any more; its values are kept and not checked";
     found.push_text(Safe, path, what, Some(type_name(field)), None);
 }
 
 /// A field that was not named before.
-fn added(pair: Pair<'_>, name: &str, field: &Value, required: bool, path: &str, found: &mut Found) {
+fn added<'a>(pair: Pair<'a>, name: &str, field: &'a Value, required: bool, path: &str, found: &mut Found<'a>) {
     let text = Some(type_name(field));
     if required && !has_default(field) {
         let what =
@@ -204,11 +211,13 @@ fn added(pair: Pair<'_>, name: &str, field: &Value, required: bool, path: &str, 
             }
         }
         Extra::None if !keeps_unknown(pair.old) => {
+            let counts = has_default(field) && keywords::counts(path, &found.around);
             let what = match has_default(field) {
+                _ if counts => "the field is new and its default is filled in, which rules around it may refuse",
                 true => "the field is new; its default is filled in wherever it is not given, in stored objects too",
                 false => "the field is new and may be left out",
             };
-            found.push_text(Safe, path, what, None, text);
+            found.push_text(if counts { Tightening } else { Safe }, path, what, None, text);
         }
         Extra::Any | Extra::None => {
             let what =
@@ -223,7 +232,7 @@ fn has_default(schema: &Value) -> bool {
 }
 
 /// Fields that were there, and must or need not be given now.
-fn requirements(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn requirements(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let (old, new) = (texts(pair.old.get("required")), texts(pair.new.get("required")));
     for name in new.iter().filter(|name| !old.contains(name)) {
         match (field(pair.old, name), field(pair.new, name)) {
@@ -266,7 +275,7 @@ impl<'a> Extra<'a> {
 }
 
 /// The values of a map.
-fn values(pair: Pair<'_>, path: &str, found: &mut Found) {
+fn values<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
     let at = format!("{path}{{}}");
     let text = |values: &Value| Some(type_name(values));
     match (Extra::of(pair.old), Extra::of(pair.new)) {
@@ -281,6 +290,10 @@ fn values(pair: Pair<'_>, path: &str, found: &mut Found) {
         }
         (Extra::None, Extra::Some(new)) => {
             found.push_text(Safe, &at, "values under any key are kept; readers may see some", None, text(new));
+        }
+        (Extra::Some(old), Extra::Any) if has_objects(old) => {
+            let what = "values may be of any form, and of objects in them every field is dropped, without an error";
+            found.push_text(Breaking, &at, what, text(old), None);
         }
         (Extra::Some(old), Extra::Any) => {
             found.push_text(Safe, &at, "values may be of any form; readers may see others", text(old), None);
@@ -301,7 +314,12 @@ fn values(pair: Pair<'_>, path: &str, found: &mut Found) {
     }
 }
 
-fn items(pair: Pair<'_>, path: &str, found: &mut Found) {
+/// Whether objects are among the values; where nothing describes them, the server empties them.
+fn has_objects(schema: &Value) -> bool {
+    schema["type"] == "object" || schema["type"] == Value::Null || schema.get("items").is_some_and(has_objects)
+}
+
+fn items<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
     let at = format!("{path}[]");
     match pair.get("items") {
         (Some(old), Some(new)) => compare(old, new, &at, found),

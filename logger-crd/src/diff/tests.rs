@@ -171,6 +171,7 @@ fn changes_of_a_schema() {
         (json!({"type": "object", "x-kubernetes-map-type": "atomic"}), json!({"type": "object"}), Breaking, Breaking),
         (any.clone(), json!({"type": "object"}), Breaking, Safe),
         (map(json!({"type": "string"})), map(json!(true)), Safe, Breaking),
+        (map(json!({"type": "object", "properties": {}})), map(json!(true)), Breaking, Breaking),
         (map(json!({"type": "string"})), json!({"type": "object"}), Breaking, Safe),
         (map(json!({"type": "string"})), any.clone(), Safe, Breaking),
         (map(json!({"type": "string"})), map(json!({"type": "string", "maxLength": 3})), Tightening, Safe),
@@ -256,6 +257,11 @@ fn fields_that_come_and_go() {
         let changes = of(old.clone(), new.clone());
         assert_eq!(classes(&changes), [(class, ".a")], "{old} -> {new}: {changes:#?}");
     }
+    let counted = |a: &Value| json!({"type": "object", "maxProperties": 1, "properties": {"a": a, "b": text}});
+    let changes = of(counted(&text), counted(&with_default));
+    assert_eq!(classes(&changes), [(Tightening, ".a")], "the default is counted");
+    let asked = |a: &Value| json!({"type": "object", "not": {"required": ["a"]}, "properties": {"a": a}});
+    assert_eq!(classes(&of(asked(&text), asked(&with_default))), [(Tightening, ".a")], "the default is excluded");
     let deep = |leaf: Value| {
         object(json!({"a.b": {"type": "array", "items": {"type": "object", "additionalProperties": leaf}}}), json!([]))
     };
