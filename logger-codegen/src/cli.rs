@@ -187,7 +187,7 @@ fn docs(groups: &[ApiGroup], args: &Docs) -> Result<ExitCode> {
     let files = reference(groups, &layout).context(NOTHING_WRITTEN)?;
     let directory = layout.docs_dir.clone();
     let layout = Layout { client_dir: directory.clone(), crd_dir: directory, ..layout };
-    settle(&Plan::new(&root, &files, &layout)?, files.len(), args.check)
+    settle(&Plan::new(&root, &files, &layout)?, files.len(), args.check, "docs")
 }
 
 /// The bytes of each field of each CRD.
@@ -222,7 +222,7 @@ fn schema_patch(groups: &[ApiGroup], root: &Path, layout: &Layout, directory: &s
         let names = schemas.keys().cloned().collect::<Vec<_>>().join(", ");
         bail!("no file of {directory} defines one of {names}");
     }
-    settle(&Plan::of_these(root, &files), files.len(), check)
+    settle(&Plan::of_these(root, &files), files.len(), check, &format!("codegen --schema-patch {directory}"))
 }
 
 /// Writes the files, or compares them with the tree.
@@ -231,13 +231,14 @@ fn put(root: &Path, files: &[File], layout: &Layout, args: &Args) -> Result<Exit
     if layout.crd.kustomization {
         plan.spare(&crd::kustomization::path(layout), layout)?;
     }
-    settle(&plan, files.len(), args.check)
+    settle(&plan, files.len(), args.check, "codegen")
 }
 
-fn settle(plan: &Plan<'_>, files: usize, check: bool) -> Result<ExitCode> {
+/// Makes the tree as generated, or tells how it differs and which command mends that.
+fn settle(plan: &Plan<'_>, files: usize, check: bool, command: &str) -> Result<ExitCode> {
     if check {
         let drift = plan.drift()?;
-        say(&report::drift(&drift, files));
+        say(&report::drift(&drift, files, command));
         return Ok(ExitCode::from(u8::from(!drift.is_empty())));
     }
     say(&report::written(&plan.write()?));

@@ -25,13 +25,13 @@ fn word(written: Written) -> &'static str {
     }
 }
 
-/// How the tree differs from `total` generated files, for people.
-pub(crate) fn drift(drift: &[Drift], total: usize) -> String {
+/// How the tree differs from `total` generated files, for people, and which command mends it.
+pub(crate) fn drift(drift: &[Drift], total: usize, command: &str) -> String {
     if drift.is_empty() {
         return format!("{}: all as generated", files(total));
     }
     let mut lines: Vec<_> = drift.iter().map(one_drift).collect();
-    lines.push(format!("{} not as generated; run `cargo xtask codegen`", files(drift.len())));
+    lines.push(format!("{} not as generated; run `cargo xtask {command}`", files(drift.len())));
     lines.join("\n")
 }
 
