@@ -80,10 +80,9 @@ async fn said_of_all(control_plane: &ControlPlane) -> Result<String, Failed> {
     let rows: Vec<_> = table::rows().into_iter().map(|row| (row.outcome().ok(), row)).collect();
     let mut refused = Vec::new();
     for (i, (structural, row)) in rows.iter().enumerate() {
-        if let Some(structural) = structural {
-            if let Err(failed) = define(&client, i, &structural.schema).await {
-                refused.push(format!("{}: {failed}", row.name));
-            }
+        let Some(structural) = structural else { continue };
+        if let Err(failed) = define(&client, i, &structural.schema).await {
+            refused.push(format!("{}: {failed}", row.name));
         }
     }
     if !refused.is_empty() {
