@@ -197,6 +197,9 @@ impl Pass<'_> {
                 _ => drop(own.insert(key.clone(), value.clone())),
             }
         }
+        if node.contains_key(TYPE) && is_bare_object(node) {
+            said.marks.insert(known::EMPTY.to_owned(), json!(true));
+        }
         type_and_null(&mut own, said);
         number::bounds(&mut own);
         number::width(&mut own, said);
@@ -254,6 +257,12 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether an object names no fields. A Rust type that does has none; a schema by hand may mean any.
+fn is_bare_object(node: &Node) -> bool {
+    let below = ["properties", "additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf"];
+    node.get("type") == Some(&json!("object")) && below.iter().all(|key| !node.contains_key(*key))
 }
 
 /// Any value of that sort: a type that contains itself ends here.

@@ -141,6 +141,11 @@ fn contradictions() -> Vec<Row> {
 fn marks() -> Vec<Row> {
     vec![
         facts::<i32>("marks for others", json!({"x-logger-column": {"name": "A"}, "x-logger-immutable": true}), vec![]),
+        schema(
+            "an object of a Rust type without fields",
+            json!({"type": "object", "x-rust-type": "api::Empty"}),
+            vec![json!({"a": 1})],
+        ),
         facts::<(i32, i32)>("schemaless", json!({"x-logger-schemaless": true}), vec![json!([1, 2]), json!("a")]),
         facts::<(i32, i32)>(
             "schemaless, with a type",
