@@ -51,8 +51,8 @@
 //!   apart.
 //!
 //! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, strategic merge patches, garbage collection,
-//! ratcheting validation, reading an object in another version than it was written in, and the schema rules named in
-//! `schema/validate.rs`.
+//! reading an object in another version than it was written in, unknown fields in the metadata of embedded resources, and
+//! the warnings of definitions.
 
 mod answer;
 mod apply;

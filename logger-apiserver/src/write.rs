@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-
 use logger_crd::value;
 
 use crate::{

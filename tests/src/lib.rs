@@ -3,6 +3,7 @@
 pub mod definitions;
 pub mod matrix;
 pub mod scenarios;
+pub mod values;
 
 /// The README's example compiles.
 #[cfg(doctest)]

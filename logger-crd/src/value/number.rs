@@ -35,62 +35,47 @@ impl Bounds<'_> {
                 broken.push((false, text, Value::Null));
                 value = number.as_f64().map_or(value, Value::from);
             }
-            if let Some(relation) = self.relation(keyword, bound, &value) {
-                broken.push((true, relation, value));
-            }
+            broken.extend(match (value.as_i64(), value.as_f64().unwrap_or(f64::NAN)) {
+                (Some(integer), _) => self.broken_by_integer(keyword, truncated(bound), integer),
+                (None, float) => self.broken_by_float(keyword, bound, float),
+            });
         }
         broken
     }
 
-    /// What a number, or a bound, should be but is not.
-    fn relation(&self, keyword: &str, bound: f64, value: &Value) -> Option<String> {
-        let path = self.path;
-        let should = match (value.as_i64(), value.as_f64().unwrap_or(f64::NAN)) {
-            (Some(integer), _) => self.relation_of_integer(keyword, truncated(bound), integer),
-            (None, float) => self.relation_of_float(keyword, bound, float),
-        };
-        should.map(|should| match should {
-            Should::Be(text) => format!("{path} in body should be {text}"),
-            Should::HavePositiveFactor(factor) => {
-                format!("factor MultipleOf declared for {path} must be positive: {factor}")
-            }
-        })
-    }
-
-    fn relation_of_integer(&self, keyword: &str, bound: i64, value: i64) -> Option<Should> {
+    fn broken_by_integer(&self, keyword: &str, bound: i64, value: i64) -> Option<Broken> {
         let exclusive = self.is_exclusive(keyword);
         let breaks = match keyword {
-            "multipleOf" if bound <= 0 => return Some(Should::HavePositiveFactor(bound.to_string())),
+            "multipleOf" if bound <= 0 => return Some(self.no_factor(bound)),
             "multipleOf" => value % bound != 0,
             "maximum" => value > bound || exclusive && value == bound,
             _ => value < bound || exclusive && value == bound,
         };
-        breaks.then(|| Should::Be(format!("{} {bound}", wording(keyword, exclusive))))
+        breaks.then(|| self.beyond(keyword, bound, value))
     }
 
-    fn relation_of_float(&self, keyword: &str, bound: f64, value: f64) -> Option<Should> {
+    fn broken_by_float(&self, keyword: &str, bound: f64, value: f64) -> Option<Broken> {
         let exclusive = self.is_exclusive(keyword);
-        let shown = go::plain_float(bound);
         let breaks = match keyword {
-            "multipleOf" if bound <= 0.0 => return Some(Should::HavePositiveFactor(shown)),
+            "multipleOf" if bound <= 0.0 => return Some(self.no_factor(bound)),
             "multipleOf" if bound < 1.0 => !is_whole(1.0 / bound * value),
             "multipleOf" => !is_whole(value / bound),
-            "maximum" => {
-                if exclusive {
-                    value >= bound
-                } else {
-                    value > bound
-                }
-            }
-            _ => {
-                if exclusive {
-                    value <= bound
-                } else {
-                    value < bound
-                }
-            }
+            "maximum" => value > bound || exclusive && value >= bound,
+            _ => value < bound || exclusive && value <= bound,
         };
-        breaks.then(|| Should::Be(format!("{} {shown}", wording(keyword, exclusive))))
+        breaks.then(|| self.beyond(keyword, bound, value))
+    }
+
+    /// What a number should be, but is not.
+    fn beyond(&self, keyword: &str, bound: impl Into<Value>, value: impl Into<Value>) -> Broken {
+        let should = wording(keyword, self.is_exclusive(keyword));
+        (true, format!("{} in body should be {should} {}", self.path, go::plain(&bound.into())), value.into())
+    }
+
+    fn no_factor(&self, factor: impl Into<Value>) -> Broken {
+        let factor = factor.into();
+        let text = format!("factor MultipleOf declared for {} must be positive: {}", self.path, go::plain(&factor));
+        (true, text, factor)
     }
 
     fn is_exclusive(&self, keyword: &str) -> bool {
@@ -119,11 +104,6 @@ impl Bounds<'_> {
         };
         (!fits).then(|| format!("{prefix} value must be of type {of} in {}", self.path))
     }
-}
-
-enum Should {
-    Be(String),
-    HavePositiveFactor(String),
 }
 
 fn wording(keyword: &str, exclusive: bool) -> &'static str {

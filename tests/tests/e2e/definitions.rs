@@ -11,7 +11,7 @@ use envtest::ControlPlane;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, PostParams};
 use kube::client::Body;
-use kube::runtime::wait::{await_condition, conditions, delete::delete_and_finalize};
+use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -76,8 +76,20 @@ async fn updated(client: &Client, case: &Case, old: &Value) -> Result<Answer> {
             break answer;
         }
     };
-    delete_and_finalize(api, &name, &DeleteParams::default()).await?;
+    remove(&api, &name).await?;
     Ok(answer)
+}
+
+/// Deletes a definition, and asks until it is gone: a watch that begins too late would wait for minutes.
+async fn remove(api: &Api<CustomResourceDefinition>, name: &str) -> Result<()> {
+    api.delete(name, &DeleteParams::default()).await?;
+    for _ in 0..600 {
+        if api.get_opt(name).await?.is_none() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err(format!("{name} is still there").into())
 }
 
 async fn answer(client: &Client, method: &str, uri: &str, body: &Value) -> Result<Answer> {

@@ -6,6 +6,7 @@
 mod definitions;
 mod kubectl;
 mod quickstart;
+mod values;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -38,7 +39,8 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let trials = scenarios(&control_plane)
         .chain(definitions::trials(&control_plane))
         .chain(kubectl::trials(&control_plane))
-        .chain(quickstart::trials(&control_plane));
+        .chain(quickstart::trials(&control_plane))
+        .chain(values::trials(&control_plane));
     Ok(libtest_mimic::run(args, trials.collect()).exit_code())
 }
 
