@@ -99,7 +99,6 @@ fn from_fields(
 ) -> Result<Object> {
     read_built_in(kind, &mut fields).map_err(&refuse)?;
     let mut object = Object::from_json(fields).map_err(|error| refuse(error.to_string()))?;
-    object.body.values_mut().for_each(whole_numbers);
     // Only built-in kinds can tell an empty list of managers, which forgets them, from none.
     if kind.is_custom() && object.metadata.managed_fields.as_ref().is_some_and(Vec::is_empty) {
         object.metadata.managed_fields = None;

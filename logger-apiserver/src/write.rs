@@ -45,7 +45,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     metadata::initialise(kind, &mut object);
     prepare_create(kind, &mut object)?;
     accept(call, &object, None)?;
-    restore_defaults(kind, &mut object);
+    read_again(kind, &mut object);
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
@@ -103,7 +103,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
     accept(call, &new, Some(old))?;
-    restore_defaults(kind, &mut new);
+    read_again(kind, &mut new);
     if new == **old {
         return Ok(old.clone());
     }
@@ -285,9 +285,10 @@ fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
     }
 }
 
-/// What was taken away since the object was read (a status) has its default again: the real server fills defaults in whenever
-/// it reads from its store.
-fn restore_defaults(kind: &Kind, object: &mut Object) {
+/// An object as the real server has it once it has read it from its store: `5.0` is written as 5, and what was taken away
+/// since it came (a status) has its default again.
+fn read_again(kind: &Kind, object: &mut Object) {
+    object.body.values_mut().for_each(decode::whole_numbers);
     kind.default(&mut object.body);
 }
 
