@@ -35,7 +35,7 @@ use options::Options;
 /// A definition that is not of its type (`maxLength: "5"`) has that one finding, as the server reads no further.
 #[must_use]
 pub fn definition(crd: &Value) -> Vec<Finding> {
-    let (crd, mut warnings) = match decode::read(crd) {
+    let (crd, warnings) = match decode::read(crd) {
         Ok(read) => read,
         Err(unreadable) => return vec![*unreadable],
     };
@@ -45,9 +45,7 @@ pub fn definition(crd: &Value) -> Vec<Finding> {
     findings.extend(metadata::check_approval(definition, None));
     findings.extend(spec::check_preserve_unknown_fields(definition));
     findings.extend(update::check_stored_versions(definition, None));
-    warnings.extend(formats::warnings(definition, None));
-    findings.extend(warnings);
-    findings
+    with_warnings(findings, warnings, || formats::warnings(definition, None))
 }
 
 /// Why a definition is not of its type, if it is not: the server answers such a body before it looks at any rule.
@@ -60,7 +58,7 @@ pub fn unreadable(crd: &Value) -> Option<Finding> {
 /// and what may not change is refused. The status is that of `old`, as it is on the server.
 #[must_use]
 pub fn update(new: &Value, old: &Value) -> Vec<Finding> {
-    let (new, mut warnings) = match decode::read(new) {
+    let (new, warnings) = match decode::read(new) {
         Ok(read) => read,
         Err(unreadable) => return vec![*unreadable],
     };
@@ -77,8 +75,19 @@ pub fn update(new: &Value, old: &Value) -> Vec<Finding> {
     if !old.spec().flag("preserveUnknownFields") {
         findings.extend(spec::check_preserve_unknown_fields(new));
     }
-    warnings.extend(formats::warnings(new, Some(old)));
-    findings.extend(warnings);
+    with_warnings(findings, warnings, || formats::warnings(new, Some(old)))
+}
+
+/// The server warns of unknown fields in any case, of unknown formats in what it takes.
+fn with_warnings(
+    mut findings: Vec<Finding>,
+    of_fields: Vec<Finding>,
+    of_formats: impl FnOnce() -> Vec<Finding>,
+) -> Vec<Finding> {
+    if findings.is_empty() {
+        findings = of_formats();
+    }
+    findings.extend(of_fields);
     findings
 }
 

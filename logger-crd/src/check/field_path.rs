@@ -12,6 +12,9 @@ pub(super) struct Found<'a> {
     pub(super) schema: Option<Schema<'a>>,
 }
 
+/// What is said of a path that leads out of the schema.
+pub(super) const NOWHERE: &str = "does not refer to a valid field";
+
 /// Follows a path through a schema; `with_brackets` if it may have steps in brackets.
 pub(super) fn resolve<'a>(path: &str, schema: Schema<'a>, with_brackets: bool) -> Result<Found<'a>, String> {
     let end = || "unexpected end of JSON path".to_owned();
@@ -40,7 +43,7 @@ pub(super) fn resolve<'a>(path: &str, schema: Schema<'a>, with_brackets: bool) -
 
 impl Found<'_> {
     fn step(&mut self, name: &str) -> Result<(), String> {
-        let nowhere = || "does not refer to a valid field".to_owned();
+        let nowhere = || NOWHERE.to_owned();
         let schema = self.schema.ok_or_else(nowhere)?;
         if schema.has_properties() {
             self.schema = Some(schema.property(name).ok_or_else(nowhere)?);

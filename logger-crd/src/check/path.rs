@@ -38,6 +38,11 @@ impl<'a> Path<'a> {
         self.with(Segment::Index(index))
     }
 
+    /// The path it is in, or itself.
+    pub(crate) fn parent(&self) -> &Self {
+        self.parent.unwrap_or(self)
+    }
+
     /// The schema of a version begins at this path.
     pub(crate) fn schema_of(self, version: usize) -> Self {
         Self { schema_of: Some(version), ..self }

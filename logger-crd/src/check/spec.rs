@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     columns, conversion, defaults,
     definition::{Definition, Fields, any_schema},
-    internal, names, openapi,
+    field_path, internal, names, openapi,
     options::Options,
     path::Path,
     rules, structural, subresources,
@@ -211,11 +211,17 @@ fn check_selectable(
     options: &Options,
     at: &Path<'_>,
 ) -> Vec<Finding> {
-    if structural::convert(schema).is_err() {
-        return Vec::new();
-    }
     let may_be_many = options.many_selectable.iter().any(|many| many == version);
-    columns::check_selectable(fields.iter().map(Schema), schema, at, may_be_many)
+    let fields = fields.iter().map(Schema);
+    let Err(why) = structural::convert(schema) else {
+        return columns::check_selectable(fields, schema, at, may_be_many);
+    };
+    // The server breaks off without an answer when it then follows a path; what it says of others is what there is.
+    let schema_at = format!("{}.schema.openAPIV3Schema", at.parent());
+    let mut findings = columns::check_selectable(fields, Schema(&Value::Null), at, may_be_many);
+    findings.retain(|finding| !finding.detail.ends_with(field_path::NOWHERE));
+    findings.push(Finding::invalid(schema_at, "", why));
+    findings
 }
 
 fn subresource_status(subresources: Option<Fields<'_>>) -> bool {

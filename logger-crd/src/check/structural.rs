@@ -173,7 +173,8 @@ fn says_more_than_names(metadata: Schema<'_>) -> bool {
     let is_more = |(keyword, value): (&String, &Value)| match keyword.as_str() {
         "type" | "default" => false,
         "properties" => others_are_named(),
-        _ => !matches!(value, Value::Array(items) if items.is_empty()),
+        "enum" | "allOf" | "anyOf" | "oneOf" => *value != json!([]),
+        _ => true,
     };
     metadata.0.as_object().is_some_and(|fields| fields.iter().any(is_more))
 }
@@ -225,7 +226,8 @@ fn check_nested(nested: Schema<'_>, skipped: Skipped, at: &Path<'_>, findings: &
         check_nested(property, Skipped::default(), &properties.key(name), findings);
     }
     for (keyword, why) in OF_STRUCTURE {
-        if nested.get(keyword).is_some_and(|value| *value != json!([])) {
+        let is_empty_list = |value: &Value| keyword != "default" && *value == json!([]);
+        if nested.get(keyword).is_some_and(|value| !is_empty_list(value)) {
             findings.push(Finding::forbidden(at.child(keyword), why));
         }
     }
