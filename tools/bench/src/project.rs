@@ -25,6 +25,12 @@ logger-runtime = { path = "ROOT/logger-runtime" }
 k8s-openapi = "0.29"
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
+
+[profile.dev]
+debug = "line-tables-only"
+
+[profile.dev.build-override]
+opt-level = 1
 "#;
 const TYPES: &str = r#"[package]
 name = "bench-types"
@@ -121,7 +127,7 @@ impl Project {
         ["bench-client/src", "config"].map(|path| self.directory.join(path))
     }
 
-    /// Cargo in it, as a user who set nothing would start it.
+    /// Cargo in it, as in the example project.
     pub(crate) fn cargo(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         cargo_in(&self.directory, args)
     }
