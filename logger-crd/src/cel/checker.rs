@@ -308,7 +308,7 @@ impl Checker {
         let name = made.name.clone();
         match self.lookup(&name) {
             None => self.undeclared(id, &name),
-            Some(Type::Type(Some(t))) => self.mistake(id, format!("'{t}' is not a message type")),
+            Some(Type::OfTypes(Some(t))) => self.mistake(id, format!("'{t}' is not a message type")),
             Some(t) => self.mistake(id, format!("'{t}' is not a type")),
         }
         Type::Error
@@ -396,7 +396,7 @@ pub(super) fn named_type(name: &str) -> Option<Type> {
         "timestamp" | "google.protobuf.Timestamp" => Type::Timestamp,
         "list" => Type::list(Type::Dyn),
         "map" => Type::map(Type::Dyn, Type::Dyn),
-        "type" => Type::Type(None),
+        "type" => Type::OfTypes(None),
         "net.IP" => IP,
         "net.CIDR" => CIDR,
         "optional_type" => Type::optional(Type::Dyn),

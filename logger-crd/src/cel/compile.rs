@@ -57,6 +57,10 @@ impl<'a> Scope<'a> {
             }
             Ok(checked) => checked,
         };
+        if let Err(error) = literals::instantiate(&checked.root) {
+            compiled.rule_error = Some(format!("program instantiation failed: {error}"));
+            return compiled;
+        }
         compiled.cost = cost::estimate(&checked, self.declared);
         compiled.rule = Some(checked);
         if !rule.message_expression.is_empty() {
@@ -74,6 +78,10 @@ impl<'a> Scope<'a> {
                 compiled.message_error = Some("messageExpression must evaluate to a string".to_owned());
             }
             Ok(checked) => {
+                if let Err(error) = literals::instantiate(&checked.root) {
+                    compiled.message_error = Some(format!("messageExpression instantiation failed: {error}"));
+                    return;
+                }
                 compiled.message_cost = cost::estimate(&checked, self.declared);
                 compiled.message = Some(checked);
             }

@@ -355,7 +355,7 @@ pub(super) fn insert<'a>(
     Ok(entries)
 }
 
-fn literal_value<'a>(literal: &Literal) -> Value<'a> {
+pub(super) fn literal_value<'a>(literal: &Literal) -> Value<'a> {
     match literal {
         Literal::Null => Value::Null,
         Literal::Bool(flag) => Value::Bool(*flag),

@@ -30,5 +30,17 @@ pub(super) fn call<'a>(function: &str, is_member: bool, args: &[Value<'a>]) -> O
         .or_else(|| quantity::call(function, args))
         .or_else(|| version::call(function, args))
         .or_else(|| named_format::call(function, args))
-        .unwrap_or_else(|| Err(Failure::no_such_overload()))
+        .unwrap_or_else(|| Err(unfit(function, args)))
+}
+
+/// What is said of arguments a function does not take; only an untyped value can be one.
+fn unfit(function: &str, args: &[Value<'_>]) -> Failure {
+    match function {
+        "size" => Failure::new("no such overload: size"),
+        operator if operator.contains('_') => Failure::no_such_overload(),
+        _ => {
+            let types: Vec<&str> = args.iter().map(Value::type_name).collect();
+            Failure::new(format!("no such overload: {function}({})", types.join(", ")))
+        }
+    }
 }

@@ -2,13 +2,18 @@
 
 use super::{
     checker::Checked,
+    eval,
     library::{
+        self,
         formatting::{self, Clause},
         pattern, time,
     },
     syntax::{Call, Expr, ExprKind, Literal, Mistake},
     types::Type,
+    value::{Failure, Value},
 };
+
+type IsValid = fn(&Literal) -> bool;
 
 /// The mistakes the server's checks of literals find, in their order.
 pub(super) fn check(rule: &Checked) -> Vec<Mistake> {
@@ -19,7 +24,7 @@ pub(super) fn check(rule: &Checked) -> Vec<Mistake> {
     for (expr, _) in all.iter().filter(|(_, is_formatted)| !is_formatted) {
         check_aggregate(rule, expr, &mut mistakes);
     }
-    let checks: [(&str, fn(&Literal) -> bool); 3] =
+    let checks: [(&str, IsValid); 3] =
         [("duration", is_duration), ("timestamp", is_timestamp), ("matches", is_pattern)];
     for (function, is_valid) in checks {
         for (expr, _) in &all {
@@ -91,7 +96,7 @@ fn unshowable<'a>(rule: &Checked, clause: Clause, arg: &'a Expr) -> Option<&'a E
                     | Null
                     | List(_)
                     | Map(..)
-                    | Type::Type(_)
+                    | Type::OfTypes(_)
             )
         }
         Clause::Decimal | Clause::Octal => matches!(t, Int | Uint),
@@ -110,12 +115,44 @@ fn unshowable<'a>(rule: &Checked, clause: Clause, arg: &'a Expr) -> Option<&'a E
     }
 }
 
-fn is_duration(literal: &Literal) -> bool {
-    match literal {
-        Literal::String(text) => time::parse_duration(text).is_ok(),
-        Literal::Int(_) => true,
-        _ => false,
+/// Conversions the server tries when it makes a program, if all they need is written down.
+const CONVERSIONS: [&str; 10] =
+    ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+
+/// Why no program can be made of a rule: a conversion of a literal that fails, or a pattern that is none.
+pub(super) fn instantiate(expr: &Expr) -> Result<(), String> {
+    for child in expr.children() {
+        instantiate(child)?;
     }
+    constant(expr).transpose()?;
+    let ExprKind::Call(call) = &expr.kind else { return Ok(()) };
+    let pattern = match (call.function.as_str(), call.target.is_some(), call.args.as_slice()) {
+        ("matches", false, [_, pattern]) | ("matches" | "find", true, [pattern]) | ("findAll", true, [pattern, ..]) => {
+            pattern
+        }
+        _ => return Ok(()),
+    };
+    match &pattern.kind {
+        ExprKind::Literal(Literal::String(text)) => pattern::compile(text).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// The value of a literal, or of conversions of one.
+fn constant(expr: &Expr) -> Option<Result<Value<'static>, String>> {
+    match &expr.kind {
+        ExprKind::Literal(literal) => Some(Ok(eval::literal_value(literal))),
+        ExprKind::Call(Call { function, target: None, args }) if CONVERSIONS.contains(&function.as_str()) => {
+            let value = constant(args.first().filter(|_| args.len() == 1)?)?;
+            Some(value.and_then(|value| library::call(function, false, &[value]).map_err(|Failure(error)| error)))
+        }
+        _ => None,
+    }
+}
+
+fn is_duration(literal: &Literal) -> bool {
+    // Numbers type-check, but have no conversion.
+    matches!(literal, Literal::String(text) if time::parse_duration(text).is_ok())
 }
 
 fn is_timestamp(literal: &Literal) -> bool {
@@ -130,13 +167,7 @@ fn is_pattern(literal: &Literal) -> bool {
     matches!(literal, Literal::String(text) if pattern::compile(text).is_ok())
 }
 
-fn check_argument(
-    rule: &Checked,
-    expr: &Expr,
-    function: &str,
-    is_valid: fn(&Literal) -> bool,
-    mistakes: &mut Vec<Mistake>,
-) {
+fn check_argument(rule: &Checked, expr: &Expr, function: &str, is_valid: IsValid, mistakes: &mut Vec<Mistake>) {
     let ExprKind::Call(call) = &expr.kind else { return };
     let Some(arg) = call.args.first().filter(|_| call.function == function) else { return };
     if let ExprKind::Literal(literal) = &arg.kind

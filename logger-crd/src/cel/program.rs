@@ -101,7 +101,7 @@ fn validator(node: &Node, declared: Option<&Declared>, is_resource: bool) -> Opt
     if rules.is_empty() && items.is_none() && additional.is_none() && properties.is_empty() {
         return None;
     }
-    let node = if is_resource { resource(node) } else { node.clone() };
+    let node = as_read(node, is_resource);
     Some(Validator { node, rules, items, properties, additional })
 }
 
@@ -117,9 +117,9 @@ fn compiled(node: &Node, declared: &Declared) -> Vec<(Rule, Compiled, String)> {
     node.rules.iter().map(compile).collect()
 }
 
-/// The node as values are read with it: embedded resources have their metadata at any depth.
-fn resource(node: &Node) -> Node {
-    let mut node = node.as_resource();
+/// The node as values are read with it: resources have their metadata, embedded ones at any depth.
+fn as_read(node: &Node, is_resource: bool) -> Node {
+    let mut node = if is_resource { node.as_resource() } else { node.clone() };
     embed(&mut node);
     node
 }

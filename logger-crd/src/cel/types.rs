@@ -23,7 +23,7 @@ pub(super) enum Type {
     Opaque(&'static str),
     Optional(Arc<Type>),
     /// The type of types.
-    Type(Option<Arc<Type>>),
+    OfTypes(Option<Arc<Type>>),
     /// What an overload leaves open, or what is not known yet.
     Param(usize),
 }
@@ -62,7 +62,7 @@ impl Type {
     }
 
     pub(super) fn of_type(inner: Type) -> Self {
-        Type::Type(Some(Arc::new(inner)))
+        Type::OfTypes(Some(Arc::new(inner)))
     }
 
     pub(super) fn is_dyn_or_error(&self) -> bool {
@@ -79,7 +79,7 @@ impl Type {
 
     fn params(&self) -> Vec<&Type> {
         match self {
-            Type::List(inner) | Type::Optional(inner) | Type::Type(Some(inner)) => vec![inner],
+            Type::List(inner) | Type::Optional(inner) | Type::OfTypes(Some(inner)) => vec![inner],
             Type::Map(key, value) => vec![key, value],
             _ => Vec::new(),
         }
@@ -89,7 +89,7 @@ impl Type {
         match self {
             Type::List(inner) => Type::list(change(inner)),
             Type::Optional(inner) => Type::optional(change(inner)),
-            Type::Type(Some(inner)) => Type::of_type(change(inner)),
+            Type::OfTypes(Some(inner)) => Type::of_type(change(inner)),
             Type::Map(key, value) => Type::map(change(key), change(value)),
             other => other.clone(),
         }
@@ -123,7 +123,7 @@ impl Type {
         match (self, other) {
             (Type::Dyn | Type::Param(_), _) => true,
             (_, Type::Dyn | Type::Param(_)) => false,
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::OfTypes(_), Type::OfTypes(_)) => true,
             _ => {
                 self.same_kind(other)
                     && self.params().iter().zip(other.params()).all(|(one, two)| one.is_equal_or_less_specific(two))
@@ -168,8 +168,8 @@ impl fmt::Display for Type {
             Type::Object(object) => f.write_str(&object.name),
             Type::Struct(name) | Type::Opaque(name) => f.write_str(name),
             Type::Optional(inner) => write!(f, "optional_type({inner})"),
-            Type::Type(None) => f.write_str("type"),
-            Type::Type(Some(inner)) => write!(f, "type({inner})"),
+            Type::OfTypes(None) => f.write_str("type"),
+            Type::OfTypes(Some(inner)) => write!(f, "type({inner})"),
             Type::Param(index) => write!(f, "_var{index}"),
         }
     }
@@ -238,7 +238,7 @@ impl Substitutions {
         if matches!(two, Type::Null) {
             return one.takes_null();
         }
-        if matches!((one, two), (Type::Type(_), Type::Type(_))) {
+        if matches!((one, two), (Type::OfTypes(_), Type::OfTypes(_))) {
             return true;
         }
         let (inner, others) = (one.params(), two.params());

@@ -2,7 +2,6 @@
 
 use std::{cmp::Ordering, fmt, net::IpAddr, rc::Rc};
 
-use jiff::Timestamp;
 use serde_json::{Map as Fields, Value as Json};
 
 use super::{
@@ -36,7 +35,8 @@ pub(super) enum Value<'a> {
     Double(f64),
     String(Rc<str>),
     Bytes(Rc<[u8]>),
-    Timestamp(Timestamp),
+    /// In nanoseconds since 1970 began.
+    Timestamp(i128),
     /// In nanoseconds.
     Duration(i64),
     List(List<'a>),

@@ -1,78 +1,103 @@
-//! The corpus of rules and the answers recorded for them.
+//! The corpus of rules and the answers recorded for them, for the tests that compare and the one that asks the server.
+
+#![allow(clippy::panic)] // A corpus that cannot be read is a broken test.
 
 use std::{fs, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 
-/// The files with cases; each has its answers beside it.
-pub const FILES: &[&str] =
-    &["types", "escapes", "syntax", "macros", "optional", "library", "messages", "places", "cost"];
+/// The files with rules; each has its answers beside it.
+pub const FILES: [&str; 9] =
+    ["types", "escapes", "syntax", "macros", "optional", "library", "messages", "places", "cost"];
 
-/// Rules the server judges otherwise, and why.
-pub const KNOWN: &[(&str, &str)] = &[(
-    "google.protobuf.Int64Value{value: 1} == 1",
-    "messages of protocol buffers cannot be made here: no rule needs one, as all they wrap can be written plainly",
-)];
+/// The file with rules that are run.
+pub const RUNS: &str = "eval";
 
-/// One thing the server says is wrong.
-#[derive(Debug)]
-pub struct Cause {
-    pub field: String,
-    pub reason: String,
-    pub message: String,
-}
+/// One thing the server says is wrong: field, reason, message. Where it names the schema, `$` stands for it.
+pub type Cause = (String, String, String);
 
-/// A definition's schema and what the server says of it.
+/// A schema of a definition.
 pub struct Case {
     /// As it is in the file.
     pub written: Value,
     pub schema: Value,
-    pub answer: Vec<Cause>,
 }
 
-fn directory() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/cel")
+/// Rules on a schema, and what they are run on.
+pub struct Group {
+    /// The schema with its rules.
+    pub schema: Value,
+    pub runs: Vec<Run>,
 }
 
-fn yaml(file: &str) -> Value {
-    let path = directory().join(format!("{file}.yaml"));
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+/// A value, and what it replaces.
+pub struct Run {
+    pub new: Value,
+    pub old: Option<Value>,
 }
 
-pub fn read(file: &str) -> Vec<Case> {
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/cel").join(name)
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(file(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn yaml(name: &str) -> Value {
+    let name = format!("{name}.yaml");
+    serde_saphyr::from_str(&text(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// What the server says of each case or run of a file.
+pub fn answers(name: &str) -> Vec<Vec<Cause>> {
+    let name = format!("{name}.answers.json");
+    serde_json::from_str(&text(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The cases of a file.
+pub fn cases(name: &str) -> Vec<Case> {
     let base = yaml("base");
-    let path = directory().join(format!("{file}.answers.json"));
-    let answers = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let answers: Vec<Vec<(String, String, String)>> = serde_json::from_str(&answers).expect("answers are as recorded");
-    let Value::Array(cases) = yaml(file) else { panic!("{file} is a list of cases") };
-    assert_eq!(cases.len(), answers.len(), "{file}: each case has an answer; record them anew");
-    let cause = |(field, reason, message)| Cause { field, reason, message };
-    cases
-        .into_iter()
-        .zip(answers)
-        .map(|(written, answer)| {
-            let schema = expand(&written, &base);
-            Case { written, schema, answer: answer.into_iter().map(cause).collect() }
+    let Value::Array(cases) = yaml(name) else { panic!("{name} is a list of cases") };
+    cases.into_iter().map(|written| Case { schema: expand(&written, &base), written }).collect()
+}
+
+/// The groups of rules that are run.
+pub fn groups() -> Vec<Group> {
+    let base = yaml("base");
+    let Value::Array(groups) = yaml(RUNS) else { panic!("{RUNS} is a list of groups") };
+    let run = |run: &Value| Run { new: run["new"].clone(), old: run.get("old").cloned() };
+    groups
+        .iter()
+        .map(|group| {
+            let runs = group["runs"].as_array().expect("a group has runs").iter().map(run).collect();
+            Group { schema: with_rules(group, &base), runs }
         })
         .collect()
 }
 
+/// A group's rules, and rules that fail to show the values of expressions.
+fn with_rules(group: &Value, base: &Value) -> Value {
+    let mut schema = group.get("schema").unwrap_or(base).clone();
+    let rule = |rule: &Value| if rule.is_string() { json!({"rule": rule}) } else { rule.clone() };
+    let shown = |expression: &Value| json!({"rule": "false", "messageExpression": expression});
+    let list = |key: &str| group.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let rules: Vec<Value> = list("rules").iter().map(rule).chain(list("shows").iter().map(shown)).collect();
+    if !rules.is_empty() {
+        schema["x-kubernetes-validations"] = Value::from(rules);
+    }
+    schema
+}
+
 /// The schema of a case: a rule on the base schema (or its own, `times` over), a schema of `spec`, or of the root.
-pub fn expand(case: &Value, base: &Value) -> Value {
+fn expand(case: &Value, base: &Value) -> Value {
     let mut case = match case {
         Value::String(rule) => Map::from_iter([("rule".to_owned(), json!(rule))]),
         Value::Object(case) => case.clone(),
         other => panic!("no case: {other}"),
     };
-    let mut root = json!({"type": "object", "properties": {}});
-    if let Some(Value::Object(mut given)) = case.remove("root") {
-        root["properties"] = json!({"spec": {"type": "object"}, "status": {"type": "object"}});
-        if let Some(Value::Object(properties)) = given.remove("properties") {
-            root["properties"].as_object_mut().expect("it is one").extend(properties);
-        }
-        root.as_object_mut().expect("it is one").extend(given);
-        return root;
+    if let Some(root) = case.remove("root") {
+        return expand_root(root);
     }
     let times = case.remove("times");
     let mut spec = if case.contains_key("rule") {
@@ -85,6 +110,15 @@ pub fn expand(case: &Value, base: &Value) -> Value {
     if let Some(times) = times {
         spec = json!({"type": "array", "maxItems": times, "items": spec});
     }
-    root["properties"]["spec"] = spec;
-    root
+    json!({"type": "object", "properties": {"spec": spec}})
+}
+
+fn expand_root(mut given: Value) -> Value {
+    let mut properties = json!({"spec": {"type": "object"}, "status": {"type": "object"}});
+    for (name, property) in given["properties"].as_object().into_iter().flatten() {
+        properties[name] = property.clone();
+    }
+    given["type"] = json!("object");
+    given["properties"] = properties;
+    given
 }

@@ -45,7 +45,7 @@ fn to_int<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
         Value::Double(number) if number.abs() < 9_223_372_036_854_775_808.0 => Ok(Value::Int(*number as i64)),
         Value::Double(_) => Err(overflow()),
         Value::Duration(nanos) => Ok(Value::Int(*nanos)),
-        Value::Timestamp(time) => Ok(Value::Int(time.as_second())),
+        Value::Timestamp(time) => Ok(Value::Int(time::seconds(*time))),
         Value::String(text) => text.parse().map(Value::Int).map_err(|_| impossible(value, "int")),
         _ => Err(impossible(value, "int")),
     }
@@ -90,7 +90,7 @@ pub(super) fn to_string(value: &Value<'_>) -> Outcome<String> {
         Value::Bytes(bytes) => String::from_utf8(bytes.to_vec())
             .map_err(|_| Failure::new("invalid UTF-8 in bytes, cannot convert to string"))?,
         Value::Duration(nanos) => time::show_duration(*nanos),
-        Value::Timestamp(time) => time.to_string(),
+        Value::Timestamp(time) => time::show(*time),
         Value::Type(name) => (*name).to_owned(),
         Value::Ip(address) => address.to_string(),
         Value::Cidr(cidr) => cidr.to_string(),
@@ -109,7 +109,7 @@ pub(super) fn show_double(number: f64) -> String {
     let scientific = format!("{number:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    if (-4..21).contains(&exponent) {
+    if (-4..6).contains(&exponent) {
         return number.to_string();
     }
     let sign = if exponent < 0 { '-' } else { '+' };
@@ -127,7 +127,6 @@ fn to_bytes<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
 fn to_duration<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     match value {
         Value::Duration(_) => Ok(value.clone()),
-        Value::Int(nanos) => Ok(Value::Duration(*nanos)),
         Value::String(text) => {
             time::parse_duration(text).map(Value::Duration).map_err(|_| impossible(value, "google.protobuf.Duration"))
         }

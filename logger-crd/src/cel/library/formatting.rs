@@ -119,7 +119,7 @@ pub(in crate::cel) fn runtime_name(t: &Type) -> String {
         Type::List(_) => "list".to_owned(),
         Type::Map(..) => "map".to_owned(),
         Type::Optional(_) => "optional_type".to_owned(),
-        Type::Type(_) => "type".to_owned(),
+        Type::OfTypes(_) => "type".to_owned(),
         Type::Null => "null_type".to_owned(),
         Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
         Type::Duration => "google.protobuf.Duration".to_owned(),

@@ -13,7 +13,7 @@ const MAX_RANGE: i64 = 1_000_000;
 
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>> {
     Some(match (function, args) {
-        ("size", [value]) => value.size().map(Value::int).ok_or_else(Failure::no_such_overload),
+        ("size", [value]) => Ok(Value::int(value.size()?)),
         ("lists.range", [Value::Int(count)]) => range(*count),
         ("sets.contains", [Value::List(list), Value::List(part)]) => contains_all(list, part).map(Value::Bool),
         ("sets.equivalent", [Value::List(one), Value::List(two)]) => {

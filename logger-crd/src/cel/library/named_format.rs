@@ -37,6 +37,8 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Val
 struct Rule {
     pattern: &'static str,
     max: usize,
+    /// What the length is counted in, in the message: the server has two.
+    unit: &'static str,
     says: &'static str,
     examples: &'static [&'static str],
 }
@@ -44,6 +46,7 @@ struct Rule {
 const LABEL: Rule = Rule {
     pattern: "[a-z0-9]([-a-z0-9]*[a-z0-9])?",
     max: 63,
+    unit: "characters",
     says: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with \
            an alphanumeric character",
     examples: &["my-name", "123-abc"],
@@ -51,6 +54,7 @@ const LABEL: Rule = Rule {
 const SUBDOMAIN: Rule = Rule {
     pattern: r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*",
     max: 253,
+    unit: "characters",
     says: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and \
            end with an alphanumeric character",
     examples: &["example.com"],
@@ -58,6 +62,7 @@ const SUBDOMAIN: Rule = Rule {
 const LABEL_1035: Rule = Rule {
     pattern: "[a-z]([-a-z0-9]*[a-z0-9])?",
     max: 63,
+    unit: "characters",
     says: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and \
            end with an alphanumeric character",
     examples: &["my-name", "abc-123"],
@@ -66,6 +71,7 @@ const NAME_PART: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const LABEL_VALUE: Rule = Rule {
     pattern: "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?",
     max: 63,
+    unit: "bytes",
     says: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end \
            with an alphanumeric character",
     examples: &["MyValue", "my_value", "12345"],
@@ -101,14 +107,14 @@ fn mismatch(says: &str, examples: &[&str], pattern: &str) -> String {
     format!("{says} (e.g. {examples}regex used for validation is '{pattern}')")
 }
 
-fn too_long(max: usize) -> String {
-    format!("must be no more than {max} bytes")
+fn too_long(max: usize, unit: &str) -> String {
+    format!("must be no more than {max} {unit}")
 }
 
 fn named(rule: &Rule, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if text.len() > rule.max {
-        wrong.push(too_long(rule.max));
+        wrong.push(too_long(rule.max, rule.unit));
     }
     if !fits(rule.pattern, text) {
         wrong.push(mismatch(rule.says, rule.examples, rule.pattern));
@@ -143,7 +149,7 @@ fn qualified_name(text: &str) -> Vec<String> {
             name
         }
         _ => {
-            let message = mismatch(&format!("a qualified name {says}"), &examples, NAME_PART);
+            let message = mismatch(&format!("a valid label key {says}"), &examples, NAME_PART);
             return vec![format!(
                 "{message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
             )];
@@ -152,7 +158,7 @@ fn qualified_name(text: &str) -> Vec<String> {
     if name.is_empty() {
         wrong.push("name part must be non-empty".to_owned());
     } else if name.len() > 63 {
-        wrong.push(format!("name part {}", too_long(63)));
+        wrong.push(format!("name part {}", too_long(63, "bytes")));
     }
     if !fits(NAME_PART, name) {
         wrong.push(format!("name part {}", mismatch(says, &examples, NAME_PART)));

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::time;
 use crate::cel::{
     eval,
     syntax::operator,
@@ -62,12 +63,8 @@ fn duration<'a>(result: Option<i64>) -> Outcome<Value<'a>> {
     result.map(Value::Duration).ok_or_else(|| Failure::new("duration overflow"))
 }
 
-fn later<'a>(time: jiff::Timestamp, nanos: Option<i64>) -> Outcome<Value<'a>> {
-    nanos
-        .and_then(|nanos| time.checked_add(jiff::SignedDuration::from_nanos(nanos)).ok())
-        .filter(|time| (-62_135_596_800..=253_402_300_799).contains(&time.as_second()))
-        .map(Value::Timestamp)
-        .ok_or_else(|| Failure::new("timestamp overflow"))
+fn later<'a>(time: i128, nanos: i64) -> Outcome<Value<'a>> {
+    time::in_range(time + i128::from(nanos)).map(Value::Timestamp).ok_or_else(|| Failure::new("timestamp overflow"))
 }
 
 fn negate<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
@@ -89,7 +86,7 @@ fn add<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<Value<'a>> {
         (Value::List(left), Value::List(right)) => left.plus(right),
         (Value::Duration(left), Value::Duration(right)) => duration(left.checked_add(*right)),
         (Value::Timestamp(time), Value::Duration(nanos)) | (Value::Duration(nanos), Value::Timestamp(time)) => {
-            later(*time, Some(*nanos))
+            later(*time, *nanos)
         }
         _ => Err(Failure::no_such_overload()),
     }
@@ -101,10 +98,10 @@ fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<Value<'a>> {
         (Value::Uint(left), Value::Uint(right)) => uint(left.checked_sub(*right)),
         (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left - right)),
         (Value::Duration(left), Value::Duration(right)) => duration(left.checked_sub(*right)),
-        (Value::Timestamp(time), Value::Duration(nanos)) => later(*time, nanos.checked_neg()),
-        (Value::Timestamp(left), Value::Timestamp(right)) => {
-            duration(i64::try_from(left.as_nanosecond() - right.as_nanosecond()).ok())
+        (Value::Timestamp(time), Value::Duration(nanos)) => {
+            nanos.checked_neg().map_or_else(|| duration(None), |nanos| later(*time, nanos))
         }
+        (Value::Timestamp(left), Value::Timestamp(right)) => duration(i64::try_from(left - right).ok()),
         _ => Err(Failure::no_such_overload()),
     }
 }

@@ -7,5 +7,27 @@ const MAX_SIZE: usize = 10 << 20;
 
 /// A pattern compiled. The server's engine is RE2, which the crate's syntax follows.
 pub(in crate::cel) fn compile(pattern: &str) -> Result<Regex, String> {
-    RegexBuilder::new(pattern).size_limit(MAX_SIZE).build().map_err(|error| error.to_string())
+    RegexBuilder::new(pattern).size_limit(MAX_SIZE).build().map_err(|error| told_by_go(pattern, &error))
+}
+
+/// The error in the words of Go's engine, for the mistakes people make.
+fn told_by_go(pattern: &str, error: &regex::Error) -> String {
+    let text = error.to_string();
+    let from = |c: char| pattern.find(c).map_or(pattern, |at| &pattern[at..]);
+    let what = if text.contains("unclosed character class") {
+        format!("missing closing ]: `{}`", from('['))
+    } else if text.contains("unclosed group") {
+        format!("missing closing ): `{pattern}`")
+    } else if text.contains("unopened group") {
+        format!("unexpected ): `{pattern}`")
+    } else if text.contains("repetition operator missing expression") {
+        let operator = pattern.find(['*', '+', '?']).map_or(pattern, |at| &pattern[at..=at]);
+        format!("missing argument to repetition operator: `{operator}`")
+    } else if text.contains("look-around") {
+        let start = pattern.find("(?").map_or(pattern, |at| pattern.get(at..at + 3).unwrap_or(pattern));
+        format!("invalid or unsupported Perl syntax: `{start}`")
+    } else {
+        text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    };
+    format!("error parsing regexp: {what}")
 }

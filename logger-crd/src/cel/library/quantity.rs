@@ -6,9 +6,33 @@ use crate::cel::value::{Failure, Outcome, Value};
 
 const NANO: i128 = 1_000_000_000;
 
-/// A quantity in billionths. What is larger than any that can be held is the largest that can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::cel) struct Quantity(i128);
+/// A quantity.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cel) struct Quantity {
+    /// In billionths. What is larger than any that can be held is the largest that can.
+    nanos: i128,
+    /// The power of ten it is counted in on the server; `None` if it is held there with arbitrary precision. Only a
+    /// quantity counted in whole numbers is an integer to the server.
+    scale: Option<i32>,
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Quantity {
+    fn integer(self) -> Option<i64> {
+        self.scale.filter(|scale| *scale >= 0)?;
+        i64::try_from(self.nanos / NANO).ok().filter(|_| self.nanos % NANO == 0)
+    }
+
+    fn plus(self, other: Quantity, sign: i128) -> Self {
+        let scale = self.scale.zip(other.scale).map(|(one, two)| one.min(two));
+        Quantity { nanos: self.nanos.saturating_add(other.nanos.saturating_mul(sign)), scale }
+    }
+}
 
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>> {
     Some(match (function, args) {
@@ -19,38 +43,38 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Val
         (_, [Value::Quantity(quantity)]) => return of_one(function, *quantity),
         (_, [Value::Quantity(one), Value::Quantity(two)]) => return of_two(function, *one, *two),
         ("add" | "sub", [Value::Quantity(one), Value::Int(number)]) => {
-            return of_two(function, *one, Quantity(i128::from(*number) * NANO));
+            return of_two(function, *one, Quantity { nanos: i128::from(*number) * NANO, scale: Some(0) });
         }
         _ => return None,
     })
 }
 
 fn of_one<'a>(function: &str, quantity: Quantity) -> Option<Outcome<Value<'a>>> {
-    let integer = (quantity.0 % NANO == 0).then(|| i64::try_from(quantity.0 / NANO).ok()).flatten();
+    let integer = quantity.integer();
     Some(Ok(match function {
-        "sign" => Value::Int(i64::try_from(quantity.0.signum()).unwrap_or_default()),
+        "sign" => Value::Int(i64::try_from(quantity.nanos.signum()).unwrap_or_default()),
         "isInteger" => Value::Bool(integer.is_some()),
         "asInteger" => match integer {
             Some(integer) => Value::Int(integer),
             None => return Some(Err(Failure::new("cannot convert value to integer"))),
         },
         #[allow(clippy::cast_precision_loss)]
-        "asApproximateFloat" => Value::Double(quantity.0 as f64 / NANO as f64),
+        "asApproximateFloat" => Value::Double(quantity.nanos as f64 / NANO as f64),
         _ => return None,
     }))
 }
 
 fn of_two<'a>(function: &str, one: Quantity, two: Quantity) -> Option<Outcome<Value<'a>>> {
     Some(Ok(match function {
-        "isGreaterThan" => Value::Bool(one > two),
-        "isLessThan" => Value::Bool(one < two),
-        "compareTo" => Value::Int(match one.cmp(&two) {
+        "isGreaterThan" => Value::Bool(one.nanos > two.nanos),
+        "isLessThan" => Value::Bool(one.nanos < two.nanos),
+        "compareTo" => Value::Int(match one.nanos.cmp(&two.nanos) {
             Ordering::Less => -1,
             Ordering::Equal => 0,
             Ordering::Greater => 1,
         }),
-        "add" => Value::Quantity(Quantity(one.0.saturating_add(two.0))),
-        "sub" => Value::Quantity(Quantity(one.0.saturating_sub(two.0))),
+        "add" => Value::Quantity(one.plus(two, 1)),
+        "sub" => Value::Quantity(one.plus(two, -1)),
         _ => return None,
     }))
 }
@@ -80,7 +104,25 @@ fn parse(text: &str) -> Option<Quantity> {
             .checked_pow(exponent.unsigned_abs())
             .map_or(1, |power| scaled.div_euclid(power) + i128::from(scaled % power != 0)),
     };
-    Some(Quantity(if negative { -nanos } else { nanos }))
+    let scale = counted_in(whole.trim_start_matches('0').len().max(1), fraction.len(), suffix);
+    Some(Quantity { nanos: if negative { -nanos } else { nanos }, scale })
+}
+
+/// The power of ten the server counts in, by the number of digits before and after the point: it has a fast way for numbers of
+/// up to 18 digits, and for whole binary multiples of up to 15.
+fn counted_in(whole: usize, fraction: usize, suffix: &str) -> Option<i32> {
+    let (factor, exponent) = scale(suffix)?;
+    let digits = i32::try_from(whole + fraction).ok()?;
+    let spare = if factor == 1 {
+        18 - digits
+    } else if fraction == 0 {
+        let bits = i32::try_from(factor.trailing_zeros()).ok()?;
+        15 - digits - bits * 3 / 10 - 1
+    } else {
+        -1
+    };
+    let scale = exponent - i32::try_from(fraction).ok()?;
+    (spare >= 0 && scale >= -9).then_some(scale)
 }
 
 /// What a suffix multiplies by, and by which power of ten.
@@ -116,7 +158,7 @@ mod tests {
 
     #[test]
     fn quantities_are_exact() {
-        let nanos = |text: &str| parse(text).map(|quantity| quantity.0);
+        let nanos = |text: &str| parse(text).map(|quantity| quantity.nanos);
         assert_eq!(nanos("1.5Gi"), Some(1_610_612_736 * NANO));
         assert_eq!(nanos("100m"), Some(NANO / 10));
         assert_eq!(nanos("-1e3"), Some(-1000 * NANO));

@@ -98,7 +98,7 @@ fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> Outcome<Value
     if last >= text.len() {
         return Ok(Value::Int(-1));
     }
-    let found = text.windows(part.len()).enumerate().take(last + 1).filter(|(_, window)| *window == part).last();
+    let found = text.windows(part.len()).enumerate().take(last + 1).rfind(|(_, window)| *window == part);
     Ok(found.map_or(Value::Int(-1), |(index, _)| Value::int(index)))
 }
 
@@ -180,8 +180,9 @@ fn show(clause: Clause, value: &Value<'_>) -> Outcome<String> {
         (Clause::String, _) => return show_any(value, clause),
         (Clause::Decimal, Value::Int(number)) => number.to_string(),
         (Clause::Decimal, Value::Uint(number)) => number.to_string(),
-        (Clause::Fixed(digits), Value::Double(number)) if number.is_finite() => format!("{number:.digits$}"),
-        (Clause::Scientific(digits), Value::Double(number)) if number.is_finite() => scientific(*number, digits),
+        (Clause::Fixed(digits), Value::Double(number)) if number.is_finite() => grouped(&format!("{number:.digits$}")),
+        // However many digits a clause asks for: the server takes the number for a width.
+        (Clause::Scientific(_), Value::Double(number)) if number.is_finite() => scientific(*number),
         (Clause::Fixed(_) | Clause::Scientific(_), Value::Double(number)) => show_infinite(*number).to_owned(),
         (Clause::Fixed(_) | Clause::Scientific(_), Value::String(text)) => match &**text {
             "NaN" => "NaN".to_owned(),
@@ -220,12 +221,31 @@ fn show_infinite(number: f64) -> &'static str {
     }
 }
 
-fn scientific(number: f64, digits: usize) -> String {
-    let shown = format!("{number:.digits$e}");
+/// A number with commas between thousands, as the server's locale has it.
+fn grouped(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut grouped = String::from(sign);
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + fraction
+}
+
+/// A number such as `1.500000×10⁰³`.
+fn scientific(number: f64) -> String {
+    let shown = format!("{number:.6e}");
     let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.abs())
+    let digits: String = format!("{:02}", exponent.abs())
+        .bytes()
+        .map(|digit| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][usize::from(digit - b'0')])
+        .collect();
+    let sign = if exponent < 0 { "⁻" } else { "" };
+    format!("{mantissa}×10{sign}{digits}")
 }
 
 fn show_any(value: &Value<'_>, clause: Clause) -> Outcome<String> {

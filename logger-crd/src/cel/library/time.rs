@@ -1,6 +1,6 @@
 //! Durations and points in time, written as Go writes them.
 
-use jiff::{Timestamp, civil, tz::TimeZone};
+use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 
 use crate::cel::value::{Failure, Outcome, Value};
 
@@ -36,7 +36,7 @@ fn of_duration<'a>(function: &str, nanos: i64) -> Option<Outcome<Value<'a>>> {
     Some(Ok(Value::Int(nanos / unit)))
 }
 
-fn of_time<'a>(function: &str, time: Timestamp, zone: Option<&str>) -> Option<Outcome<Value<'a>>> {
+fn of_time<'a>(function: &str, time: i128, zone: Option<&str>) -> Option<Outcome<Value<'a>>> {
     let part: fn(civil::DateTime) -> i64 = match function {
         "getFullYear" => |t| i64::from(t.year()),
         "getMonth" => |t| i64::from(t.month()) - 1,
@@ -145,13 +145,44 @@ pub(in crate::cel) fn show_duration(nanos: i64) -> String {
     format!("{sign}{seconds}.{}s", fraction.trim_end_matches('0'))
 }
 
-/// A time such as `2024-05-06T07:08:09.5Z` (RFC 3339).
-pub(in crate::cel) fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
+const SECOND: i128 = 1_000_000_000;
+
+/// A time, if it is from the year 1 to 9999.
+pub(in crate::cel) fn in_range(nanos: i128) -> Option<i128> {
+    let seconds = nanos.div_euclid(SECOND);
+    (-62_135_596_800..=253_402_300_799).contains(&seconds).then_some(nanos)
+}
+
+/// Whole seconds since 1970 began.
+pub(super) fn seconds(time: i128) -> i64 {
+    i64::try_from(time.div_euclid(SECOND)).unwrap_or_default()
+}
+
+/// A time as `string` writes it.
+pub(super) fn show(time: i128) -> String {
+    civil(time, None).map(|time| format!("{time}Z")).unwrap_or_default()
+}
+
+/// A time such as `2024-05-06T07:08:09.5Z` (RFC 3339), in nanoseconds since 1970 began.
+pub(in crate::cel) fn parse_timestamp(text: &str) -> Result<i128, String> {
+    let wrong = || format!("parsing time {text:?} as RFC 3339");
     if !is_rfc_3339(text) {
-        return Err(format!("parsing time {text:?} as RFC 3339"));
+        return Err(wrong());
     }
-    let time: Timestamp = text.parse().map_err(|error: jiff::Error| error.to_string())?;
-    if text.starts_with("0000") { Err("range error converting timestamp".to_owned()) } else { Ok(time) }
+    let (local, offset) = match text.strip_suffix('Z') {
+        Some(local) => (local, 0),
+        None => {
+            let (local, offset) = text.split_at(text.len() - 6);
+            (local, offset_minutes(offset).ok_or_else(wrong)?)
+        }
+    };
+    let local: civil::DateTime = local.parse().map_err(|_| wrong())?;
+    let nanos = local.duration_since(epoch()).as_nanos() - i128::from(offset) * 60 * SECOND;
+    in_range(nanos).ok_or_else(|| "range error converting timestamp".to_owned())
+}
+
+fn epoch() -> civil::DateTime {
+    civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
 }
 
 fn is_rfc_3339(text: &str) -> bool {
@@ -172,40 +203,43 @@ fn is_rfc_3339(text: &str) -> bool {
 }
 
 /// A value of the format `date-time`, whose `T` and `Z` may be small.
-pub(in crate::cel) fn parse_format_date_time(text: &str) -> Result<Timestamp, String> {
+pub(in crate::cel) fn parse_format_date_time(text: &str) -> Result<i128, String> {
     parse_timestamp(&text.to_ascii_uppercase())
 }
 
 /// A value of the format `date`: its midnight.
-pub(in crate::cel) fn parse_date(text: &str) -> Result<Timestamp, String> {
+pub(in crate::cel) fn parse_date(text: &str) -> Result<i128, String> {
     parse_timestamp(&format!("{text}T00:00:00Z"))
 }
 
 /// The time so many seconds after 1970 began.
-pub(in crate::cel) fn of_seconds(seconds: i64) -> Result<Timestamp, String> {
-    // From the year 1 to 9999.
-    if !(-62_135_596_800..=253_402_300_799).contains(&seconds) {
-        return Err("range error converting timestamp".to_owned());
-    }
-    Timestamp::from_second(seconds).map_err(|error| error.to_string())
+pub(in crate::cel) fn of_seconds(seconds: i64) -> Result<i128, String> {
+    in_range(i128::from(seconds) * SECOND).ok_or_else(|| "range error converting timestamp".to_owned())
 }
 
 /// The wall clock of a time zone: UTC, a name of the time zone database, or an offset such as `-02:30`.
-fn civil(time: Timestamp, zone: Option<&str>) -> Result<civil::DateTime, String> {
-    let zone = match zone {
-        None | Some("" | "UTC") => TimeZone::UTC,
-        Some(offset) if offset.contains(':') => TimeZone::fixed(fixed(offset).ok_or("invalid time zone offset")?),
-        Some(name) => TimeZone::get(name).map_err(|_| format!("unknown time zone {name}"))?,
+fn civil(time: i128, zone: Option<&str>) -> Result<civil::DateTime, String> {
+    let overflow = || "timestamp overflow".to_owned();
+    let offset = match zone {
+        None | Some("" | "UTC") => 0,
+        Some(offset) if offset.contains(':') => offset_minutes(offset).ok_or("invalid time zone offset")?,
+        Some(name) => {
+            let zone = TimeZone::get(name).map_err(|_| format!("unknown time zone {name}"))?;
+            let time = Timestamp::from_nanosecond(time).map_err(|_| overflow())?;
+            return Ok(time.to_zoned(zone).datetime());
+        }
     };
-    Ok(time.to_zoned(zone).datetime())
+    let nanos = time + i128::from(offset) * 60 * SECOND;
+    let since = SignedDuration::new(seconds(nanos), i32::try_from(nanos.rem_euclid(SECOND)).unwrap_or_default());
+    epoch().checked_add(since).map_err(|_| overflow())
 }
 
-fn fixed(offset: &str) -> Option<jiff::tz::Offset> {
+fn offset_minutes(offset: &str) -> Option<i32> {
     let (hours, minutes) = offset.split_once(':')?;
-    let negative = hours.starts_with('-');
-    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
-    let minutes = if negative { hours.checked_mul(60)? - minutes } else { hours.checked_mul(60)? + minutes };
-    jiff::tz::Offset::from_seconds(minutes.checked_mul(60)?).ok()
+    let (negative, hours) = (hours.starts_with('-'), hours.trim_start_matches(['+', '-']));
+    let (hours, minutes): (u16, u16) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let minutes = i32::from(hours) * 60 + i32::from(minutes);
+    Some(if negative { -minutes } else { minutes })
 }
 
 #[cfg(test)]
@@ -235,5 +269,8 @@ mod tests {
         assert_eq!(civil(time, Some("America/New_York")).map(|t| t.hour()), Ok(22));
         assert_eq!(civil(time, Some("-02:30")).map(|t| (t.hour(), t.minute())), Ok((0, 34)));
         assert!(civil(time, Some("Nowhere")).is_err());
+        let last = parse_timestamp("9999-12-31T23:59:59.999999999Z").expect("it is one");
+        assert_eq!(show(last), "9999-12-31T23:59:59.999999999Z");
+        assert!(in_range(last + 1).is_none());
     }
 }
