@@ -173,7 +173,8 @@ fn says_more_than_names(metadata: Schema<'_>) -> bool {
     let is_more = |(keyword, value): (&String, &Value)| match keyword.as_str() {
         "type" | "default" => false,
         "properties" => others_are_named(),
-        "enum" | "allOf" | "anyOf" | "oneOf" => *value != json!([]),
+        "enum" | "allOf" | "anyOf" | "oneOf" | "items" => *value != json!([]),
+        "definitions" | "patternProperties" | "dependencies" => false,
         _ => true,
     };
     metadata.0.as_object().is_some_and(|fields| fields.iter().any(is_more))

@@ -1,5 +1,6 @@
 //! What callers of the checker rely on beside the verdicts, which the corpus in `tests/corpus/definitions` holds.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -57,4 +58,91 @@ fn what_is_unknown_is_warned_of_and_what_is_unreadable_refused() {
     let findings = definition(&crd(&schema));
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].reason, Reason::Undecodable);
+}
+
+/// JSON of the words that definitions are made of, in any order.
+fn any_json() -> impl Strategy<Value = Value> {
+    let words = prop::sample::select(vec![
+        "type",
+        "object",
+        "array",
+        "string",
+        "properties",
+        "items",
+        "additionalProperties",
+        "default",
+        "metadata",
+        "kind",
+        "oneOf",
+        "not",
+        "pattern",
+        "(?i)[a-",
+        "enum",
+        "required",
+        "format",
+        "date",
+        "multipleOf",
+        "spec",
+        "versions",
+        "schema",
+        "openAPIV3Schema",
+        "names",
+        "x-kubernetes-list-type",
+        "map",
+        "x-kubernetes-list-map-keys",
+        "é\\",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-validations",
+        "fieldPath",
+        "selectableFields",
+        "jsonPath",
+        ".a['",
+        "conversion",
+        "webhook",
+        "clientConfig",
+        "url",
+        "http://[",
+        "scale",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        words.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((words.clone(), inner), 0..6).prop_map(|fields| {
+                Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_it_panic(schema in any_json(), other in any_json()) {
+        let in_place = crd(&schema);
+        for new in [&in_place, &schema] {
+            definition(new).iter().for_each(|finding| drop(finding.to_string()));
+            update(new, &crd(&other));
+        }
+        let mut fields = serde_json::Map::from_iter([("spec".to_owned(), other)]);
+        crate::value::prune(&mut fields.clone(), &schema);
+        crate::value::drop_nulls(&mut fields, &schema);
+        crate::value::default(&mut fields, &schema);
+        crate::value::validate_update(&fields, &fields, &schema);
+        crate::value::embedded_resources(&fields, &schema);
+        crate::value::duplicates(&fields, &schema);
+    }
+
+    #[test]
+    fn no_pattern_makes_it_panic(pattern in r"[\\()\[\]{}*+?|^$.,:<>=!a-zA-Z0-9é-]{0,16}") {
+        if let Ok(pattern) = crate::pattern::Pattern::new(&pattern) {
+            pattern.is_match("a");
+        }
+    }
 }
