@@ -115,6 +115,7 @@ impl Pass<'_> {
             let in_all = holders.len() == all.len();
             let (mut schema, restrictions) =
                 self.field(&holders, &all, at).map_err(|message| format!("the field `{name}` {message}"))?;
+            // The server would fill in the default of one variant in all others.
             if let (false, Value::Object(schema)) = (in_all, &mut schema) {
                 schema.remove("default");
             }
