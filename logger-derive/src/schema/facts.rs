@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Ident, Lit, LitStr};
 
 use super::read::{Bounds, Column, Declared, DeclaredField, ExternalDocs, Facts, Names, Number, Validation, Values};
@@ -83,7 +84,7 @@ impl Declared {
         let counts =
             [(quote!(Exactly), exactly_one_of), (quote!(AtMost), at_most_one_of), (quote!(AtLeast), at_least_one_of)];
         let union = |count: &TokenStream, Names(names): &Names| {
-            let names = names.iter().map(ToString::to_string);
+            let names = names.iter().map(|name| name.unraw().to_string());
             quote! {
                 #krate::schema::OneOf {
                     count: #krate::schema::Count::#count,
