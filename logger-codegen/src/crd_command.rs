@@ -3,6 +3,7 @@
 mod check;
 mod definitions;
 mod diff;
+mod import;
 
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use logger_core::meta::ApiGroup;
 
 pub use check::Check;
 pub use diff::{Allowed, Diff};
+pub use import::Import;
 
 /// What can be done with definitions.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -19,11 +21,14 @@ pub enum Crd {
     Check(Check),
     /// Tell what changes for clients and stored objects: breaking, tightening, safe, or refused by the server.
     Diff(Diff),
+    /// Write Rust types of definitions from elsewhere: generating them gives the same definitions.
+    Import(Import),
 }
 
 pub(crate) fn run(groups: &[ApiGroup], crd: &Crd) -> Result<ExitCode> {
     match crd {
         Crd::Check(args) => check::run(args),
         Crd::Diff(args) => diff::run(groups, args),
+        Crd::Import(args) => import::run(args),
     }
 }

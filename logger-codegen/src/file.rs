@@ -242,6 +242,19 @@ impl Drop for Staged {
     }
 }
 
+/// Writes files that must not be there yet, all of them or none.
+///
+/// # Errors
+/// One of them is there, or cannot be written.
+pub(crate) fn write_new(files: &[(PathBuf, &str)]) -> Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
+        bail!("{} is there; move it away, or import to another directory", path.display());
+    }
+    let mut staged = Staged::default();
+    files.iter().try_for_each(|(path, contents)| staged.write(path, contents))?;
+    staged.commit()
+}
+
 /// A hidden name beside a file: another directory may be on another disk, and could not be moved from.
 fn beside(target: &Path, ending: &str) -> Result<PathBuf> {
     let name = target.file_name().and_then(OsStr::to_str).context("a generated file has a name")?;

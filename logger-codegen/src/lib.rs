@@ -20,6 +20,7 @@ mod docs;
 mod emit;
 mod explain;
 mod file;
+pub mod import;
 mod names;
 mod report;
 
@@ -29,7 +30,7 @@ use logger_core::meta::ApiGroup;
 
 pub use cli::{Action, Args, Command, Docs, Place, Settings, cli, run, run_attributes, run_kubernetes};
 pub use crd::options::{CrdOptions, EmbeddedMetadata, Floats};
-pub use crd_command::{Allowed, Check, Crd, Diff};
+pub use crd_command::{Allowed, Check, Crd, Diff, Import};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use file::{Drift, File, Plan, Written};
 

@@ -52,6 +52,11 @@ impl Source {
     }
 }
 
+/// The definitions of one file; `-` is the standard input.
+pub(super) fn in_file(path: &Path) -> Result<Definitions> {
+    if path == Path::new("-") { parse(&input()?, "the standard input") } else { from_file(path) }
+}
+
 fn input() -> Result<String> {
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).context("cannot read the standard input")?;

@@ -1,0 +1,272 @@
+//! Names of imported types, fields and variants: unique, and as short as that allows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::types::Item;
+use crate::names::{camel_case, snake};
+
+/// Names that mean something else in a module of types: the prelude's, and what the module imports.
+const TAKEN: &[&str] = &[
+    "ApplyConfiguration",
+    "AsMut",
+    "AsRef",
+    "BTreeMap",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "DeepCopy",
+    "Default",
+    "Deserialize",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Item",
+    "Iterator",
+    "KubeSchema",
+    "ListMeta",
+    "None",
+    "Object",
+    "ObjectList",
+    "ObjectMeta",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Serialize",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Value",
+    "Vec",
+];
+
+/// The name of each item, in their order. `reserved` are names of other types that the module knows.
+pub(super) fn of_items(items: &[Item], reserved: &BTreeSet<String>) -> Vec<String> {
+    let mut lengths: Vec<usize> = items.iter().map(|item| shortest(&item.path)).collect();
+    loop {
+        let names: Vec<String> = items.iter().zip(&lengths).map(|(item, length)| name(&item.path, *length)).collect();
+        let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, name) in names.iter().enumerate() {
+            holders.entry(name).or_default().push(i);
+        }
+        let mut grown = false;
+        for (name, holders) in holders {
+            if holders.len() == 1 && !is_taken(name, reserved, items[holders[0]].path.len()) {
+                continue;
+            }
+            for i in holders.into_iter().filter(|i| lengths[*i] < items[*i].path.len()).collect::<Vec<_>>() {
+                lengths[i] += 1;
+                grown = true;
+            }
+        }
+        if !grown {
+            return numbered(names);
+        }
+    }
+}
+
+/// Words that say too little alone.
+const VAGUE: &[&str] = &[
+    "Config", "Data", "Group", "Item", "Kind", "Key", "Metadata", "Mode", "Name", "Operator", "Options", "Reason",
+    "Ref", "Scope", "Source", "Spec", "State", "Status", "Target", "Template", "Type", "Version",
+];
+
+/// A kind has its own name, and its spec and status have it in theirs.
+fn shortest(path: &[String]) -> usize {
+    let is_vague = path.last().is_some_and(|last| VAGUE.contains(&last.as_str()));
+    path.len().min(if path.len() <= 2 || is_vague { 2 } else { 1 })
+}
+
+fn is_taken(name: &str, reserved: &BTreeSet<String>, words: usize) -> bool {
+    let no_name = !name.starts_with(|c: char| c.is_alphabetic());
+    words > 1 && (no_name || TAKEN.contains(&name) || reserved.contains(name))
+}
+
+/// The last words of a path.
+fn name(path: &[String], words: usize) -> String {
+    path[path.len() - words..].concat()
+}
+
+/// Names that are still the same are told apart by a number.
+fn numbered(names: Vec<String>) -> Vec<String> {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let free = |name: String, seen: &BTreeSet<String>| {
+        (2..).map(|i| format!("{name}{i}")).find(|name| !seen.contains(name)).unwrap_or(name.clone())
+    };
+    names
+        .into_iter()
+        .map(|name| {
+            let name = if seen.contains(&name) { free(name, &seen) } else { name };
+            seen.insert(name.clone());
+            name
+        })
+        .collect()
+}
+
+/// `PodTemplate` of `podTemplate`: each word begins with a capital, all else is as it was.
+pub(super) fn pascal(json: &str) -> String {
+    let words = json.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(crate::names::pascal).collect()
+}
+
+/// One of several: `Rule` of `Rules`.
+pub(super) fn singular(plural: &str) -> String {
+    let endings =
+        [("iases", "ias"), ("ies", "y"), ("sses", "ss"), ("uses", "us"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")];
+    if let Some((stem, ending)) = endings
+        .iter()
+        .find_map(|(end, one)| plural.strip_suffix(end).map(|stem| (stem, one)))
+        .filter(|of| of.0.len() > 1)
+    {
+        return format!("{stem}{ending}");
+    }
+    let is_singular = ["ss", "us", "is"].iter().any(|end| plural.ends_with(end)) || plural.len() < 3;
+    match plural.strip_suffix('s') {
+        Some(stem) if !is_singular => stem.to_owned(),
+        _ => plural.to_owned(),
+    }
+}
+
+/// The name of a field in Rust, without `r#`.
+pub(super) fn field(json: &str) -> String {
+    let words: Vec<String> =
+        json.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(snake).collect();
+    let name = words.join("_");
+    match name.as_str() {
+        "self" | "super" | "crate" => format!("{name}_"),
+        "" => "unnamed".to_owned(),
+        name if name.starts_with(|c: char| c.is_ascii_digit()) => format!("n{name}"),
+        name => name.to_owned(),
+    }
+}
+
+/// What serde's `rename_all = "camelCase"` makes of a field.
+pub(super) fn in_json(field: &str) -> String {
+    camel_case(field)
+}
+
+/// The name of a variant for a word: as it is if it is a name in Rust's manner.
+pub(super) fn variant(word: &str) -> String {
+    let is_plain = word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.chars().all(|c| c.is_ascii_alphanumeric())
+        && (word.len() == 1 || word.contains(|c: char| c.is_ascii_lowercase()));
+    if is_plain && word != "Self" {
+        return word.to_owned();
+    }
+    let words = word.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = words
+        .map(|word| match word.contains(|c: char| c.is_lowercase()) {
+            true => crate::names::pascal(word),
+            false => crate::names::pascal(&word.to_lowercase()),
+        })
+        .collect();
+    match name.as_str() {
+        "" if word.is_empty() => "Empty".to_owned(),
+        "" => word.chars().map(symbol).collect(),
+        "Self" => "Itself".to_owned(),
+        name if name.starts_with(|c: char| !c.is_alphabetic()) => format!("N{name}"),
+        name => name.to_owned(),
+    }
+}
+
+fn symbol(c: char) -> &'static str {
+    match c {
+        '*' => "Star",
+        '+' => "Plus",
+        '-' => "Minus",
+        '=' => "Equal",
+        '!' => "Not",
+        '<' => "Less",
+        '>' => "Greater",
+        '/' => "Slash",
+        '.' => "Dot",
+        '&' => "And",
+        '|' => "Or",
+        _ => "Sign",
+    }
+}
+
+/// Whether these are names of their own, each once.
+pub(super) fn are_distinct(names: &[String]) -> bool {
+    names.iter().collect::<BTreeSet<_>>().len() == names.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_lists_are_one() {
+        for (many, one) in [
+            ("Rules", "Rule"),
+            ("Matches", "Match"),
+            ("Policies", "Policy"),
+            ("Addresses", "Address"),
+            ("Statuses", "Status"),
+            ("Status", "Status"),
+            ("ParentRefs", "ParentRef"),
+        ] {
+            assert_eq!(singular(many), one);
+        }
+    }
+
+    #[test]
+    fn fields_are_identifiers_whatever_their_name() {
+        for (json, name) in [
+            ("maxSpeed", "max_speed"),
+            ("podIPs", "pod_ips"),
+            ("self", "self_"),
+            ("$ref", "ref"),
+            ("5xx", "n5xx"),
+            ("x-kubernetes", "x_kubernetes"),
+            ("--", "unnamed"),
+            ("x\u{b2}", "x"),
+        ] {
+            assert_eq!(field(json), name);
+        }
+    }
+
+    #[test]
+    fn variants_are_names_whatever_the_word() {
+        for (word, name) in [
+            ("PathPrefix", "PathPrefix"),
+            ("IPAddress", "IPAddress"),
+            ("GET", "Get"),
+            ("aws-eks", "AwsEks"),
+            ("HTTP-01", "Http01"),
+            ("digital signature", "DigitalSignature"),
+            ("", "Empty"),
+            ("*", "Star"),
+            ("!=", "NotEqual"),
+            ("1.2", "N12"),
+            ("Self", "Itself"),
+            ("\u{b2}", "Sign"),
+        ] {
+            assert_eq!(variant(word), name);
+        }
+    }
+}

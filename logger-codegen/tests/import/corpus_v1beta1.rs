@@ -1,0 +1,52 @@
+//! Version `v1beta1` of group `corpus.example.com`, imported with `cargo xtask crd import`.
+// Docs and names are those of the definition.
+#![allow(missing_docs, rustdoc::bare_urls, rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
+#![allow(rustdoc::invalid_rust_codeblocks)]
+#![allow(clippy::doc_lazy_continuation, clippy::doc_markdown, clippy::doc_overindented_list_items)]
+#![allow(clippy::enum_variant_names, clippy::large_enum_variant, clippy::struct_excessive_bools)]
+#![allow(clippy::struct_field_names, clippy::too_long_first_doc_paragraph)]
+#![allow(deprecated)]
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
+
+/// Gadget is as it was.
+#[deprecated(note = r#"corpus.example.com/v1beta1 Gadget is gone; use "v1""#)]
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    ApplyConfiguration,
+    DeepCopy,
+    KubeSchema,
+    Object
+)]
+#[k8s(
+    plural = "gadgets",
+    singular = "gadgetry",
+    short_names = ["gd"],
+    categories = ["all"],
+    scope = "Namespaced",
+    unserved
+)]
+pub struct Gadget {
+    /// Its name, labels and all that every object has.
+    pub metadata: ObjectMeta,
+    pub data: Option<BTreeMap<String, String>>,
+}
+
+/// A list of objects of kind `Gadget`.
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
+pub struct GadgetList {
+    /// Version and continuation.
+    pub metadata: ListMeta,
+    /// The objects.
+    pub items: Vec<Gadget>,
+}
+
+logger_core::group_version! {
+    group = "corpus.example.com", version = "v1beta1", kinds = [Gadget, GadgetList]
+}
