@@ -22,6 +22,7 @@ mod macros;
 mod parser;
 mod program;
 mod rules;
+mod run_cost;
 mod schema;
 mod syntax;
 mod types;

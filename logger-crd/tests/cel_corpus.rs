@@ -3,7 +3,7 @@
 //! `cargo test -p tests --test e2e cel` asks the server again.
 
 mod cel_corpus {
-    pub mod cases;
+    pub(crate) mod cases;
 }
 
 use std::fmt::Write;
@@ -88,4 +88,32 @@ fn rules_have_the_outcome_they_have_on_the_server() {
     assert_eq!(answers.next(), None, "each answer has a run; record them anew");
     assert!(count >= 60, "{count} runs are too few");
     assert!(differences.is_empty(), "of {count} runs:\n{differences}");
+}
+
+#[test]
+fn broken_rules_are_refused_and_nothing_panics() {
+    for file in cases::FILES {
+        for case in cases::cases(file).iter().step_by(3) {
+            let Some(rule) = case.schema["properties"]["spec"]["x-kubernetes-validations"][0]["rule"].as_str() else {
+                continue;
+            };
+            let chars: Vec<char> = rule.chars().collect();
+            for cut in (0..chars.len()).step_by(4) {
+                let truncated: String = chars[..cut].iter().collect();
+                let without: String = chars[..cut].iter().chain(&chars[cut + 1..]).collect();
+                let doubled: String = chars[..=cut].iter().chain(&chars[cut..]).collect();
+                for text in [truncated, without, doubled] {
+                    let mut schema = case.schema.clone();
+                    schema["properties"]["spec"]["x-kubernetes-validations"][0]["rule"] = json!(text);
+                    let program = Program::compile_unchecked(&schema);
+                    let spec =
+                        json!({"s": "a", "i": 1, "l": [1, 2], "map": {"a": "b"}, "things": [{"k": "a", "v": 1}]});
+                    let violations = program.validate(&json!({"spec": spec}), None);
+                    assert!(violations.iter().all(|violation| !violation.message().is_empty()), "{text}");
+                    let refused = !check_schema(&schema).is_empty();
+                    assert!(refused || !text.trim().is_empty());
+                }
+            }
+        }
+    }
 }

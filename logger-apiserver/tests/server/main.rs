@@ -8,6 +8,7 @@ mod definitions;
 mod deletes;
 mod http_rules;
 mod reads;
+mod rules;
 mod scales;
 mod schemas;
 mod support;

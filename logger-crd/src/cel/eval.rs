@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{
     checker::{self, Checked},
-    library,
+    library, run_cost,
     syntax::{ACCUMULATOR, Call, Comprehension, Element, Expr, ExprKind, Literal, Select, operator},
     types::Type,
     value::{Failure, List, Outcome, Value},
@@ -167,11 +167,7 @@ impl<'a> Run<'a> {
         for arg in call.target.as_deref().into_iter().chain(&call.args) {
             args.push(self.eval(arg)?);
         }
-        let size = args.iter().filter_map(Value::size).max().unwrap_or(1);
-        // Strings and lists cost about a tenth of their length, patterns by their own length too.
-        let pattern = matches!(call.function.as_str(), "matches" | "find" | "findAll" | "contains");
-        let factor = if pattern { args.get(1).and_then(Value::size).unwrap_or(1).div_ceil(4) } else { 1 };
-        self.spend(u64::try_from(size.div_ceil(10).saturating_mul(factor)).unwrap_or(u64::MAX).max(1))?;
+        self.spend(run_cost::of_call(&call.function, &args))?;
         library::call(&call.function, call.target.is_some(), &args)
     }
 

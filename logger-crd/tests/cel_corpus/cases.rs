@@ -7,33 +7,33 @@ use std::{fs, path::PathBuf};
 use serde_json::{Map, Value, json};
 
 /// The files with rules; each has its answers beside it.
-pub const FILES: [&str; 9] =
+pub(crate) const FILES: [&str; 9] =
     ["types", "escapes", "syntax", "macros", "optional", "library", "messages", "places", "cost"];
 
 /// The file with rules that are run.
-pub const RUNS: &str = "eval";
+pub(crate) const RUNS: &str = "eval";
 
 /// One thing the server says is wrong: field, reason, message. Where it names the schema, `$` stands for it.
-pub type Cause = (String, String, String);
+pub(crate) type Cause = (String, String, String);
 
 /// A schema of a definition.
-pub struct Case {
+pub(crate) struct Case {
     /// As it is in the file.
-    pub written: Value,
-    pub schema: Value,
+    pub(crate) written: Value,
+    pub(crate) schema: Value,
 }
 
 /// Rules on a schema, and what they are run on.
-pub struct Group {
+pub(crate) struct Group {
     /// The schema with its rules.
-    pub schema: Value,
-    pub runs: Vec<Run>,
+    pub(crate) schema: Value,
+    pub(crate) runs: Vec<Run>,
 }
 
 /// A value, and what it replaces.
-pub struct Run {
-    pub new: Value,
-    pub old: Option<Value>,
+pub(crate) struct Run {
+    pub(crate) new: Value,
+    pub(crate) old: Option<Value>,
 }
 
 fn file(name: &str) -> PathBuf {
@@ -50,20 +50,20 @@ fn yaml(name: &str) -> Value {
 }
 
 /// What the server says of each case or run of a file.
-pub fn answers(name: &str) -> Vec<Vec<Cause>> {
+pub(crate) fn answers(name: &str) -> Vec<Vec<Cause>> {
     let name = format!("{name}.answers.json");
     serde_json::from_str(&text(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The cases of a file.
-pub fn cases(name: &str) -> Vec<Case> {
+pub(crate) fn cases(name: &str) -> Vec<Case> {
     let base = yaml("base");
     let Value::Array(cases) = yaml(name) else { panic!("{name} is a list of cases") };
     cases.into_iter().map(|written| Case { schema: expand(&written, &base), written }).collect()
 }
 
 /// The groups of rules that are run.
-pub fn groups() -> Vec<Group> {
+pub(crate) fn groups() -> Vec<Group> {
     let base = yaml("base");
     let Value::Array(groups) = yaml(RUNS) else { panic!("{RUNS} is a list of groups") };
     let run = |run: &Value| Run { new: run["new"].clone(), old: run.get("old").cloned() };

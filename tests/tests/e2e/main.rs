@@ -3,6 +3,7 @@
 //! Without a control plane it is skipped with one line that says how to get one; with
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
+mod cel;
 mod definitions;
 mod kubectl;
 mod quickstart;

@@ -1,5 +1,7 @@
 //! Functions of strings, of patterns on them, and of what they are made of.
 
+use std::rc::Rc;
+
 use super::{
     convert,
     formatting::{self, Clause},
@@ -53,7 +55,7 @@ fn on_list<'a>(function: &str, args: &[Value<'a>]) -> Option<Outcome<Value<'a>>>
     }
 }
 
-fn regex(pattern: &str) -> Outcome<regex::Regex> {
+fn regex(pattern: &str) -> Outcome<Rc<regex::Regex>> {
     pattern::compile(pattern).map_err(|error| Failure::new(format!("Illegal regex: {error}")))
 }
 
