@@ -392,11 +392,9 @@ pub(super) fn escape(text: &str) -> Result<(u32, &str), Error> {
 /// Up to three octal digits.
 fn octal(first: char, rest: &str) -> (u32, &str) {
     let more = rest.chars().take(2).take_while(|c| c.is_digit(8)).count();
-    let code = rest[..more]
-        .chars()
-        .chain([])
-        .fold(first.to_digit(8).unwrap_or_default(), |code, c| code * 8 + c.to_digit(8).unwrap_or_default());
-    (code, &rest[more..])
+    let (digits, rest) = rest.split_at(more);
+    let value = |c: char| c.to_digit(8).unwrap_or_default();
+    (digits.chars().fold(value(first), |code, c| code * 8 + value(c)), rest)
 }
 
 /// `\x41` or `\x{1F600}`.
