@@ -1,7 +1,8 @@
 //! Definitions from elsewhere, imported, compiled and generated again: what comes out is what went in.
 //!
 //! `CRD_CORPUS` names the directory they are in, at any depth. It takes minutes, so it runs only when asked for:
-//! `CRD_CORPUS=.. cargo test -p logger-codegen --test import_round_trip -- --ignored --nocapture`.
+//! `CRD_CORPUS=.. cargo test -p logger-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
+//! set, the crate must pass clippy and rustdoc too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -73,20 +74,24 @@ fn round_trip(definitions: &[Value], structs: Structs) -> BTreeMap<String, Value
     fs::create_dir_all(project.join("src")).unwrap();
     fs::write(project.join("Cargo.toml"), manifest(repository)).unwrap();
     fs::copy(repository.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
-    let mut main = "//! Imported types, and what generates their definitions.\n".to_owned();
+    let mut library = "//! Imported types.\n".to_owned();
     for module in &modules {
         fs::write(project.join(format!("src/{}.rs", module.module)), &module.source).unwrap();
-        main += &format!("pub mod {};\n", module.module);
+        library += &format!("pub mod {};\n", module.module);
     }
-    let groups: Vec<String> = modules.iter().map(|module| format!("{}::API_GROUP", module.module)).collect();
-    main += &format!("fn main() -> std::process::ExitCode {{ logger_codegen::cli(&[{}]) }}\n", groups.join(", "));
-    fs::write(project.join("src/main.rs"), main).unwrap();
+    let groups: Vec<String> =
+        modules.iter().map(|module| format!("import_round_trip::{}::API_GROUP", module.module)).collect();
+    let main = format!("fn main() -> std::process::ExitCode {{ logger_codegen::cli(&[{}]) }}\n", groups.join(", "));
+    fs::write(project.join("src/lib.rs"), library).unwrap();
+    fs::write(project.join("src/main.rs"), "//! Generates the definitions.\n".to_owned() + &main).unwrap();
     // A place for the client, which nobody compiles here.
     fs::create_dir_all(project.join("client/src")).unwrap();
     fs::write(project.join("client/Cargo.toml"), "[package]\nname = \"client\"\nversion = \"0.0.0\"\n").unwrap();
     cargo(&project, &["run", "--quiet", "--", "codegen", "--root", ".", "--client-dir", "client/src"]);
-    if env::var_os("IMPORT_CLIPPY").is_some() {
-        cargo(&project, &["clippy", "--quiet", "--", "-D", "warnings", "-W", "clippy::pedantic"]);
+    if env::var_os("IMPORT_LINTS").is_some() {
+        cargo(&project, &["clippy", "--quiet", "--lib", "--", "-D", "warnings", "-W", "clippy::pedantic"]);
+        cargo(&project, &["test", "--quiet", "--doc"]);
+        cargo(&project, &["rustdoc", "--quiet", "--lib", "--", "-D", "warnings"]);
     }
     let files = fs::read_dir(project.join("config/crd/bases")).unwrap();
     let read = |path: PathBuf| serde_saphyr::from_str::<Value>(&fs::read_to_string(path).unwrap()).unwrap();

@@ -54,7 +54,7 @@ fn bounds_word(key: &str) -> Option<&'static str> {
 
 /// The keywords, rules apart.
 fn words(facts: &Facts) -> Vec<TokenStream> {
-    let mut words: Vec<TokenStream> = facts.choices.iter().map(|choice| one_of(choice)).collect();
+    let mut words: Vec<TokenStream> = facts.choices.iter().map(one_of).collect();
     if !words.is_empty() {
         words.push(quote!(via = schema));
     }
@@ -182,10 +182,8 @@ pub(super) fn number(value: &Value) -> TokenStream {
 
 /// A text, raw where that is easier to read.
 pub(super) fn text(text: &str) -> Literal {
-    let reads_well_raw = text.contains(['"', '\\'])
-        && !text.contains('\r')
-        && !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
-    if !reads_well_raw && !(text.contains('\n') && !text.contains('\r')) {
+    let is_raw = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    if !text.contains(['"', '\\', '\n']) || !text.chars().all(is_raw) {
         return Literal::string(text);
     }
     let hashes = (0..).map(|count| "#".repeat(count)).find(|hashes| !text.contains(&format!("\"{hashes}")));

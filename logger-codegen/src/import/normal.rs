@@ -55,7 +55,7 @@ fn spec(spec: &mut Map<String, Value>) {
 fn version(version: &mut Map<String, Value>) {
     version.retain(|key, value| ["served", "storage"].contains(&key.as_str()) || !is_nothing(value));
     for column in lists(version, "additionalPrinterColumns") {
-        column.retain(|key, value| !is_nothing(value) && !(key == "priority" && *value == json!(0)));
+        column.retain(|key, value| !(is_nothing(value) || (key == "priority" && *value == json!(0))));
     }
     if let Some(root) = version.get_mut("schema").and_then(|schema| schema.get_mut("openAPIV3Schema")) {
         schema(root);
@@ -98,7 +98,7 @@ pub(super) fn schema(schema: &mut Value) {
         required.dedup();
     }
     for rule in lists(node, "x-kubernetes-validations") {
-        rule.retain(|key, value| !is_nothing(value) && !(key == "reason" && value == "FieldValueInvalid"));
+        rule.retain(|key, value| !(is_nothing(value) || (key == "reason" && value == "FieldValueInvalid")));
     }
     for (key, below) in node.iter_mut() {
         match key.as_str() {

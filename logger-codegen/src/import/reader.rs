@@ -278,7 +278,9 @@ impl Reader {
             }
             Some(values) => {
                 let (ty, each) = self.element(&values, &at.below("{}"))?;
-                let mut facts = self.facts(node, at);
+                let more = self.facts(node, at);
+                facts.said.extend(more.said);
+                facts.extend.extend(more.extend);
                 facts.each = (!each.is_empty()).then(|| Box::new(each));
                 Some((Type::Map(Box::new(ty)), facts))
             }
@@ -294,8 +296,7 @@ impl Reader {
 
     /// An object with fields: a type of Kubernetes' own, an enum of variants, or a struct.
     fn of_fields(&mut self, node: Node, place: &Place<'_>, at: &At) -> Type {
-        let mut schema = Value::Object(node.clone());
-        if let Some(known) = self.known(&mut schema, &node, at) {
+        if let Some(known) = self.known(&node, place, at) {
             return Type::Known(known);
         }
         Type::Own(self.own(Value::Object(node.clone()), place.docs(), at, |reader| match variants(&node) {
@@ -304,12 +305,15 @@ impl Reader {
         }))
     }
 
-    fn known(&mut self, schema: &mut Value, node: &Node, at: &At) -> Option<&'static Known> {
-        let Value::Object(whole) = schema else { return None };
-        whole.insert("type".to_owned(), json!("object"));
-        let known = Some(()).filter(|()| self.kubernetes && node.contains_key("properties"));
-        let (known, is_described_so) = known.and_then(|()| kubernetes::of_schema(schema))?;
-        if !is_described_so {
+    fn known(&mut self, node: &Node, place: &Place<'_>, at: &At) -> Option<&'static Known> {
+        if !self.kubernetes || !node.contains_key("properties") {
+            return None;
+        }
+        let mut schema = node.clone();
+        schema.insert("type".to_owned(), json!("object"));
+        let (known, is_described_so) = kubernetes::of_schema(&Value::Object(schema))?;
+        // Where no field has docs, those of the type are in the schema.
+        if !is_described_so || place.is_element || place.docs.is_none() {
             let Known { module, name, .. } = known;
             self.described_otherwise.entry(format!("{module}::{name}")).or_default().push(at.shown.clone());
         }
