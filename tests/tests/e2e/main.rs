@@ -4,6 +4,7 @@
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
+mod controller_gen;
 mod definitions;
 mod kubectl;
 mod quickstart;
@@ -38,6 +39,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let control_plane = Arc::new(ControlPlane::start(&assets)?);
     kubectl::install(&control_plane).map_err(|failed| failed.message().unwrap_or_default().to_owned())?;
     let trials = scenarios(&control_plane)
+        .chain(controller_gen::trials(&control_plane))
         .chain(definitions::trials(&control_plane))
         .chain(kubectl::trials(&control_plane))
         .chain(quickstart::trials(&control_plane))
