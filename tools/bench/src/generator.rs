@@ -52,6 +52,7 @@ struct Bench {
     all_of_go: Timings,
     edit: Timings,
     generator: Timings,
+    definitions: Timings,
     check: Timings,
 }
 
@@ -75,6 +76,7 @@ impl Bench {
             all_of_go: Timings::default(),
             edit: Timings::default(),
             generator: Timings::default(),
+            definitions: Timings::default(),
             check: Timings::default(),
         })
     }
@@ -103,6 +105,7 @@ impl Bench {
             }
             self.generator.push(timed(&mut self.rust.generator())?);
             self.check.push(timed(self.rust.generator().arg("--check"))?);
+            self.definitions.push(timed(self.rust.generator().arg("--stdout"))?);
         }
         Ok(())
     }
@@ -131,9 +134,29 @@ impl Bench {
         row("our generator alone", &self.generator, true);
         row("our generator alone, --check", &self.check, true);
         println!("{table}");
+        self.print_definitions();
         let (go_files, go_lines) = files::count(&self.go.generated())?;
         let (files, lines) = files::count(&self.rust.generated())?;
         println!("written: Go {go_files} files, {go_lines} lines; ours {files} files, {lines} lines\n");
         Ok(())
+    }
+
+    /// CRDs alone: ours are printed, since only all of it is written at once.
+    fn print_definitions(&self) {
+        let mut table = Table::new(["CRDs alone", "s, median", "s, least", "CPU s", "times as fast", "by CPU s"]);
+        let steps = go::STEPS.iter().zip(&self.steps);
+        for (step, theirs) in steps.filter(|(step, _)| step.name == "controller-gen crd") {
+            for (name, of) in [(step.name, theirs), ("codegen --stdout", &self.definitions)] {
+                table.row([
+                    name.to_owned(),
+                    format!("{:.3}", of.elapsed.median()),
+                    format!("{:.3}", of.elapsed.min()),
+                    format!("{:.2}", of.computed.median()),
+                    format!("{:.1}", theirs.elapsed.median() / of.elapsed.median()),
+                    format!("{:.1}", theirs.computed.median() / of.computed.median()),
+                ]);
+            }
+        }
+        println!("{table}");
     }
 }
