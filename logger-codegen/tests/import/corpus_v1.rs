@@ -101,7 +101,7 @@ pub struct GadgetList {
 #[schema(
     validation(
         rule = r#"!has(self.replicas) || self.replicas > 0 || self.type == "big""#,
-        message_expression = "'not ' + string(self.replicas)",
+        message_expression = "'not none'",
         reason = "FieldValueForbidden",
         field_path = ".replicas"
     )
@@ -138,10 +138,7 @@ pub struct GadgetSpec {
     #[schema(length = 1..= 63, pattern = r"^[a-z]\w*$")]
     #[schema(validation(rule = "self == oldSelf", message = "it's immutable"))]
     #[schema(
-        validation(
-            rule = "!oldSelf.hasValue() || self.startsWith(oldSelf.value())",
-            optional_old_self
-        )
+        validation(rule = "oldSelf.hasValue() || self != 'none'", optional_old_self)
     )]
     pub color: String,
     /// Any object.
