@@ -1,6 +1,8 @@
 //! Definitions imported as Rust: the corpus in `tests/corpus/import` is imported as the modules beside this file, whose
 //! types generate the corpus.
 
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
@@ -11,10 +13,10 @@ use serde_json::{Value, json};
 
 #[rustfmt::skip]
 #[path = "import/corpus_v1.rs"]
-mod corpus_v1;
+pub mod corpus_v1;
 #[rustfmt::skip]
 #[path = "import/corpus_v1beta1.rs"]
-mod corpus_v1beta1;
+pub mod corpus_v1beta1;
 
 /// The definitions that are imported, each with each keyword it can have.
 fn corpus() -> Vec<Value> {

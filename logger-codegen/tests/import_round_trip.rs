@@ -4,6 +4,8 @@
 //! `CRD_CORPUS=.. cargo test -p logger-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
 //! set, the crate must pass clippy and rustdoc too.
 
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -43,6 +43,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(definitions::trials(&control_plane))
         .chain(kubectl::trials(&control_plane))
         .chain(quickstart::trials(&control_plane))
+        .chain(cel::trials(&control_plane))
         .chain(values::trials(&control_plane));
     Ok(libtest_mimic::run(args, trials.collect()).exit_code())
 }
