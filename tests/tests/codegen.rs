@@ -206,7 +206,7 @@ fn every_mistake_is_named_with_its_rust_item_and_nothing_is_written() {
         ),
         (
             "Broken.spec.tree.children[]",
-            "`Tree` → `Tree` contains itself, and a structural schema has no references; say with `#[k8s(depth = N)]` how many levels are spelled out, or break the cycle with `serde_json::Value`",
+            "`Tree` → `Tree` contains itself, and a structural schema has no references; say with `#[schema(depth = N)]` how many levels are spelled out, or break the cycle with `serde_json::Value`",
         ),
         ("Broken.status", "a new object has no status: make it an `Option`, or add `#[serde(default)]`"),
     ];

@@ -64,8 +64,17 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 7] =
-    ["logger-core", "logger-derive", "logger-codegen", "logger-runtime", "logger-apiserver", "xtask", "tools/envtest"];
+const CRATES: [&str; 9] = [
+    "logger-core",
+    "logger-crd",
+    "logger-derive",
+    "logger-codegen",
+    "logger-runtime",
+    "logger-apiserver",
+    "xtask",
+    "tools/envtest",
+    "tools/overlay",
+];
 /// These may name kinds of ours.
 const OTHERS: [&str; 5] = ["logger-types", "logger-client", "tests", "examples/quickstart", "tools/bench"];
 
