@@ -32,6 +32,7 @@ pub(crate) const SCHEMA_TYPE: Place = Place {
         TITLE,
         EXTERNAL_DOCS,
         ALLOW_FLOAT,
+        EACH,
         krate("#[schema(crate = my_core)]"),
     ],
 };
