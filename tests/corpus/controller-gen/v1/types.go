@@ -244,8 +244,25 @@ type Lists struct {
 	// +optional
 	Plain []Ship `json:"plain,omitempty"`
 	// Lists of lists.
+	// +kubebuilder:validation:items:MinItems=1
+	// +kubebuilder:validation:items:MaxItems=4
 	// +optional
 	Nested [][]string `json:"nested,omitempty"`
+	// Lists of maps.
+	// +kubebuilder:validation:items:MinProperties=1
+	// +kubebuilder:validation:items:MaxProperties=4
+	// +optional
+	Tables []map[string]string `json:"tables,omitempty"`
+	// Each is above 0 and below 10.
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=10
+	// +kubebuilder:validation:items:ExclusiveMinimum=true
+	// +kubebuilder:validation:items:ExclusiveMaximum=true
+	// +optional
+	Inside []int64 `json:"inside,omitempty"`
+	// A set by its type.
+	// +optional
+	Flags Flags `json:"flags,omitempty"`
 	// Each has a form.
 	// +kubebuilder:validation:items:Format=ipv4
 	// +optional
@@ -261,6 +278,12 @@ type Lists struct {
 	// +optional
 	Bytes []byte `json:"bytes,omitempty"`
 }
+
+// Flags are flown.
+// +listType=set
+// +kubebuilder:validation:MaxItems=8
+// +kubebuilder:validation:items:MaxLength=20
+type Flags []string
 
 // Ship is one of a Fleet.
 type Ship struct {
@@ -297,7 +320,15 @@ type Maps struct {
 	// Lists by name.
 	// +optional
 	Lists map[string][]string `json:"lists,omitempty"`
+	// Atomic by its type.
+	// +optional
+	Notes Notes `json:"notes,omitempty"`
 }
+
+// Notes are written down.
+// +mapType=atomic
+// +kubebuilder:validation:MaxProperties=4
+type Notes map[string]string
 
 // Structs are structs of each kind.
 type Structs struct {
