@@ -75,9 +75,9 @@ pub trait CustomResource: Object + Clone + Serialize + DeserializeOwned {
 }
 
 /// How a type that kube's derive made comes into a scheme.
-pub struct Registered<T>(PhantomData<T>);
+pub struct Entry<T>(PhantomData<T>);
 
-impl<T: CustomResource> Registered<T> {
+impl<T: CustomResource> Entry<T> {
     /// Registers it, and its list.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ pub trait Refused {
     }
 }
 
-impl<T> Refused for Registered<T> {}
+impl<T> Refused for Entry<T> {}
 
 /// A list of a kind that kube's derive made, as a scheme decodes it.
 #[derive(Clone, Debug, serde::Deserialize)]

@@ -92,19 +92,25 @@ impl Judge {
             () if found.iter().any(blocks) => {
                 vec![Finding::invalid("<nil>".to_owned(), Value::Null, NOT_CHECKED).showing("null".to_owned())]
             }
-            () => self.program.validate(new, old).into_iter().map(finding).collect(),
+            () => self.program.validate(new, old).into_iter().map(|violation| finding(violation, "")).collect(),
         }
     }
 }
 
-fn finding(violation: Violation) -> Finding {
+/// What a rule says of a value at `base`.
+pub(crate) fn finding(violation: Violation, base: &str) -> Finding {
     let reason = match violation.reason {
         ViolationReason::Invalid => Reason::Invalid,
         ViolationReason::Forbidden => Reason::Forbidden,
         ViolationReason::Required => Reason::Required,
         ViolationReason::Duplicate => Reason::Duplicate,
     };
-    let path = if violation.path.is_empty() { "<nil>".to_owned() } else { violation.path };
+    let path = match (base, violation.path) {
+        ("", path) if path.is_empty() => "<nil>".to_owned(),
+        ("", path) => path,
+        (base, path) if path.is_empty() || path.starts_with('[') => format!("{base}{path}"),
+        (base, path) => format!("{base}.{path}"),
+    };
     Finding::new(path, reason, violation.value, violation.detail)
 }
 

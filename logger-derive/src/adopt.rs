@@ -102,7 +102,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use #krate::adopt::Refused as _;
             #(#krate::adopt::add_built_in::<#built_in>(scheme)?;)*
-            #(#krate::adopt::Registered::<#custom_paths>::add_to_scheme(scheme)?;)*
+            #(#krate::adopt::Entry::<#custom_paths>::add_to_scheme(scheme)?;)*
             ::core::result::Result::Ok(())
         }
     }

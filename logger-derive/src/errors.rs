@@ -53,7 +53,7 @@ fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     let expected = || grammar::expected(within, keyword.unwrap_or_default());
     let unparsed = matches!(item, Some(NestedMeta::NameValueInvalidExpr(_)));
     let message = match text.split_once(' ') {
-        Some(("Unknown", rest)) if rest.starts_with("field") => unknown(rest),
+        Some(("Unknown", rest)) if rest.starts_with("field") => unknown(rest, error),
         Some(("Duplicate", rest)) => format!("{}: given twice; keep one", rest.trim_start_matches("field ")),
         Some(("Missing", rest)) => grammar::missing(keyword, rest.trim_start_matches("field ").trim_matches('`')),
         Some(("Unexpected" | "Unknown", _)) => expected(),
@@ -67,13 +67,32 @@ fn reword(item: Option<&NestedMeta>, error: &darling::Error) -> syn::Error {
     }
 }
 
-fn unknown(rest: &str) -> String {
+fn unknown(rest: &str, error: &darling::Error) -> String {
     let text = rest
         .replace("field: ", "unknown keyword ")
         .replace(". Did you mean", "; did you mean")
         .replace(". Available values: ", "; expected one of ");
+    if !text.contains(';') {
+        return format!("{text}; {}", all_keywords(error));
+    }
     match text.contains(", ") {
         true => text,
         false => text.replace("expected one of", "expected"),
+    }
+}
+
+/// The keywords that there are. darling knows them all, but tells nine at most.
+fn all_keywords(error: &darling::Error) -> String {
+    const READABLE: usize = 16;
+    let known = format!("{error:?}");
+    let alternatives = known.split_once("alts: {").and_then(|(_, rest)| rest.split_once('}')).map(|(words, _)| words);
+    let mut words: Vec<_> =
+        alternatives.into_iter().flat_map(|words| words.split(", ")).map(|word| word.trim_matches('"')).collect();
+    words.sort_unstable();
+    match words.len() {
+        1..=READABLE => {
+            format!("expected one of {}", words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "))
+        }
+        _ => "`cargo xtask codegen explain` tells of all there are".to_owned(),
     }
 }

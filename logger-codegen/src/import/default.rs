@@ -67,6 +67,7 @@ pub(super) fn literal(value: &Value, ty: &Type, written: &Written<'_>) -> Option
 pub(super) fn expression(value: &Value, ty: &Type, written: &Written<'_>) -> Result<TokenStream, String> {
     if let Some(literal) = literal(value, ty, written) {
         return Ok(match ty {
+            Type::Text if value == "" => quote!(String::new()),
             Type::Text => quote!(#literal.to_owned()),
             _ => literal,
         });

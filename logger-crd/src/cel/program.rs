@@ -51,8 +51,14 @@ impl Program {
     /// Compiles what compiles, and leaves out the rest.
     #[must_use]
     pub fn compile_unchecked(schema: &Json) -> Self {
+        Self::of_part(schema, true)
+    }
+
+    /// As [`compile_unchecked`](Self::compile_unchecked), of a schema below the root unless `is_root`.
+    #[must_use]
+    pub(crate) fn of_part(schema: &Json, is_root: bool) -> Self {
         let node = Node::of(schema);
-        let root = node.has_rules().then(|| validator(&node, declare(&node, true).as_ref(), true)).flatten();
+        let root = node.has_rules().then(|| validator(&node, declare(&node, is_root).as_ref(), is_root)).flatten();
         Program { root }
     }
 

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::path::Path;
 use crate::{
+    cel::Program,
     finding::Finding,
+    judge,
     schema::Schema,
     value::{coerce, prune_value, resource, validate_default},
 };
@@ -62,6 +64,18 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The rules of its schema that a default breaks, first as if it were there before, then as if it were new.
+fn by_rules(value: &Value, schema: Schema<'_>, base: &str, is_object: bool) -> Vec<Finding> {
+    let program = Program::of_part(schema.0, is_object);
+    let run = |old| -> Vec<Finding> {
+        program.validate(value, old).into_iter().map(|violation| judge::finding(violation, base)).collect()
+    };
+    match run(Some(value)) {
+        broken if broken.is_empty() => run(None),
+        broken => broken,
+    }
+}
+
 impl Walk {
     fn node<'a>(&mut self, schema: Schema<'a>, at: &Path<'_>, object: &Object<'a>, in_meta: bool) {
         let own = Object { schema, is_root: object.is_root && object.steps.is_empty(), steps: Vec::new() };
@@ -99,7 +113,10 @@ impl Walk {
         let broken = match coerce(&mut value, schema, &base, is_object) {
             Err(finding) => vec![*finding],
             Ok(()) => match resource(&value, schema, &base, is_object) {
-                broken if broken.is_empty() => validate_default(&value, schema, &base),
+                broken if broken.is_empty() => match validate_default(&value, schema, &base) {
+                    broken if broken.is_empty() => by_rules(&value, schema, &base, is_object),
+                    broken => broken,
+                },
                 broken => broken,
             },
         };
