@@ -13,6 +13,9 @@ pub(crate) const CARGO_CONFIG: &str = include_str!("../../../.cargo/config.toml"
 /// The same versions of everything.
 pub(crate) const CARGO_LOCK: &str = include_str!("../../../Cargo.lock");
 
+/// How it is built is said there.
+const EXAMPLE: &str = include_str!("../../../examples/own-api/Cargo.toml");
+
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
 members = ["bench-types", "bench-client", "xtask"]
@@ -25,12 +28,6 @@ logger-runtime = { path = "ROOT/logger-runtime" }
 k8s-openapi = "0.29"
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
-
-[profile.dev]
-debug = "line-tables-only"
-
-[profile.dev.build-override]
-opt-level = 1
 "#;
 const TYPES: &str = r#"[package]
 name = "bench-types"
@@ -82,6 +79,11 @@ fn main() -> std::process::ExitCode {
 }
 ";
 
+/// The example's profiles.
+fn profiles() -> &'static str {
+    EXAMPLE.find("[profile").map_or("", |start| &EXAMPLE[start..])
+}
+
 /// A project: types, a client crate that is generated, an xtask.
 pub(crate) struct Project {
     directory: PathBuf,
@@ -96,7 +98,7 @@ impl Project {
         for (path, text) in [
             (".cargo/config.toml", CARGO_CONFIG),
             ("Cargo.lock", CARGO_LOCK),
-            ("Cargo.toml", &workspace),
+            ("Cargo.toml", &format!("{workspace}\n{}", profiles())),
             ("bench-types/Cargo.toml", TYPES),
             ("bench-types/src/lib.rs", TYPES_LIB),
             ("bench-types/src/v1.rs", &kinds::rust_version(count)),
