@@ -299,10 +299,12 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
     errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
     if let Some(judge) = kind.judge() {
-        let found = judge.by_structure(&object.body, old.map(|old| &old.body));
-        let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
-        let broken = judge.by_rules(&found, &whole(object), old.map(whole).as_ref());
-        errors.extend(found.into_iter().chain(broken).map(FieldError::from));
+        let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
+        if judge.has_rules() {
+            let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
+            found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
+        }
+        errors.extend(found.into_iter().map(FieldError::from));
     } else if let Some(schema) = kind.schema() {
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
     }

@@ -56,12 +56,17 @@ impl Judge {
     #[must_use]
     pub fn judge(&self, new: &Map<String, Value>, old: Option<&Map<String, Value>>) -> Vec<Finding> {
         let mut findings = self.by_structure(&without_meta(new), old.map(without_meta).as_ref());
-        findings.extend(self.by_rules(
-            &findings,
-            &Value::Object(new.clone()),
-            old.cloned().map(Value::Object).as_ref(),
-        ));
+        if self.has_rules() {
+            let (new, old) = (Value::Object(new.clone()), old.cloned().map(Value::Object));
+            findings.extend(self.by_rules(&findings, &new, old.as_ref()));
+        }
         findings
+    }
+
+    /// Whether there are rules to run: who has no whole object at hand need not make one for none.
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        !self.program.is_empty()
     }
 
     /// What the schema says without its rules, of the fields of an object beside its metadata.
@@ -88,7 +93,7 @@ impl Judge {
             reasons.contains(&finding.reason)
         };
         match () {
-            () if self.program.is_empty() => Vec::new(),
+            () if !self.has_rules() => Vec::new(),
             () if found.iter().any(blocks) => {
                 vec![Finding::invalid("<nil>".to_owned(), Value::Null, NOT_CHECKED).showing("null".to_owned())]
             }

@@ -13,6 +13,42 @@ pub(crate) enum Additional<'a> {
     Allowed(bool),
 }
 
+/// Keywords of the server's schema; alternatives apart.
+pub(crate) const KEYWORDS: &[&str] = &[
+    "additionalProperties",
+    "default",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "nullable",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
 /// The keywords that hold schemas a value is checked against beside its own.
 pub(crate) const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 

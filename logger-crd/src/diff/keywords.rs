@@ -6,46 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Class::{Breaking, Safe, Tightening};
 use super::{Found, Pair, order, same};
-
-/// Keywords that are compared elsewhere, and those that say nothing to a program.
-const COMPARED: &[&str] = &[
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "default",
-    "description",
-    "enum",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "properties",
-    "required",
-    "title",
-    "type",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations",
-];
+use crate::schema::{JUNCTORS, KEYWORDS};
 
 /// Formats of texts that the server checks, dashes left out (apiextensions-apiserver, `pkg/apiserver/validation/formats.go`
 /// of v0.36). Of others it only warns.
@@ -247,9 +208,14 @@ fn bound(pair: Pair<'_>, name: &str, exclusive: Option<&str>, of: &str, path: &s
 fn others(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
     let gone = pair.old.keys().filter(|name| !pair.new.contains_key(*name));
     for name in pair.new.keys().chain(gone) {
-        if !COMPARED.contains(&name.as_str()) && !pair.same(name) {
+        if !is_compared(name) && !pair.same(name) {
             let what = format!("`{name}` is another; what it refuses is not known here");
             found.push(Tightening, path, what, pair.old.get(name), pair.new.get(name));
         }
     }
+}
+
+/// Whether a keyword is compared elsewhere, or says nothing to a program.
+fn is_compared(keyword: &str) -> bool {
+    KEYWORDS.contains(&keyword) || JUNCTORS.contains(&keyword) || keyword == "not"
 }

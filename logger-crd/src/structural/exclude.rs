@@ -80,10 +80,10 @@ fn exclude_in_cel(said: &mut Said, branches: &[Node], exactly_one: bool, may_be_
 fn holds(branch: &Node, this: &str) -> Option<String> {
     let mut all = Vec::new();
     for name in strings(branch.get("required")) {
-        all.push(format!("has({this}.{})", cel::name(name)?));
+        all.push(format!("has({this}.{})", crate::cel::escape(name)?));
     }
     for (name, schema) in branch.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let field = format!("{this}.{}", cel::name(name)?);
+        let field = format!("{this}.{}", crate::cel::escape(name)?);
         let schema = schema.as_object()?;
         match schema.get("enum").and_then(Value::as_array) {
             Some(words) if schema.len() == 1 => {

@@ -54,7 +54,7 @@ fn key_matches(pattern: &str, said: &mut Said) {
 pub(super) fn dependent(fields: &Value, said: &mut Said) {
     for (field, needs) in fields.as_object().into_iter().flatten() {
         for need in strings(Some(needs)) {
-            let (Some(has), Some(needed)) = (cel::name(field), cel::name(need)) else {
+            let (Some(has), Some(needed)) = (crate::cel::escape(field), crate::cel::escape(need)) else {
                 return said.problem(format!("no rule can name the fields `{field}` and `{need}`; rename them"));
             };
             let rule = format!("!has(self.{has}) || has(self.{needed})");

@@ -5,42 +5,7 @@ use serde_json::{Value, json};
 use super::gather::Said;
 use super::place::{Place, Times};
 use super::{INT_OR_STRING, LIST_TYPE, Node, PRESERVE, Pass, Via, default, is_true, keys, known, number};
-
-/// Keywords of the server's schema; alternatives apart.
-const KEYWORDS: &[&str] = &[
-    "additionalProperties",
-    "default",
-    "description",
-    "enum",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "nullable",
-    "pattern",
-    "properties",
-    "required",
-    "title",
-    "type",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations",
-];
+use crate::schema::KEYWORDS;
 
 /// Marks that are for this pass alone.
 const OWN_MARKS: &[&str] = &[

@@ -240,7 +240,7 @@ fn rules(all: &[Said], outer: &mut Said) -> Result<(), String> {
         );
     };
     for said in all {
-        let guard = cel::name(tag).zip(word(said, tag).and_then(cel::scalar));
+        let guard = crate::cel::escape(tag).zip(word(said, tag).and_then(cel::scalar));
         for rule in said.get(RULES).and_then(Value::as_array).into_iter().flatten() {
             let text = rule.get("rule").and_then(Value::as_str);
             let (Some((name, word)), Some(text)) = (&guard, text) else { continue };
