@@ -4,9 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::{Stream, StreamExt, stream};
+use futures::StreamExt;
 use kube::Api;
-use kube::runtime::{WatchStreamExt, watcher};
 use logger_core::verbs;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +14,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
+use crate::reflector::{self, Reflector};
 use crate::store::{Change, Store};
 
 /// What happened to an object.
@@ -38,6 +38,8 @@ pub enum Event<K: ?Sized> {
     Deleted {
         /// Its final state, or the last one known if the deletion itself was missed.
         object: Arc<K>,
+        /// The deletion itself was missed, as while the connection was down.
+        final_state_unknown: bool,
     },
 }
 
@@ -45,7 +47,7 @@ impl<K: ?Sized> Event<K> {
     /// The object, as it now is or last was.
     pub fn object(&self) -> &Arc<K> {
         match self {
-            Event::Added { object, .. } | Event::Deleted { object } | Event::Updated { new: object, .. } => object,
+            Event::Added { object, .. } | Event::Deleted { object, .. } | Event::Updated { new: object, .. } => object,
         }
     }
 }
@@ -178,13 +180,12 @@ where
             tracing::warn!(resource = resource::<K>(), "this informer was started before; it is not run again");
             return;
         }
-        let events = follow(self.0.api.clone()).default_backoff();
+        let events = Reflector::new(self.0.api.clone()).events();
         let mut events = std::pin::pin!(events.take_until(cancelled.cancelled_owned()));
-        let mut relisted = Vec::new();
         while let Some(event) = events.next().await {
             match event {
-                Ok(event) => self.0.apply(event, &mut relisted),
-                Err(error) => self.0.note(error),
+                Ok(event) => self.0.apply(event),
+                Err(error) => self.0.note(&error),
             }
         }
     }
@@ -194,72 +195,32 @@ impl<K> Shared<K>
 where
     K: ApiObject,
 {
-    fn apply(&self, event: watcher::Event<K>, relisted: &mut Vec<K>) {
-        match event {
-            watcher::Event::Init => return relisted.clear(),
-            watcher::Event::InitApply(object) => return relisted.push(object),
-            watcher::Event::InitDone => {
-                let relisted = std::mem::take(relisted);
-                self.change(|store| store.replace(relisted));
-                self.synced.send_replace(true);
-            }
-            watcher::Event::Apply(object) => self.change(|store| store.apply(object)),
-            watcher::Event::Delete(object) => self.change(|store| store.remove(object)),
+    fn apply(&self, event: reflector::Event<K>) {
+        let is_all = matches!(event, reflector::Event::Replaced { .. });
+        self.change(event);
+        if is_all {
+            self.synced.send_replace(true);
         }
         *lock(&self.last_error) = None;
     }
 
-    fn change<C: IntoIterator<Item = Change<K>>>(&self, change: impl FnOnce(&Store<K>) -> C) {
+    fn change(&self, event: reflector::Event<K>) {
         let handlers = lock(&self.handlers);
         let initial = !*self.synced.borrow();
-        for change in change(&self.store) {
+        for change in self.store.receive(event) {
             let event = match change {
                 Change::Added(object) => Event::Added { object, initial },
                 Change::Updated { old, new } => Event::Updated { old, new },
-                Change::Removed(object) => Event::Deleted { object },
+                Change::Deleted { object, final_state_unknown } => Event::Deleted { object, final_state_unknown },
             };
             handlers.all.iter().for_each(|(_, handler)| call(handler, &event));
         }
     }
 
-    fn note(&self, error: watcher::Error) {
-        let (verb, cause) = match error {
-            watcher::Error::InitialListFailed(cause) => ("list", Some(cause)),
-            watcher::Error::WatchStartFailed(cause) | watcher::Error::WatchFailed(cause) => ("watch", Some(cause)),
-            watcher::Error::WatchError(status) => ("watch", Some(kube::Error::Api(status))),
-            watcher::Error::NoResourceVersion => ("list or watch", None),
-        };
-        let text = match cause {
-            Some(cause) => Error::new(verb, resource::<K>(), "", cause).in_namespace(self.api.namespace()).to_string(),
-            None => format!("cannot {verb} {}: the server tells no resourceVersion", resource::<K>()),
-        };
+    fn note(&self, error: &Error) {
+        let text = error.to_string();
         tracing::warn!(resource = resource::<K>(), error = text, "retrying");
         *lock(&self.last_error) = Some(text);
-    }
-}
-
-/// What kube's watcher tells. It begins anew where the server ends a watch with 410 Gone; where the server refuses to
-/// begin one with it, kube 5.0 would ask for the same version for ever, so a new watcher takes over.
-fn follow<K>(api: Api<K>) -> impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send
-where
-    K: ApiObject,
-{
-    let begin = |api: &Api<K>| watcher(api.clone(), watcher::Config::default()).boxed();
-    stream::unfold((begin(&api), api), move |(mut events, api)| async move {
-        let event = events.next().await?;
-        if event.as_ref().is_err_and(is_expired) {
-            events = begin(&api);
-        }
-        Some((event, (events, api)))
-    })
-}
-
-/// The version a watch was to begin at is too old: only a new list helps.
-fn is_expired(error: &watcher::Error) -> bool {
-    match error {
-        watcher::Error::WatchStartFailed(kube::Error::Api(status))
-        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status.code == 410,
-        _ => false,
     }
 }
 

@@ -16,10 +16,14 @@ pub mod informer;
 pub mod key;
 #[cfg(feature = "informers")]
 pub mod lister;
+pub mod metrics;
 pub mod object;
 mod preconditions;
 #[cfg(feature = "informers")]
+pub mod reflector;
+#[cfg(feature = "informers")]
 pub mod store;
+pub mod version;
 pub mod workqueue;
 
 pub use apply::FieldManager;
@@ -42,5 +46,8 @@ pub use lister::{Lister, NamespaceLister, NotFound};
 pub use object::ApiObject;
 pub use preconditions::Preconditions;
 #[cfg(feature = "informers")]
+pub use reflector::Reflector;
+#[cfg(feature = "informers")]
 pub use store::Store;
+pub use version::ResourceVersion;
 pub use workqueue::WorkQueue;

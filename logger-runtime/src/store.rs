@@ -7,6 +7,8 @@ use kube::Resource;
 
 use crate::index::{Index, Indexed};
 use crate::key::ObjectKey;
+use crate::reflector::Event;
+use crate::version::ResourceVersion;
 
 /// The objects of a kind as an informer last saw them. Cloning gives another handle on the same store.
 ///
@@ -22,11 +24,12 @@ pub struct Store<K>(Arc<RwLock<Objects<K>>>);
 struct Objects<K> {
     by_namespace: BTreeMap<String, BTreeMap<String, Arc<K>>>,
     indexes: Vec<Indexed<K>>,
+    version: Option<ResourceVersion>,
 }
 
 impl<K> Default for Objects<K> {
     fn default() -> Self {
-        Objects { by_namespace: BTreeMap::new(), indexes: Vec::new() }
+        Objects { by_namespace: BTreeMap::new(), indexes: Vec::new(), version: None }
     }
 }
 
@@ -42,12 +45,20 @@ impl<K> Default for Store<K> {
     }
 }
 
-/// What became of one object.
+/// What became of one object. A version that is there already is no change.
 #[derive(Debug)]
 pub(crate) enum Change<K> {
     Added(Arc<K>),
-    Updated { old: Arc<K>, new: Arc<K> },
-    Removed(Arc<K>),
+    Updated {
+        old: Arc<K>,
+        new: Arc<K>,
+    },
+    Deleted {
+        /// The final state, or the last one known.
+        object: Arc<K>,
+        /// The deletion itself was missed.
+        final_state_unknown: bool,
+    },
 }
 
 impl<K: Resource> Store<K> {
@@ -58,7 +69,7 @@ impl<K: Resource> Store<K> {
 
     /// The object of this key.
     pub fn get_by_key(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.get(&key.namespace, &key.name)
+        self.get(key.namespace(), key.name())
     }
 
     /// All objects, by namespace and name.
@@ -78,7 +89,7 @@ impl<K: Resource> Store<K> {
         let objects = self.read();
         match objects.indexes.iter().find(|known| known.name() == index.name()) {
             Some(known) => {
-                known.keys(value).filter_map(|key| objects.get(&key.namespace, &key.name).cloned()).collect()
+                known.keys(value).filter_map(|key| objects.get(key.namespace(), key.name()).cloned()).collect()
             }
             None => {
                 let is_found = |object: &&Arc<K>| index.values(object).iter().any(|found| found == value);
@@ -106,27 +117,24 @@ impl<K: Resource> Store<K> {
         self.len() == 0
     }
 
-    /// Puts an object in; `None` if the same version is there already.
-    pub(crate) fn apply(&self, object: K) -> Option<Change<K>> {
-        self.write().put(Arc::new(object))
+    /// How far the store is: nothing that the server told up to this version is missing. `None` before the first list.
+    pub fn version(&self) -> Option<ResourceVersion> {
+        self.read().version.clone()
     }
 
-    /// Takes an object out; the change carries its final state.
-    pub(crate) fn remove(&self, object: K) -> Option<Change<K>> {
-        let key = ObjectKey::of(&object);
-        self.write().take(&key).map(|_| Change::Removed(Arc::new(object)))
-    }
-
-    /// Puts these objects in place of all others, in one step: removals first, then the rest. An object that was made
-    /// anew under its name is another one: the old is removed and the new added.
-    pub(crate) fn replace(&self, objects: Vec<K>) -> Vec<Change<K>> {
+    /// Does to the store what the reflector tells, in one step, and says what changed: deletions first, then the rest.
+    ///
+    /// An object that was made anew under its name while that was missed is another one: the old is deleted, the new added.
+    pub(crate) fn receive(&self, event: Event<K>) -> Vec<Change<K>> {
         let mut all = self.write();
-        let keep: BTreeMap<_, _> = objects.iter().map(|new| (ObjectKey::of(new), &new.meta().uid)).collect();
-        let stays = |old: &K| keep.get(&ObjectKey::of(old)) == Some(&&old.meta().uid);
-        let gone: Vec<_> = all.all().filter(|old| !stays(old)).map(|old| ObjectKey::of(old.as_ref())).collect();
-        let removed = gone.iter().filter_map(|key| all.take(key).map(Change::Removed)).collect::<Vec<_>>();
-        let put = objects.into_iter().filter_map(|object| all.put(Arc::new(object))).collect::<Vec<_>>();
-        removed.into_iter().chain(put).collect()
+        let (changes, version) = match event {
+            Event::Replaced { objects, version } => (all.replace(objects), version),
+            Event::Applied { object, version } => (all.put(object).into_iter().collect(), version),
+            Event::Deleted { object, version } => (all.delete(object).into_iter().collect(), version),
+            Event::Bookmark { version } => (Vec::new(), version),
+        };
+        all.version = Some(version);
+        changes
     }
 
     /// A lock that was held when its thread panicked still guards whole maps: only an index function can panic, and then
@@ -149,9 +157,11 @@ impl<K: Resource> Objects<K> {
         self.by_namespace.values().flat_map(BTreeMap::values)
     }
 
+    /// `None` if the same version is there already.
     fn put(&mut self, new: Arc<K>) -> Option<Change<K>> {
         let key = ObjectKey::of(new.as_ref());
-        let old = self.by_namespace.entry(key.namespace).or_default().insert(key.name, Arc::clone(&new));
+        let objects = self.by_namespace.entry(key.namespace().to_owned()).or_default();
+        let old = objects.insert(key.name().to_owned(), Arc::clone(&new));
         for index in &mut self.indexes {
             old.iter().for_each(|old| index.remove(old));
             index.insert(&new);
@@ -163,12 +173,28 @@ impl<K: Resource> Objects<K> {
         }
     }
 
+    /// The change carries the final state.
+    fn delete(&mut self, object: Arc<K>) -> Option<Change<K>> {
+        self.take(&ObjectKey::of(object.as_ref())).map(|_| Change::Deleted { object, final_state_unknown: false })
+    }
+
+    fn replace(&mut self, objects: Vec<Arc<K>>) -> Vec<Change<K>> {
+        let keep: BTreeMap<_, _> =
+            objects.iter().map(|new| (ObjectKey::of(new.as_ref()), new.meta().uid.as_deref())).collect();
+        let stays = |old: &K| keep.get(&ObjectKey::of(old)) == Some(&old.meta().uid.as_deref());
+        let gone: Vec<_> = self.all().filter(|old| !stays(old)).map(|old| ObjectKey::of(old.as_ref())).collect();
+        let missed = |object| Change::Deleted { object, final_state_unknown: true };
+        let mut changes: Vec<_> = gone.iter().filter_map(|key| self.take(key).map(missed)).collect();
+        changes.extend(objects.into_iter().filter_map(|object| self.put(object)));
+        changes
+    }
+
     /// A namespace whose last object is taken leaves nothing behind.
     fn take(&mut self, key: &ObjectKey) -> Option<Arc<K>> {
-        let objects = self.by_namespace.get_mut(&key.namespace)?;
-        let taken = objects.remove(&key.name)?;
+        let objects = self.by_namespace.get_mut(key.namespace())?;
+        let taken = objects.remove(key.name())?;
         if objects.is_empty() {
-            self.by_namespace.remove(&key.namespace);
+            self.by_namespace.remove(key.namespace());
         }
         self.indexes.iter_mut().for_each(|index| index.remove(&taken));
         Some(taken)
@@ -194,6 +220,22 @@ mod tests {
         object
     }
 
+    fn version() -> ResourceVersion {
+        ResourceVersion::new("7")
+    }
+
+    fn applied(object: ConfigMap) -> Event<ConfigMap> {
+        Event::Applied { object: Arc::new(object), version: version() }
+    }
+
+    fn deleted(object: ConfigMap) -> Event<ConfigMap> {
+        Event::Deleted { object: Arc::new(object), version: version() }
+    }
+
+    fn replaced(objects: Vec<ConfigMap>) -> Event<ConfigMap> {
+        Event::Replaced { objects: objects.into_iter().map(Arc::new).collect(), version: version() }
+    }
+
     fn told(changes: impl IntoIterator<Item = Change<ConfigMap>>) -> Vec<String> {
         let version = |object: &ConfigMap| object.metadata.resource_version.clone().unwrap();
         let tell = |change| match change {
@@ -201,7 +243,10 @@ mod tests {
             Change::Updated { old, new } => {
                 format!("update {}@{}->{}", ObjectKey::of(&*new), version(&old), version(&new))
             }
-            Change::Removed(old) => format!("remove {}@{}", ObjectKey::of(&*old), version(&old)),
+            Change::Deleted { object, final_state_unknown } => {
+                let missed = if final_state_unknown { " (missed)" } else { "" };
+                format!("delete {}@{}{missed}", ObjectKey::of(&*object), version(&object))
+            }
         };
         changes.into_iter().map(tell).collect()
     }
@@ -210,7 +255,7 @@ mod tests {
     fn namespace_listing_sees_its_own_objects_only() {
         let store = Store::default();
         for (namespace, name) in [("a", "1"), ("b", "1"), ("a", "2")] {
-            store.apply(object(namespace, name, "1"));
+            store.receive(applied(object(namespace, name, "1")));
         }
         let keys: Vec<_> = store.list_namespace("a").iter().map(|o| ObjectKey::of(&**o).to_string()).collect();
         assert_eq!(keys, ["a/1", "a/2"]);
@@ -220,24 +265,27 @@ mod tests {
     #[test]
     fn an_emptied_namespace_leaves_no_entry_behind() {
         let store = Store::default();
-        store.apply(object("a", "1", "1"));
-        assert_eq!(told(store.remove(object("a", "1", "2"))), ["remove a/1@2"]);
+        store.receive(applied(object("a", "1", "1")));
+        assert_eq!(told(store.receive(deleted(object("a", "1", "2")))), ["delete a/1@2"]);
         assert!(store.read().by_namespace.is_empty());
     }
 
     #[test]
     fn removing_an_unknown_object_is_no_change() {
-        assert!(Store::default().remove(object("a", "1", "1")).is_none());
+        assert!(Store::default().receive(deleted(object("a", "1", "1"))).is_empty());
     }
 
     #[test]
     fn replacing_tells_removals_first_and_nothing_of_what_stayed() {
         let store = Store::default();
         for name in ["gone", "same", "changed"] {
-            store.apply(object("a", name, "1"));
+            store.receive(applied(object("a", name, "1")));
         }
         let new = vec![object("a", "same", "1"), object("a", "changed", "2"), object("a", "new", "3")];
-        assert_eq!(told(store.replace(new)), ["remove a/gone@1", "update a/changed@1->2", "add a/new@3"]);
+        assert_eq!(
+            told(store.receive(replaced(new))),
+            ["delete a/gone@1 (missed)", "update a/changed@1->2", "add a/new@3"]
+        );
     }
 
     #[test]
@@ -248,8 +296,8 @@ mod tests {
             object.metadata.uid = Some(uid.to_owned());
             object
         };
-        store.apply(with_uid("1", "old"));
-        assert_eq!(told(store.replace(vec![with_uid("2", "new")])), ["remove a/1@1", "add a/1@2"]);
+        store.receive(applied(with_uid("1", "old")));
+        assert_eq!(told(store.receive(replaced(vec![with_uid("2", "new")]))), ["delete a/1@1 (missed)", "add a/1@2"]);
         assert_eq!(store.list()[0].metadata.uid.as_deref(), Some("new"));
     }
 
@@ -262,15 +310,15 @@ mod tests {
             found.iter().map(|object| ObjectKey::of(&**object).to_string()).collect::<Vec<_>>()
         };
         let store = Store::default();
-        store.apply(object("b", "1", "1"));
+        store.receive(applied(object("b", "1", "1")));
         store.add_index(BY_VERSION);
         store.add_index(BY_VERSION);
-        store.apply(object("a", "1", "1"));
+        store.receive(applied(object("a", "1", "1")));
         assert_eq!(names(&store, "1"), ["a/1", "b/1"]);
-        store.apply(object("a", "1", "2"));
+        store.receive(applied(object("a", "1", "2")));
         assert_eq!((names(&store, "1"), names(&store, "2")), (vec!["b/1".to_owned()], vec!["a/1".to_owned()]));
-        store.replace(vec![object("a", "1", "3")]);
-        store.remove(object("a", "1", "4"));
+        store.receive(replaced(vec![object("a", "1", "3")]));
+        store.receive(deleted(object("a", "1", "4")));
         assert!(["1", "2", "3"].into_iter().all(|value| names(&store, value).is_empty()));
         assert_eq!(store.read().indexes[0].keys("3").count(), 0);
     }
@@ -278,7 +326,7 @@ mod tests {
     #[test]
     fn an_unknown_index_looks_at_every_object() {
         let store = Store::default();
-        store.apply(object("a", "1", "7"));
+        store.receive(applied(object("a", "1", "7")));
         let by_version: Index<ConfigMap> =
             Index::new("other", |object| object.metadata.resource_version.iter().cloned().collect());
         assert_eq!((store.by_index(&by_version, "7").len(), store.by_index(&by_version, "8").len()), (1, 0));

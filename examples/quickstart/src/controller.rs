@@ -49,7 +49,7 @@ impl Controller {
 
     /// Compares what is wanted with what is reported, and reports anew if they differ.
     async fn reconcile(&self, key: &ObjectKey) -> Result<(), Error> {
-        let Ok(logger) = self.loggers.lister().namespace(&key.namespace).get(&key.name) else {
+        let Ok(logger) = self.loggers.lister().namespace(key.namespace()).get(key.name()) else {
             return Ok(()); // deleted: nothing is left to report on
         };
         let status = observe(&logger);
@@ -58,7 +58,7 @@ impl Controller {
         }
         let mut logger = logger.deep_copy();
         logger.status = Some(status);
-        let loggers = self.clientset.example_v1().loggers(&key.namespace);
+        let loggers = self.clientset.example_v1().loggers(key.namespace());
         match loggers.update_status(&logger, &PostParams::default()).await {
             Err(error) if error.is_not_found() => Ok(()), // deleted meanwhile
             result => result.map(drop),

@@ -71,7 +71,9 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
                 Event::Updated { old, new } => {
                     Event::Updated { old: erased(Arc::clone(old)), new: erased(Arc::clone(new)) }
                 }
-                Event::Deleted { object } => Event::Deleted { object: erased(Arc::clone(object)) },
+                Event::Deleted { object, final_state_unknown } => {
+                    Event::Deleted { object: erased(Arc::clone(object)), final_state_unknown: *final_state_unknown }
+                }
             });
         })
     }

@@ -59,29 +59,29 @@ impl Controller {
     }
 
     async fn reconcile(&self, key: &ObjectKey) -> Result<(), Error> {
-        let config_maps = self.clientset.core_v1().config_maps(&key.namespace);
-        let current = self.config_maps.lister().namespace(&key.namespace).get(&key.name).ok();
-        let Ok(widget) = self.widgets.lister().namespace(&key.namespace).get(&key.name) else {
+        let config_maps = self.clientset.core_v1().config_maps(key.namespace());
+        let current = self.config_maps.lister().namespace(key.namespace()).get(key.name()).ok();
+        let Ok(widget) = self.widgets.lister().namespace(key.namespace()).get(key.name()) else {
             return match current {
-                Some(_) => config_maps.delete(&key.name, &DeleteParams::default()).await.or_else(unless_gone),
+                Some(_) => config_maps.delete(key.name(), &DeleteParams::default()).await.or_else(unless_gone),
                 None => Ok(()),
             };
         };
         let text = text(&widget.spec);
         if current.and_then(|current| current.data.as_ref()?.get("text").cloned()).as_ref() != Some(&text) {
             // What is not said here belongs to others.
-            let wanted = ConfigMapApply::new(&key.name, &key.namespace).with_labels([(OURS, "true")]);
+            let wanted = ConfigMapApply::new(key.name(), key.namespace()).with_labels([(OURS, "true")]);
             let manager = FieldManager::new("widget-operator").force();
             config_maps.apply(&wanted.with_data([("text", &text)]), &manager).await?;
             println!("operator: ConfigMap {key} says {text}");
         }
-        let status = WidgetStatus { config_map: key.name.clone(), shows: text };
+        let status = WidgetStatus { config_map: key.name().to_owned(), shows: text };
         if widget.status.as_ref() == Some(&status) {
             return Ok(());
         }
         // What a lister gives is shared: copy it before you change it.
         let reported = Widget { status: Some(status), ..Widget::clone(&widget) };
-        let widgets = self.clientset.widgets_v1().widgets(&key.namespace);
+        let widgets = self.clientset.widgets_v1().widgets(key.namespace());
         widgets.update_status(&reported, &PostParams::default()).await.map(drop).or_else(unless_gone)
     }
 }

@@ -17,13 +17,13 @@ pub async fn run(clientset: Clientset, queue: WorkQueue<ObjectKey>) -> anyhow::R
     factory.start();
     factory.wait_for_sync(Duration::from_secs(30)).await?;
     while let Some(key) = queue.get().await {
-        let Ok(gadget) = gadgets.lister().namespace(&key.namespace).get(&key.name) else { continue };
+        let Ok(gadget) = gadgets.lister().namespace(key.namespace()).get(key.name()) else { continue };
         if gadget.status.as_ref().is_some_and(|status| status.ready) {
             continue;
         }
         let mut gadget = gadget.deep_copy();
         gadget.status = Some(GadgetStatus { ready: true });
-        let client = clientset.gadgets_v1().gadgets(&key.namespace);
+        let client = clientset.gadgets_v1().gadgets(key.namespace());
         match client.update_status(&gadget, &PostParams::default()).await {
             Err(error) if error.is_conflict() => queue.add_rate_limited(key.clone()),
             Err(error) if !error.is_not_found() => return Err(error.into()),

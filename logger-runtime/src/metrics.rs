@@ -1,0 +1,76 @@
+//! Where measurements go: the one trait to plug a metrics system in, and the names client-go gives its metrics.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// What is measured: the same on every line of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Such as `workqueue_depth`; a counter's ends in `_total`, as dashboards ask for it.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// The labels of one line, in a fixed order.
+pub type Labels<'a> = &'a [(&'static str, &'a str)];
+
+/// A metrics system. Asking for the same line again gives the same line.
+pub trait Metrics: Debug + Send + Sync + 'static {
+    /// Something that only grows.
+    fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter>;
+
+    /// Something that goes up and down.
+    fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge>;
+
+    /// A distribution, in seconds unless the name says otherwise; the buckets are upper bounds, ascending.
+    fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram>;
+}
+
+/// One line that only grows.
+pub trait Counter: Send + Sync {
+    /// Adds this many.
+    fn add(&self, count: u64);
+}
+
+/// One line that goes up and down.
+pub trait Gauge: Send + Sync {
+    /// It is this now.
+    fn set(&self, value: f64);
+}
+
+/// One distribution.
+pub trait Histogram: Send + Sync {
+    /// Notes one value.
+    fn observe(&self, value: f64);
+}
+
+/// Measures nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMetrics;
+
+impl Metrics for NoMetrics {
+    fn counter(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Counter> {
+        Arc::new(NoMetrics)
+    }
+
+    fn gauge(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Gauge> {
+        Arc::new(NoMetrics)
+    }
+
+    fn histogram(&self, _: Metric, _: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
+        Arc::new(NoMetrics)
+    }
+}
+
+impl Counter for NoMetrics {
+    fn add(&self, _: u64) {}
+}
+
+impl Gauge for NoMetrics {
+    fn set(&self, _: f64) {}
+}
+
+impl Histogram for NoMetrics {
+    fn observe(&self, _: f64) {}
+}
