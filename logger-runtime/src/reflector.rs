@@ -1,5 +1,9 @@
 //! The reflector: lists and watches a kind, and tells what to do to a copy of it.
 
+mod options;
+#[allow(dead_code)]
+mod wire;
+
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt, stream};
@@ -9,6 +13,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use crate::error::Error;
 use crate::object::{ApiObject, resource};
 use crate::version::ResourceVersion;
+
+pub use self::options::ListOptions;
 
 /// What to do to a copy of a kind's objects, in the server's order. The version is how far the copy is then.
 #[derive(Clone, Debug)]
