@@ -1,7 +1,13 @@
 //! Where measurements go: the one trait to plug a metrics system in, and the names client-go gives its metrics.
 
+#[cfg(feature = "prometheus")]
+mod prometheus;
+
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+#[cfg(feature = "prometheus")]
+pub use prometheus::PrometheusMetrics;
 
 /// What is measured: the same on every line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +31,19 @@ pub trait Metrics: Debug + Send + Sync + 'static {
 
     /// A distribution, in seconds unless the name says otherwise; the buckets are upper bounds, ascending.
     fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram>;
+
+    /// Has this called before each time the lines are read, for as long as it lives: for what changes while nothing
+    /// happens, such as ages. A system that cannot tell when it is read leaves it out, and such lines are as old as the
+    /// last thing that happened.
+    fn refresh_with(&self, refresh: Weak<dyn Refresh>) {
+        drop(refresh);
+    }
+}
+
+/// Something with lines that change while nothing happens.
+pub trait Refresh: Send + Sync {
+    /// Sets them to what is so now. Must be quick: a scrape waits for it.
+    fn refresh(&self);
 }
 
 /// One line that only grows.
