@@ -1,35 +1,70 @@
 //! The work queue: keys to be worked on, each at most once in it and at most once at work.
 
-mod rate_limit;
+mod config;
+mod meter;
+pub mod rate_limit;
+mod shell;
+mod sleepers;
 mod state;
+mod sync;
+mod work;
 
 use std::fmt;
-use std::hash::Hash;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hash::{BuildHasher, Hash};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use hashbrown::DefaultHashBuilder;
+use tokio::time::Instant;
 
-use rate_limit::ExponentialBackoff;
-use state::State;
+pub use config::{AddOptions, Ageing, Config, Delayed, Drained, LOW_PRIORITY, Refused};
+pub use rate_limit::RateLimiter;
+pub use work::Work;
+
+use meter::Meter;
+use shell::Shell;
+use state::{Hashed, Request, State};
+
+/// A delay past this cannot be told apart from for ever, and would overflow the clock.
+const LONGEST_DELAY: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 /// A queue of keys between event handlers and workers. Cloning gives another handle on the same queue.
 ///
 /// It promises:
-/// - a key that waits is there once, however often it is added: memory grows with keys, not with events;
+/// - a key is there once, however often it is added, now or later: memory grows with keys, not with events;
 /// - a key is never at work twice at the same time;
 /// - a key that is added while it is at work comes once more, after that work is done;
-/// - keys come in the order they were added; a key that is due later comes when it is due, earliest request first;
-/// - a key that is added now is not kept waiting by an earlier, later request;
-/// - after [`shut_down`](Self::shut_down) nothing is added, what waits is still given out, then every worker gets `None`.
+/// - keys come in the order they were added, those of higher priority first, and none waits for ever ([`Ageing`]);
+/// - a key that is due later comes when it is due, those due first first; of several requests for one key the earliest counts,
+///   and a request for now is not kept waiting by one for later;
+/// - a key that failed waits as the rate limiter says; events that make it fail again meanwhile do not make it wait longer;
+/// - after [`shut_down`](Self::shut_down) nothing is added, what waits is still given out, then every worker gets `None`;
+/// - [`drain`](Self::drain) returns when all that was taken is worked on, and tells what was dropped;
+/// - adding never waits, and there is no task behind it: when the last handle is gone, nothing is left.
+///
+/// ```
+/// # use logger_runtime::{ObjectKey, WorkQueue};
+/// # async fn reconcile(key: &ObjectKey) -> Result<(), logger_runtime::Error> { Ok(()) }
+/// async fn work(queue: WorkQueue<ObjectKey>) {
+///     while let Some(key) = queue.get().await {
+///         match reconcile(&key).await {
+///             Ok(()) => queue.forget(&key),
+///             Err(_) => queue.add_rate_limited(key.clone()),
+///         }
+///     } // here the guard is dropped, and the work on this key is done
+/// }
+/// ```
 pub struct WorkQueue<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
-    state: Mutex<State<K>>,
-    backoff: Mutex<ExponentialBackoff<K>>,
-    changed: Notify,
+    shell: Shell<K>,
+    hasher: DefaultHashBuilder,
+    rate_limiter: Box<dyn RateLimiter<K>>,
+    /// How many keys are in a back-off.
+    backing_off: Arc<AtomicUsize>,
+    capacity: Option<NonZeroUsize>,
 }
 
 impl<K> Clone for WorkQueue<K> {
@@ -38,78 +73,124 @@ impl<K> Clone for WorkQueue<K> {
     }
 }
 
-impl<K: Clone + Eq + Hash> Default for WorkQueue<K> {
+impl<K: Clone + Eq + Hash + Send + Sync + 'static> Default for WorkQueue<K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
+impl<K: Clone + Eq + Hash + Send + Sync + 'static> WorkQueue<K> {
+    /// An empty queue, with what client-go has by default.
+    pub fn new() -> Self {
+        Self::with_config(Config::default())
+    }
+}
+
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// An empty queue.
-    pub fn new() -> Self {
+    pub fn with_config(config: Config<K>) -> Self {
+        let meter = config.metrics.map(|metrics| Meter::new(&*metrics, &config.name, Instant::now()));
+        let state = State::new(config.ageing, meter);
         WorkQueue(Arc::new(Shared {
-            state: Mutex::new(State::default()),
-            backoff: Mutex::new(ExponentialBackoff::default()),
-            changed: Notify::new(),
+            backing_off: state.backing_off(),
+            shell: Shell::new(state),
+            hasher: DefaultHashBuilder::default(),
+            rate_limiter: config.rate_limiter,
+            capacity: config.capacity,
         }))
     }
 
     /// Adds a key, to be worked on as soon as a worker is free.
     pub fn add(&self, key: K) {
-        self.state().add(key, Instant::now());
-        self.0.changed.notify_waiters();
+        let request = Request { at: None, priority: 0, is_retry: false };
+        let key = self.hashed(key);
+        self.0.shell.act(None, |state, now| state.add(key, request, now));
     }
 
-    /// Adds a key after a delay. Of several requests the earliest counts.
+    /// Adds a key after a delay.
     pub fn add_after(&self, key: K, delay: Duration) {
-        self.state().add_at(key, Instant::now(), delay);
-        self.0.changed.notify_waiters();
+        self.add_with(key, AddOptions { after: Some(delay), ..AddOptions::default() });
     }
 
-    /// Adds a key whose work failed: after 5 ms the first time, then twice as long each time, 1000 s at most.
+    /// Adds a key for a time; one that is past is now.
+    pub fn add_at(&self, key: K, at: Instant) {
+        let request = Request { at: Some(at), priority: 0, is_retry: true };
+        let key = self.hashed(key);
+        self.0.shell.act(Some(Instant::now()), |state, now| state.add(key, request, now));
+    }
+
+    /// Adds a key whose work failed, after what the rate limiter says.
+    ///
+    /// The failure counts, unless the key is at work because of an event, before a back-off that counted is over: then it
+    /// comes when that is. So a key that fails on each of many events waits no longer than one that fails when tried again.
     pub fn add_rate_limited(&self, key: K) {
-        let delay = self.backoff().next(&key);
-        self.add_after(key, delay);
+        self.add_with(key, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
-    /// Forgets the failures of a key, so that the next one starts from 5 ms again. Call it when the work succeeded.
+    /// Adds a key, with all there is to choose.
+    pub fn add_with(&self, key: K, options: AddOptions) {
+        let AddOptions { after, rate_limited, priority } = options;
+        let key = self.hashed(key);
+        if rate_limited {
+            return self.retry(key, after, priority);
+        }
+        let now = after.map(|_| Instant::now());
+        let at = now.zip(after).map(|(now, after)| later(now, after));
+        let request = Request { at, priority, is_retry: after.is_some() };
+        self.0.shell.act(now, |state, now| state.add(key, request, now));
+    }
+
+    /// Adds many keys at once, which is cheaper than one after the other. The rate limiter is asked for each.
+    pub fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
+        if options.rate_limited {
+            return keys.into_iter().for_each(|key| self.add_with(key, options));
+        }
+        let keys: Vec<Hashed<K>> = keys.into_iter().map(|key| self.hashed(key)).collect();
+        let now = options.after.map(|_| Instant::now());
+        let at = now.zip(options.after).map(|(now, after)| later(now, after));
+        let request = Request { at, priority: options.priority, is_retry: options.after.is_some() };
+        self.0.shell.act(now, |state, now| keys.into_iter().for_each(|key| state.add(key, request, now)));
+    }
+
+    /// Adds a key that came from outside, such as by a request, and of which there could be any number.
+    ///
+    /// # Errors
+    /// If the queue is shut down, or the key is not there and the queue holds as many as its configuration allows.
+    pub fn try_add(&self, key: K) -> Result<(), Refused> {
+        let request = Request { at: None, priority: 0, is_retry: false };
+        let key = self.hashed(key);
+        self.0.shell.act(None, |state, now| {
+            state.admit(&key, self.0.capacity)?;
+            state.add(key, request, now);
+            Ok(())
+        })
+    }
+
+    /// Forgets the failures of a key, so that the next one is its first. Call it when the work succeeded, and when it failed
+    /// for good.
     pub fn forget(&self, key: &K) {
-        self.backoff().forget(key);
-    }
-
-    /// How often a key failed since it was last forgotten.
-    pub fn num_requeues(&self, key: &K) -> u32 {
-        self.backoff().failures(key)
-    }
-
-    /// The next key, once there is one; `None` when the queue is shut down and empty. The work is done when the
-    /// returned guard is dropped. Cancelling the wait loses nothing.
-    pub async fn get(&self) -> Option<Work<K>> {
-        loop {
-            let changed = self.0.changed.notified();
-            let mut changed = std::pin::pin!(changed);
-            // Registered before looking, so that an add in between wakes it.
-            changed.as_mut().enable();
-            let due = {
-                let mut state = self.state();
-                if let Some(key) = state.pop(Instant::now()) {
-                    return Some(Work { queue: self.clone(), key });
-                }
-                if state.is_over() {
-                    return None;
-                }
-                state.next_due()
-            };
-            match due {
-                Some(due) => tokio::select! { () = changed => {}, () = sleep_until(due) => {} },
-                None => changed.await,
-            }
+        self.0.rate_limiter.forget(key);
+        if self.0.backing_off.load(Ordering::Relaxed) > 0 {
+            let hash = self.0.hasher.hash_one(key);
+            self.0.shell.act(None, |state, _| state.forget(hash, key));
         }
     }
 
-    /// How many keys wait to be worked on now; those due later do not count.
+    /// How often a key failed since it was last forgotten, as far as its failures count.
+    pub fn num_requeues(&self, key: &K) -> u32 {
+        self.0.rate_limiter.num_requeues(key)
+    }
+
+    /// The next key, once there is one; `None` when the queue is shut down and no key is left that waits or will.
+    /// The work is done when the returned guard is dropped. Cancelling the wait loses nothing.
+    pub async fn get(&self) -> Option<Work<K>> {
+        let taken = self.0.shell.get().await?;
+        Some(Work::new(self.clone(), taken))
+    }
+
+    /// How many keys wait to be worked on now; those due later and those at work do not count.
     pub fn len(&self) -> usize {
-        self.state().len(Instant::now())
+        self.0.shell.act(None, State::len)
     }
 
     /// Whether no key waits to be worked on now.
@@ -117,55 +198,62 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         self.len() == 0
     }
 
-    /// Takes no more keys and drops those due later; workers get what waits and then `None`. May be called twice.
+    /// Whether it takes no more keys.
+    pub fn is_shut_down(&self) -> bool {
+        self.0.shell.act(None, |state, _| state.is_shut_down())
+    }
+
+    /// Takes no more keys and drops those due later; workers get what waits and then `None`. Ends all drains, also if not
+    /// all is done. May be called more than once.
     pub fn shut_down(&self) {
-        self.state().shut_down(Instant::now());
-        self.0.changed.notify_waiters();
+        self.0.shell.act(Some(Instant::now()), |state, now| state.shut_down(Delayed::Drop, now));
+        self.0.shell.end_drains();
     }
 
-    fn state(&self) -> MutexGuard<'_, State<K>> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes no more keys, and waits until workers have worked on all that it holds; a worker must be running.
+    ///
+    /// What is not due yet is dropped and reported, or due now. Work that fails meanwhile cannot be tried again; it is
+    /// reported, too. May be called more than once, also at the same time, and cancelled: the queue stays shut down.
+    pub async fn drain(&self, delayed: Delayed) -> Drained<K> {
+        self.0.shell.drain(delayed).await
     }
 
-    fn backoff(&self) -> MutexGuard<'_, ExponentialBackoff<K>> {
-        self.0.backoff.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells the metrics how long keys are at work so far. The queue does so itself when keys come and go, each half second
+    /// at most; whoever exports metrics calls this first, so that they are true also while nothing moves.
+    pub fn refresh_metrics(&self) {
+        self.0.shell.act(None, |state, now| state.refresh(now, true));
+    }
+
+    fn hashed(&self, key: K) -> Hashed<K> {
+        Hashed { hash: self.0.hasher.hash_one(&key), key }
+    }
+
+    /// The limiter is asked without the lock: it is the user's, and the key is at work, so nobody else asks for it.
+    fn retry(&self, key: Hashed<K>, after: Option<Duration>, priority: i32) {
+        let now = Instant::now();
+        let shell = &self.0.shell;
+        let soonest = |at: Instant| after.map_or(at, |after| at.min(later(now, after)));
+        let request = |at| Request { at: Some(soonest(at)), priority, is_retry: true };
+        match shell.act(Some(now), |state, now| state.uncounted_until(key.hash, &key.key, now)) {
+            Some(until) => shell.act(Some(now), |state, now| state.add(key, request(until), now)),
+            None => {
+                let until = later(now, self.0.rate_limiter.when(&key.key, now));
+                shell.act(Some(now), |state, now| state.back_off(key, until, request(until), now));
+            }
+        }
     }
 }
 
-/// A key at work. Dropping it, also by a panic or a cancelled task, tells the queue that the work is done.
-pub struct Work<K: Clone + Eq + Hash> {
-    queue: WorkQueue<K>,
-    key: K,
+/// As far as the clock goes.
+fn later(now: Instant, delay: Duration) -> Instant {
+    now.checked_add(delay.min(LONGEST_DELAY)).unwrap_or(now)
 }
 
-impl<K: Clone + Eq + Hash> Deref for Work<K> {
-    type Target = K;
-
-    fn deref(&self) -> &K {
-        &self.key
-    }
-}
-
-impl<K: Clone + Eq + Hash + fmt::Display> fmt::Display for Work<K> {
+impl<K> fmt::Debug for WorkQueue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.key.fmt(f)
-    }
-}
-
-impl<K: Clone + Eq + Hash + fmt::Debug> fmt::Debug for Work<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Work").field(&self.key).finish()
-    }
-}
-
-impl<K: Clone + Eq + Hash> Drop for Work<K> {
-    fn drop(&mut self) {
-        self.queue.state().done(&self.key, Instant::now());
-        self.queue.0.changed.notify_waiters();
+        f.debug_struct("WorkQueue").field("capacity", &self.0.capacity).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod model;
-#[cfg(test)]
-mod tests;

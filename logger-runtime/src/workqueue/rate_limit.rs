@@ -1,60 +1,56 @@
-//! How long to wait after a failure: per key, twice as long each time.
+//! How long a key that failed waits until it is tried again.
 
-use std::collections::HashMap;
+mod bucket;
+mod combined;
+mod exponential;
+mod failures;
+mod fast_slow;
+
 use std::hash::Hash;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-const BASE: Duration = Duration::from_millis(5);
-const MAX: Duration = Duration::from_secs(1000);
+use tokio::time::Instant;
 
-/// Failures of each key since it was last forgotten. The numbers are those of client-go's default controller limiter.
-pub(super) struct ExponentialBackoff<K> {
-    failures: HashMap<K, u32>,
+pub use bucket::TokenBucket;
+pub use combined::{MaxOf, WithMaxWait};
+pub use exponential::ExponentialBackoff;
+pub use fast_slow::FastSlow;
+
+/// Says how long a key that failed waits.
+///
+/// It is asked while the queue is not locked, by many workers at once.
+pub trait RateLimiter<K>: Send + Sync {
+    /// Notes a failure of this key now, and tells how long it waits.
+    fn when(&self, key: &K, now: Instant) -> Duration;
+
+    /// Forgets the failures of this key. Cheap where there are none: it is called after each success.
+    fn forget(&self, key: &K);
+
+    /// How many failures of this key were noted since it was forgotten.
+    fn num_requeues(&self, key: &K) -> u32;
 }
 
-impl<K> Default for ExponentialBackoff<K> {
-    fn default() -> Self {
-        ExponentialBackoff { failures: HashMap::new() }
+impl<K, L: RateLimiter<K> + ?Sized> RateLimiter<K> for Box<L> {
+    fn when(&self, key: &K, now: Instant) -> Duration {
+        (**self).when(key, now)
+    }
+
+    fn forget(&self, key: &K) {
+        (**self).forget(key);
+    }
+
+    fn num_requeues(&self, key: &K) -> u32 {
+        (**self).num_requeues(key)
     }
 }
 
-impl<K: Clone + Eq + Hash> ExponentialBackoff<K> {
-    /// Notes a failure and tells how long to wait.
-    pub(super) fn next(&mut self, key: &K) -> Duration {
-        let failures = self.failures.entry(key.clone()).or_default();
-        let delay = 2u32.checked_pow(*failures).and_then(|factor| BASE.checked_mul(factor)).unwrap_or(MAX);
-        *failures = failures.saturating_add(1);
-        delay.min(MAX)
-    }
-
-    pub(super) fn forget(&mut self, key: &K) {
-        self.failures.remove(key);
-    }
-
-    pub(super) fn failures(&self, key: &K) -> u32 {
-        self.failures.get(key).copied().unwrap_or_default()
-    }
+/// What client-go's controllers have: the longer of 5 ms, doubled with each failure of the key up to 1000 s, and a bucket for
+/// all keys, of ten retries a second and a hundred at once.
+pub fn default_rate_limiter<K: Clone + Eq + Hash + Send + Sync + 'static>() -> MaxOf<K> {
+    let bucket = TokenBucket::new(NonZeroU32::MIN.saturating_add(9), NonZeroU32::MIN.saturating_add(99));
+    MaxOf::new([Box::new(ExponentialBackoff::default()) as Box<dyn RateLimiter<K>>, Box::new(bucket)])
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_double_from_5_ms_to_1000_s_and_each_key_has_its_own() {
-        let mut backoff = ExponentialBackoff::default();
-        let delays: Vec<_> = (0..4).map(|_| backoff.next(&"a").as_millis()).collect();
-        assert_eq!(delays, [5, 10, 20, 40]);
-        assert_eq!(backoff.next(&"b").as_millis(), 5);
-        (0..100).for_each(|_| assert!(backoff.next(&"a") <= MAX));
-        assert_eq!(backoff.next(&"a"), MAX);
-    }
-
-    #[test]
-    fn a_forgotten_key_starts_anew() {
-        let mut backoff = ExponentialBackoff::default();
-        backoff.next(&"a");
-        backoff.forget(&"a");
-        assert_eq!((backoff.failures(&"a"), backoff.next(&"a")), (0, BASE));
-    }
-}
+mod tests;

@@ -1,124 +1,347 @@
 //! What the queue holds, without waiting or clocks: each key waits, is due later, or is at work.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::hash::Hash;
-use std::time::Duration;
+mod entries;
+mod ready;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::time::Instant;
 
-/// A delay past this cannot be told apart from for ever, and would overflow the clock.
-const LONGEST_DELAY: Duration = Duration::from_secs(365 * 24 * 3600);
+pub(super) use entries::Hashed;
+use entries::{Chain, Due, Entries, Place};
+use ready::Ready;
+
+use super::config::{Ageing, Delayed, Refused};
+use super::meter::Meter;
 
 /// Every step first moves what became due to where keys wait, as of `now`: so a key counts from when it is due, not from
 /// when a worker next looks.
 pub(super) struct State<K> {
-    /// Keys to work on, in order; the same keys are in `waiting`.
-    ready: VecDeque<K>,
-    waiting: HashSet<K>,
-    /// Keys at work; `true` if added again meanwhile.
-    at_work: HashMap<K, bool>,
-    /// Keys due later, by time and order of request; `due` finds them by key.
-    delayed: BTreeMap<(Instant, u64), K>,
-    due: HashMap<K, (Instant, u64)>,
+    entries: Entries<K>,
+    ready: Ready,
+    /// Keys due later, by time and order of request.
+    delayed: BTreeMap<Due, usize>,
     requests: u64,
+    /// In the order their work began.
+    at_work: Chain,
+    /// How many of those at work come again.
+    again: usize,
+    /// How many keys came to wait since this was last asked.
+    arrived: usize,
+    /// How many keys are in a back-off. Read without a lock by those who only want to know whether there is one.
+    backing_off: Arc<AtomicUsize>,
     shut_down: bool,
+    dropped: Vec<K>,
+    meter: Option<Meter>,
 }
 
-impl<K> Default for State<K> {
-    fn default() -> Self {
+/// A delivery that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    /// `None` for now.
+    pub(super) at: Option<Instant>,
+    pub(super) priority: i32,
+    /// Whether it was asked for with a delay, or after a failure: what client-go counts as retries.
+    pub(super) is_retry: bool,
+}
+
+/// A key given to a worker.
+#[derive(Debug)]
+pub(super) struct Taken<K> {
+    pub(super) number: usize,
+    pub(super) key: K,
+    pub(super) priority: i32,
+}
+
+impl<K: Clone + Eq> State<K> {
+    pub(super) fn new(ageing: Option<Ageing>, meter: Option<Meter>) -> Self {
         State {
-            ready: VecDeque::new(),
-            waiting: HashSet::new(),
-            at_work: HashMap::new(),
+            entries: Entries::default(),
+            ready: Ready::new(ageing),
             delayed: BTreeMap::new(),
-            due: HashMap::new(),
             requests: 0,
+            at_work: Chain::default(),
+            again: 0,
+            arrived: 0,
+            backing_off: Arc::default(),
             shut_down: false,
+            dropped: Vec::new(),
+            meter,
         }
     }
-}
 
-impl<K: Clone + Eq + Hash> State<K> {
-    pub(super) fn add(&mut self, key: K, now: Instant) {
+    /// Whether the next step depends on the time it is given.
+    pub(super) fn watches_clock(&self) -> bool {
+        !self.delayed.is_empty() || self.ready.watches_clock() || self.meter.is_some()
+    }
+
+    /// Asks for a delivery. Of several requests for one key the earliest counts, with the highest priority of all.
+    pub(super) fn add(&mut self, key: Hashed<K>, request: Request, now: Instant) {
         self.move_due(now);
         if self.shut_down {
-            return;
+            return self.refuse(&key, request);
         }
-        if let Some(slot) = self.due.remove(&key) {
-            self.delayed.remove(&slot);
+        let number = match self.entries.find(key.hash, &key.key) {
+            Some(number) => {
+                self.raise(number, request.priority);
+                number
+            }
+            None => self.insert(key, request.priority, now),
+        };
+        match request.at.filter(|at| *at > now) {
+            Some(at) => self.delay(number, at),
+            None => self.make_ready(number, now),
         }
-        self.enqueue(key);
+        if request.is_retry {
+            self.measure(|meter| meter.retried());
+        }
     }
 
-    pub(super) fn add_at(&mut self, key: K, now: Instant, delay: Duration) {
-        if delay.is_zero() {
-            return self.add(key, now);
+    /// As [`add`](Self::add), for a key that failed, and opens the window until its retry, in which failures do not count.
+    pub(super) fn back_off(&mut self, key: Hashed<K>, until: Instant, request: Request, now: Instant) {
+        let (hash, copy) = (key.hash, key.key.clone());
+        self.add(key, request, now);
+        if let Some(number) = self.entries.find(hash, &copy)
+            && self.entries[number].retry_at.replace(until).is_none()
+        {
+            self.backing_off.fetch_add(1, Ordering::Relaxed);
         }
-        self.move_due(now);
-        let at = now + delay.min(LONGEST_DELAY);
-        let is_earlier = self.due.get(&key).is_none_or(|(due, _)| at < *due);
-        let comes_anyway = self.waiting.contains(&key) || self.at_work.get(&key) == Some(&true);
-        if self.shut_down || comes_anyway || !is_earlier {
-            return;
+    }
+
+    /// The end of the window, if a failure of this key, at work now, does not count: one that did is not over yet.
+    pub(super) fn uncounted_until(&self, hash: u64, key: &K, now: Instant) -> Option<Instant> {
+        let entry = &self.entries[self.entries.find(hash, key)?];
+        entry.retry_at.filter(|until| entry.place == Place::AtWork && *until > now)
+    }
+
+    /// Ends the back-off of a key: its next failure counts.
+    pub(super) fn forget(&mut self, hash: u64, key: &K) {
+        if let Some(number) = self.entries.find(hash, key)
+            && self.entries[number].retry_at.take().is_some()
+        {
+            self.backing_off.fetch_sub(1, Ordering::Relaxed);
         }
-        self.requests += 1;
-        let slot = (at, self.requests);
-        if let Some(later) = self.due.insert(key.clone(), slot) {
-            self.delayed.remove(&later);
-        }
-        self.delayed.insert(slot, key);
+    }
+
+    /// How many keys are in a back-off, to be read at any time.
+    pub(super) fn backing_off(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.backing_off)
     }
 
     /// The next key to work on.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Taken<K>> {
         self.move_due(now);
-        let key = self.ready.pop_front()?;
-        self.waiting.remove(&key);
-        self.at_work.insert(key.clone(), false);
-        Some(key)
+        let number = self.ready.pop(&mut self.entries, now)?;
+        self.arrived = self.arrived.saturating_sub(1);
+        self.at_work.push(&mut self.entries, number);
+        let entry = &mut self.entries[number];
+        (entry.place, entry.started) = (Place::AtWork, now);
+        let (key, priority, waited) =
+            (entry.key.clone(), entry.priority, now.saturating_duration_since(entry.accepted));
+        self.measure(|meter| meter.taken(waited, now));
+        self.refresh(now, false);
+        Some(Taken { number, key, priority })
     }
 
-    pub(super) fn done(&mut self, key: &K, now: Instant) {
+    /// Ends the work on a key that was popped; what is returned is for the caller to drop, without a lock.
+    pub(super) fn done(&mut self, number: usize, now: Instant) -> Option<K> {
         self.move_due(now);
-        if self.at_work.remove(key) == Some(true) {
-            self.enqueue(key.clone());
-        }
+        self.at_work.remove(&mut self.entries, number);
+        let entry = &mut self.entries[number];
+        entry.refused = false;
+        let (started, worked) = (entry.started, entry.age(now));
+        let again = std::mem::take(&mut entry.again);
+        let gone = if again {
+            self.again -= 1;
+            self.wait(number);
+            None
+        } else if entry.due.is_some() {
+            entry.place = Place::Delayed;
+            None
+        } else {
+            Some(self.remove(number))
+        };
+        self.measure(|meter| meter.done(started, worked));
+        self.refresh(now, false);
+        gone
     }
 
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.delayed.first_key_value().map(|((at, _), _)| *at)
     }
 
+    /// How many keys wait.
     pub(super) fn len(&mut self, now: Instant) -> usize {
         self.move_due(now);
         self.ready.len()
     }
 
-    pub(super) fn shut_down(&mut self, now: Instant) {
+    /// Whether this key may come in, where there may be so many.
+    pub(super) fn admit(&self, key: &Hashed<K>, capacity: Option<NonZeroUsize>) -> Result<(), Refused> {
+        let is_full = |capacity: &NonZeroUsize| self.entries.len() >= capacity.get();
+        match capacity.filter(is_full) {
+            _ if self.shut_down => Err(Refused::ShutDown),
+            Some(capacity) if self.entries.find(key.hash, &key.key).is_none() => Err(Refused::Full { capacity }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many keys came to wait since this was last asked, less those that were popped meanwhile.
+    pub(super) fn take_arrived(&mut self) -> usize {
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// A worker that was sent for does not come: another may have to.
+    pub(super) fn announce_again(&mut self) {
+        self.arrived = self.ready.len().min(self.arrived + 1);
+    }
+
+    /// Takes no more keys, and does with those due later as it says.
+    pub(super) fn shut_down(&mut self, delayed: Delayed, now: Instant) {
         self.move_due(now);
         self.shut_down = true;
-        self.delayed.clear();
-        self.due.clear();
+        for (_, number) in std::mem::take(&mut self.delayed) {
+            let entry = &mut self.entries[number];
+            entry.due = None;
+            match delayed {
+                Delayed::Flush => self.make_ready(number, now),
+                Delayed::Drop if entry.place == Place::AtWork => {
+                    entry.refused = true;
+                    self.dropped.push(entry.key.clone());
+                }
+                Delayed::Drop => {
+                    let key = self.remove(number);
+                    self.dropped.push(key);
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.shut_down
     }
 
     /// Shut down, with nothing left that a worker could get: no key waits, and none at work will come again.
     pub(super) fn is_over(&self) -> bool {
-        self.shut_down && self.ready.is_empty() && !self.at_work.values().any(|again| *again)
+        self.shut_down && self.ready.len() == 0 && self.again == 0
+    }
+
+    /// Over, and nothing is at work.
+    pub(super) fn is_drained(&self) -> bool {
+        self.shut_down && self.entries.len() == 0
+    }
+
+    /// What was dropped since the shutdown.
+    pub(super) fn dropped(&self) -> &[K] {
+        &self.dropped
+    }
+
+    /// Tells the metrics how long keys are at work; at most each half second unless it must be now.
+    pub(super) fn refresh(&mut self, now: Instant, must: bool) {
+        if let Some(meter) = &mut self.meter
+            && !self.shut_down
+        {
+            let oldest = self.at_work.first().map(|number| self.entries[number].age(now));
+            meter.refresh(now, must, oldest.unwrap_or_default());
+        }
+    }
+}
+
+/// The moves of one key.
+impl<K: Clone + Eq> State<K> {
+    fn insert(&mut self, key: Hashed<K>, priority: i32, now: Instant) -> usize {
+        let number = self.entries.insert(key, now);
+        let entry = &mut self.entries[number];
+        (entry.place, entry.priority) = (Place::Delayed, priority);
+        number
+    }
+
+    fn remove(&mut self, number: usize) -> K {
+        let entry = self.entries.remove(number);
+        if entry.retry_at.is_some() {
+            self.backing_off.fetch_sub(1, Ordering::Relaxed);
+        }
+        entry.key
+    }
+
+    /// Of several priorities the highest counts. A key that waits goes to the end of its new level.
+    fn raise(&mut self, number: usize, priority: i32) {
+        let entry = &mut self.entries[number];
+        if !entry.is_asked_for() {
+            entry.priority = priority;
+        } else if priority > entry.priority {
+            let waits = entry.place == Place::Ready;
+            if waits {
+                self.ready.remove(&mut self.entries, number);
+            }
+            self.entries[number].priority = priority;
+            if waits {
+                self.ready.push(&mut self.entries, number);
+            }
+        }
+    }
+
+    fn delay(&mut self, number: usize, at: Instant) {
+        let entry = &mut self.entries[number];
+        if entry.place == Place::Ready || entry.again || entry.due.is_some_and(|(due, _)| due <= at) {
+            return;
+        }
+        self.requests += 1;
+        if let Some(later) = entry.due.replace((at, self.requests)) {
+            self.delayed.remove(&later);
+        }
+        self.delayed.insert((at, self.requests), number);
+    }
+
+    /// Makes a key wait, now or once its work is done. It is due no more.
+    fn make_ready(&mut self, number: usize, now: Instant) {
+        let entry = &mut self.entries[number];
+        if let Some(due) = entry.due.take() {
+            self.delayed.remove(&due);
+        }
+        if entry.place == Place::Ready || entry.again {
+            return;
+        }
+        entry.accepted = now;
+        match entry.place {
+            Place::AtWork => {
+                entry.again = true;
+                self.again += 1;
+            }
+            _ => self.wait(number),
+        }
+        self.measure(Meter::accepted);
+    }
+
+    fn wait(&mut self, number: usize) {
+        self.entries[number].place = Place::Ready;
+        self.ready.push(&mut self.entries, number);
+        self.arrived += 1;
     }
 
     fn move_due(&mut self, now: Instant) {
         while let Some(due) = self.delayed.first_entry().filter(|entry| entry.key().0 <= now) {
-            let key = due.remove();
-            self.due.remove(&key);
-            self.enqueue(key);
+            let ((at, _), number) = due.remove_entry();
+            self.entries[number].due = None;
+            self.make_ready(number, at);
         }
     }
 
-    fn enqueue(&mut self, key: K) {
-        match self.at_work.get_mut(&key) {
-            Some(again) => *again = true,
-            None if self.waiting.insert(key.clone()) => self.ready.push_back(key),
-            None => {}
+    /// Notes a retry that comes too late: the work on that key stays undone.
+    fn refuse(&mut self, key: &Hashed<K>, request: Request) {
+        let Some(number) = self.entries.find(key.hash, &key.key).filter(|_| request.is_retry) else { return };
+        let entry = &mut self.entries[number];
+        if entry.place == Place::AtWork && !entry.again && !std::mem::replace(&mut entry.refused, true) {
+            self.dropped.push(entry.key.clone());
+        }
+    }
+
+    fn measure(&mut self, note: impl FnOnce(&mut Meter)) {
+        if let Some(meter) = &mut self.meter {
+            note(meter);
         }
     }
 }

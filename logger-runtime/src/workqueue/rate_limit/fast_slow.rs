@@ -1,0 +1,39 @@
+//! A few quick tries, then slow ones.
+
+use std::hash::Hash;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::RateLimiter;
+use super::failures::Failures;
+
+/// It promises: a key waits `fast` after each of its first `tries` failures, and `slow` after those that follow.
+#[derive(Debug)]
+pub struct FastSlow<K> {
+    fast: Duration,
+    slow: Duration,
+    tries: u32,
+    failures: Failures<K>,
+}
+
+impl<K> FastSlow<K> {
+    /// `fast` for so many tries, `slow` after.
+    pub fn new(fast: Duration, slow: Duration, tries: u32) -> Self {
+        FastSlow { fast, slow, tries, failures: Failures::default() }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send + Sync> RateLimiter<K> for FastSlow<K> {
+    fn when(&self, key: &K, _now: Instant) -> Duration {
+        if self.failures.add(key) < self.tries { self.fast } else { self.slow }
+    }
+
+    fn forget(&self, key: &K) {
+        self.failures.forget(key);
+    }
+
+    fn num_requeues(&self, key: &K) -> u32 {
+        self.failures.of(key)
+    }
+}

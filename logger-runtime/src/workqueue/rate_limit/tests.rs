@@ -1,0 +1,105 @@
+//! The promises of the rate limiters. Time is what the tests say.
+
+use super::*;
+
+fn millis<K>(limiter: &impl RateLimiter<K>, key: &K, times: usize) -> Vec<u128> {
+    let now = Instant::now();
+    (0..times).map(|_| limiter.when(key, now).as_millis()).collect()
+}
+
+fn nz(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap()
+}
+
+#[test]
+fn q11_exponential_waits_double_up_to_a_bound_and_each_key_has_its_own() {
+    let limiter = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1));
+    assert_eq!(millis(&limiter, &"a", 5), [1, 2, 4, 8, 16]);
+    assert_eq!(millis(&limiter, &"b", 2), [1, 2]);
+    assert_eq!((limiter.num_requeues(&"a"), limiter.num_requeues(&"b")), (5, 2));
+    limiter.forget(&"a");
+    assert_eq!((limiter.num_requeues(&"a"), millis(&limiter, &"a", 1)), (0, vec![1]));
+    assert_eq!(limiter.num_requeues(&"b"), 2);
+}
+
+#[test]
+fn q11_exponential_waits_do_not_overflow_at_any_number_of_failures() {
+    let limiter = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1000));
+    let waits = millis(&limiter, &"a", 5000);
+    assert!(waits.is_sorted() && waits.ends_with(&[1_000_000; 4000]), "{:?}", &waits[..40]);
+    let limiter = ExponentialBackoff::new(Duration::MAX, Duration::MAX);
+    assert!((0..100).all(|_| limiter.when(&"a", Instant::now()) == Duration::MAX));
+    let limiter = ExponentialBackoff::new(Duration::from_secs(3600), Duration::from_secs(60));
+    assert_eq!(millis(&limiter, &"a", 1), [60_000], "the bound holds from the start");
+}
+
+#[test]
+fn q12_fast_for_the_first_tries_then_slow_until_forgotten() {
+    let limiter = FastSlow::new(Duration::from_millis(5), Duration::from_secs(10), 3);
+    assert_eq!(millis(&limiter, &"a", 5), [5, 5, 5, 10_000, 10_000]);
+    assert_eq!(millis(&limiter, &"b", 1), [5]);
+    limiter.forget(&"a");
+    assert_eq!(millis(&limiter, &"a", 4), [5, 5, 5, 10_000]);
+    assert_eq!(limiter.num_requeues(&"a"), 4);
+}
+
+#[test]
+fn q13_the_longest_of_all_members_counts_and_all_are_asked_and_forget() {
+    let fast_slow = FastSlow::new(Duration::from_millis(5), Duration::from_secs(3), 3);
+    let exponential = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1));
+    let limiter: MaxOf<&str> = MaxOf::new([Box::new(fast_slow) as Box<dyn RateLimiter<_>>, Box::new(exponential)]);
+    assert_eq!(millis(&limiter, &"a", 5), [5, 5, 5, 3000, 3000]);
+    assert_eq!(limiter.num_requeues(&"a"), 5, "the highest number, not the sum");
+    limiter.forget(&"a");
+    assert_eq!((limiter.num_requeues(&"a"), millis(&limiter, &"a", 1)), (0, vec![5]));
+    assert_eq!(millis(&MaxOf::new([]), &"a", 2), [0, 0]);
+}
+
+#[test]
+fn q14_a_longest_wait_clips_the_delay_and_the_count_still_grows() {
+    let exponential = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1000));
+    let limiter = WithMaxWait::new(exponential, Duration::from_millis(5));
+    assert_eq!(millis(&limiter, &"a", 5), [1, 2, 4, 5, 5]);
+    assert_eq!(limiter.num_requeues(&"a"), 5);
+    limiter.forget(&"a");
+    assert_eq!(millis(&limiter, &"a", 1), [1]);
+}
+
+#[test]
+fn q15_by_default_the_longer_of_5_ms_doubling_to_1000_s_and_a_bucket_of_10_a_second_and_100_at_once() {
+    let limiter = default_rate_limiter();
+    assert_eq!(millis(&limiter, &0, 20)[..5], [5, 10, 20, 40, 80]);
+    let now = Instant::now();
+    assert_eq!(limiter.when(&0, now), Duration::from_secs(1000));
+    let others: Vec<_> = (1..100).map(|key| limiter.when(&key, now).as_millis()).collect();
+    assert!(others[..79].iter().all(|wait| *wait == 5), "79 tokens are left: {others:?}");
+    assert!(others[79] > 5 && others[80] >= 190 && others[98] >= 1900, "then one each 100 ms: {others:?}");
+    assert_eq!(limiter.num_requeues(&0), 21);
+}
+
+#[test]
+fn a_bucket_gives_its_burst_at_once_then_one_token_after_the_other_and_fills_again() {
+    let bucket = TokenBucket::new(nz(10), nz(3));
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let wait = |millis| RateLimiter::<u8>::when(&bucket, &0, at(millis)).as_millis();
+    assert_eq!([(); 6].map(|()| wait(0)), [0, 0, 0, 100, 200, 300]);
+    assert_eq!(wait(250), 150, "those before it have theirs");
+    assert_eq!(wait(10_000), 0);
+    assert_eq!([(); 3].map(|()| wait(10_000)), [0, 0, 100], "no more than the burst is kept");
+}
+
+#[test]
+fn a_bucket_goes_by_the_time_it_is_told_and_never_panics() {
+    let bucket = TokenBucket::new(nz(1), nz(u32::MAX));
+    let start = Instant::now();
+    let wait = |at| RateLimiter::<u8>::when(&bucket, &0, at);
+    assert_eq!(wait(start + LONG), Duration::ZERO);
+    assert_eq!(wait(start), Duration::ZERO, "a clock that goes back is one that stands");
+    let slow = TokenBucket::new(nz(1), nz(1));
+    let wait = |at| RateLimiter::<u8>::when(&slow, &0, at);
+    wait(start);
+    assert_eq!(wait(start + LONG), Duration::ZERO);
+}
+
+const LONG: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
