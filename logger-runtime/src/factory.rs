@@ -121,7 +121,10 @@ impl InformerFactory {
         });
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
         let informer = informer.expect("the entry of a kind holds its informer").clone();
-        indexes.iter().for_each(|index| informer.add_index(*index));
+        for index in indexes {
+            // The same ones are asked for again and again; one that was stopped keeps no other, and looks at every object.
+            drop(informer.add_index(index.clone()));
+        }
         informer
     }
 

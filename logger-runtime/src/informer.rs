@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
-use crate::index::Index;
+use crate::index::{Index, IndexError, IndexValue};
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
 use crate::reflector::{self, Reflector};
@@ -123,9 +123,12 @@ where
         Lister::new(self.store())
     }
 
-    /// Has the store kept by this index too. One of the same name stays as it is.
-    pub fn add_index(&self, index: Index<K>) {
-        self.0.store.add_index(index);
+    /// Has the store kept by this index too, also after the start.
+    ///
+    /// # Errors
+    /// There is an index of this name, or the informer was stopped.
+    pub fn add_index<V: IndexValue>(&self, index: Index<K, V>) -> Result<(), IndexError> {
+        self.0.store.add_index(index)
     }
 
     /// Has this called with every change from now on, after an `Added` for everything that is in the store.
@@ -188,6 +191,7 @@ where
                 Err(error) => self.0.note(&error),
             }
         }
+        self.0.store.stop();
     }
 }
 

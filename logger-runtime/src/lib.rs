@@ -36,7 +36,7 @@ pub use generic::GenericClient;
 #[cfg(feature = "informers")]
 pub use generic::{AnyObject, GenericInformer, GenericLister};
 #[cfg(feature = "informers")]
-pub use index::Index;
+pub use index::{Index, IndexError, IndexValue};
 #[cfg(feature = "informers")]
 pub use informer::{Event, Registration, SharedInformer};
 pub use key::ObjectKey;
@@ -48,6 +48,6 @@ pub use preconditions::Preconditions;
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;
 #[cfg(feature = "informers")]
-pub use store::Store;
+pub use store::{Store, WaitError, WriteGate, WriteOverlay};
 pub use version::ResourceVersion;
 pub use workqueue::WorkQueue;

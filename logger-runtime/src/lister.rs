@@ -1,23 +1,32 @@
 //! Listers: reading an informer's store by namespace and name, without asking the server.
 
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
-use kube::Resource;
-use kube::core::{Selector, SelectorExt};
+use kube::core::Selector;
 
-use crate::index::Index;
+use crate::index::{Index, IndexValue};
+use crate::key::ObjectKey;
 use crate::object::{ApiObject, resource};
-use crate::store::Store;
+use crate::store::{Store, matches, namespace_of};
 
-/// Reads the objects of a kind from an informer's store. What it returns is shared and cannot be changed:
-/// copy an object before you change it.
+/// Reads the objects of a kind from an informer's store. Cloning gives another handle on the same store.
+///
+/// It promises:
+/// - what it returns is shared and cannot be changed: copy an object before you change it;
+/// - it asks no server, and each query sees one state of the store;
+/// - finding by name, namespace or index does not look at other objects.
+///
+/// Lists are in no order.
 #[derive(Debug)]
 pub struct Lister<K> {
     store: Store<K>,
 }
 
-/// Reads the objects of one namespace.
+/// Reads the objects of one namespace, as a [`Lister`] those of all.
 #[derive(Debug)]
 pub struct NamespaceLister<K> {
     store: Store<K>,
@@ -26,17 +35,35 @@ pub struct NamespaceLister<K> {
 
 /// An object that the store does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{resource} \"{name}\" not found")]
 pub struct NotFound {
     /// Such as `loggers.example.com`.
     pub resource: String,
+    /// The namespace asked for; empty for objects of the cluster.
+    pub namespace: String,
     /// The name asked for.
     pub name: String,
 }
 
-impl<K> Clone for Lister<K> {
+/// As client-go says it, with the namespace.
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} \"{}\" not found", self.resource, self.name)?;
+        match self.namespace.as_str() {
+            "" => Ok(()),
+            namespace => write!(f, " in namespace \"{namespace}\""),
+        }
+    }
+}
+
+impl<K: ApiObject> Clone for Lister<K> {
     fn clone(&self) -> Self {
         Lister { store: self.store.clone() }
+    }
+}
+
+impl<K: ApiObject> Clone for NamespaceLister<K> {
+    fn clone(&self) -> Self {
+        NamespaceLister { store: self.store.clone(), namespace: self.namespace.clone() }
     }
 }
 
@@ -46,19 +73,40 @@ impl<K: ApiObject> Lister<K> {
         Lister { store }
     }
 
-    /// All objects, by namespace and name.
+    /// The object of this key, as a work queue hands it out.
+    ///
+    /// # Errors
+    /// The store does not have it.
+    pub fn get_by_key(&self, key: &ObjectKey) -> Result<Arc<K>, NotFound> {
+        get(&self.store, key.namespace(), key.name())
+    }
+
+    /// All objects.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.store.list()
     }
 
     /// All objects whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
-        matching(self.store.list(), selector)
+        self.store.list_matching(selector)
     }
 
-    /// The objects that are found under this value, by namespace and name.
-    pub fn by_index(&self, index: &Index<K>, value: &str) -> Vec<Arc<K>> {
+    /// The objects that are found under this value. Where the store does not keep this index, every object is looked at.
+    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    where
+        V: IndexValue + Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         self.store.by_index(index, value)
+    }
+
+    /// Those of them whose labels match.
+    pub fn by_index_matching<V, Q>(&self, index: &Index<K, V>, value: &Q, selector: &Selector) -> Vec<Arc<K>>
+    where
+        V: IndexValue + Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.store.by_index_if(index, value, |object| matches(object, selector))
     }
 }
 
@@ -75,7 +123,7 @@ impl<K: ApiObject<Scope = ClusterResourceScope>> Lister<K> {
     /// # Errors
     /// The store does not have it.
     pub fn get(&self, name: &str) -> Result<Arc<K>, NotFound> {
-        found(self.store.get("", name), name)
+        get(&self.store, "", name)
     }
 }
 
@@ -85,33 +133,33 @@ impl<K: ApiObject> NamespaceLister<K> {
     /// # Errors
     /// The store does not have it.
     pub fn get(&self, name: &str) -> Result<Arc<K>, NotFound> {
-        found(self.store.get(&self.namespace, name), name)
+        get(&self.store, &self.namespace, name)
     }
 
-    /// All objects of the namespace, by name.
+    /// All objects of the namespace.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.store.list_namespace(&self.namespace)
     }
 
-    /// The objects of the namespace that are found under this value, by name.
-    pub fn by_index(&self, index: &Index<K>, value: &str) -> Vec<Arc<K>> {
-        let mut found = self.store.by_index(index, value);
-        found.retain(|object| object.meta().namespace.as_deref().unwrap_or_default() == self.namespace);
-        found
-    }
-
     /// All objects of the namespace whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
-        matching(self.list(), selector)
+        self.store.list_namespace_matching(&self.namespace, selector)
+    }
+
+    /// The objects of the namespace that are found under this value. Those of other namespaces under it are looked at.
+    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    where
+        V: IndexValue + Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.store.by_index_if(index, value, |object| namespace_of(object) == self.namespace)
     }
 }
 
-fn matching<K: Resource>(mut objects: Vec<Arc<K>>, selector: &Selector) -> Vec<Arc<K>> {
-    let none = Default::default();
-    objects.retain(|object| selector.matches(object.meta().labels.as_ref().unwrap_or(&none)));
-    objects
-}
-
-fn found<K: ApiObject>(object: Option<Arc<K>>, name: &str) -> Result<Arc<K>, NotFound> {
-    object.ok_or_else(|| NotFound { resource: resource::<K>(), name: name.to_owned() })
+fn get<K: ApiObject>(store: &Store<K>, namespace: &str, name: &str) -> Result<Arc<K>, NotFound> {
+    store.get(namespace, name).ok_or_else(|| NotFound {
+        resource: resource::<K>(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    })
 }

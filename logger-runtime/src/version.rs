@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use kube::Resource;
+
 /// When the server last changed something of a kind.
 ///
 /// Versions of one kind on one server are ordered (KEP-5504, Kubernetes 1.35): decimal numbers, of any size. Versions that are
@@ -21,19 +23,37 @@ impl ResourceVersion {
         &self.0
     }
 
-    /// A decimal number without leading zeros.
-    fn is_number(&self) -> bool {
-        !self.0.is_empty() && !self.0.starts_with('0') && self.0.bytes().all(|byte| byte.is_ascii_digit())
+    /// That of an object; `None` if it has none, as before it is created.
+    pub fn of<K: Resource>(object: &K) -> Option<Self> {
+        object.meta().resource_version.as_deref().filter(|version| !version.is_empty()).map(Self::new)
     }
+
+    /// Whether it is ordered among those of its kind: a decimal number without leading zeros.
+    pub fn is_number(&self) -> bool {
+        is_number(&self.0)
+    }
+
+    /// Compares it with what a server told, of which nothing is copied.
+    pub(crate) fn compare(&self, other: &str) -> Option<Ordering> {
+        compare(&self.0, other)
+    }
+}
+
+/// Two versions of one kind, as the server told them; `None` if they are not ordered.
+pub(crate) fn compare(a: &str, b: &str) -> Option<Ordering> {
+    if a == b {
+        return Some(Ordering::Equal);
+    }
+    (is_number(a) && is_number(b)).then(|| (a.len(), a).cmp(&(b.len(), b)))
+}
+
+fn is_number(version: &str) -> bool {
+    !version.is_empty() && !version.starts_with('0') && version.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl PartialOrd for ResourceVersion {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        if self.0 == other.0 {
-            return Some(Ordering::Equal);
-        }
-        let both = self.is_number() && other.is_number();
-        both.then(|| (self.0.len(), &self.0).cmp(&(other.0.len(), &other.0)))
+        self.compare(&other.0)
     }
 }
 
@@ -45,10 +65,23 @@ impl fmt::Display for ResourceVersion {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
     use super::*;
 
     fn compare(a: &str, b: &str) -> Option<Ordering> {
         ResourceVersion::new(a).partial_cmp(&ResourceVersion::new(b))
+    }
+
+    #[test]
+    fn an_object_that_was_not_created_has_no_version() {
+        let mut object = ConfigMap::default();
+        for none in [None, Some(String::new())] {
+            object.metadata.resource_version = none;
+            assert_eq!(ResourceVersion::of(&object), None);
+        }
+        object.metadata.resource_version = Some("7".to_owned());
+        assert_eq!(ResourceVersion::of(&object), Some(ResourceVersion::new("7")));
     }
 
     #[test]

@@ -128,12 +128,12 @@ impl GenericInformer {
 }
 
 impl GenericLister {
-    /// All objects, by namespace and name.
+    /// All objects, in no order.
     pub fn list(&self) -> Vec<Arc<dyn AnyObject>> {
         self.0.list()
     }
 
-    /// The objects of a namespace, by name.
+    /// The objects of a namespace, in no order.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<dyn AnyObject>> {
         self.0.list_namespace(namespace)
     }

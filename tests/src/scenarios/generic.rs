@@ -98,7 +98,9 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     let lister = factory.gallery_v1().exhibits().lister();
     let found = |index, value| {
         let found = lister.by_index(index, value);
-        found.iter().map(|exhibit| exhibit.metadata.name.clone().unwrap()).collect::<Vec<_>>()
+        let mut names: Vec<_> = found.iter().map(|exhibit| exhibit.metadata.name.clone().unwrap()).collect();
+        names.sort();
+        names
     };
     assert_eq!(found(&EXHIBIT_BY_MOOD, "dark"), ["mask", "vase"]);
     assert_eq!(found(&EXHIBIT_BY_TAG, "old"), ["coin", "vase"]);

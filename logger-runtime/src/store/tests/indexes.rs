@@ -1,0 +1,134 @@
+//! Indexes: what is found under which value.
+
+use super::*;
+
+/// By the texts in it.
+const BY_TEXT: Index<ConfigMap> = Index::new("by_text", texts);
+
+fn texts(map: &ConfigMap) -> Vec<String> {
+    map.data.iter().flat_map(BTreeMap::values).cloned().collect()
+}
+
+fn with_texts(name: &str, version: &str, texts: &[&str]) -> ConfigMap {
+    let mut object = object("a", name, version);
+    object.data = Some(texts.iter().enumerate().map(|(i, text)| (i.to_string(), (*text).to_owned())).collect());
+    object
+}
+
+fn found(store: &Store<ConfigMap>, value: &str) -> Vec<String> {
+    keys(&store.by_index(&BY_TEXT, value))
+}
+
+fn values(store: &Store<ConfigMap>) -> Vec<String> {
+    let mut values = store.index_values(&BY_TEXT);
+    values.sort();
+    values
+}
+
+fn indexed(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
+    let store = Store::default();
+    store.add_index(BY_TEXT).unwrap();
+    objects.into_iter().for_each(|object| drop(store.receive(applied(object))));
+    store
+}
+
+#[test]
+fn s01_an_object_is_found_under_each_of_its_values_and_under_old_ones_no_more() {
+    let store = indexed([with_texts("1", "1", &["x", "y", "x"]), with_texts("2", "2", &["y"])]);
+    assert_eq!((found(&store, "x"), found(&store, "y")), (vec!["a/1".to_owned()], vec!["a/1".into(), "a/2".into()]));
+    store.receive(applied(with_texts("1", "3", &["y", "z"])));
+    assert!(found(&store, "x").is_empty());
+    assert_eq!((found(&store, "y").len(), found(&store, "z")), (2, vec!["a/1".to_owned()]));
+    let state = |value| store.by_index(&BY_TEXT, value)[0].metadata.resource_version.clone();
+    assert_eq!(state("z").as_deref(), Some("3"));
+    assert!(store.by_index(&BY_TEXT, "y").iter().any(|map| map.metadata.resource_version.as_deref() == Some("3")));
+}
+
+#[test]
+fn s02_a_value_without_objects_leaves_nothing_behind_and_one_with_objects_stays() {
+    let store = indexed([with_texts("1", "1", &["x", "y"]), with_texts("2", "2", &["y"])]);
+    store.receive(deleted(with_texts("1", "3", &["of its last state"])));
+    assert_eq!(values(&store), ["y"]);
+    assert_eq!(found(&store, "y"), ["a/2"]);
+    store.receive(replaced(vec![], "4"));
+    assert!(values(&store).is_empty());
+}
+
+#[test]
+fn s03_values_are_those_of_live_objects_and_keys_come_sorted() {
+    let store = indexed((0..20).map(|i| with_texts(&format!("{:02}", i * 7 % 20), &(i + 1).to_string(), &["x"])));
+    store.receive(applied(with_texts("00", "30", &["y"])));
+    assert_eq!(values(&store), ["x", "y"]);
+    let keys: Vec<_> = store.index_keys(&BY_TEXT, "x").iter().map(ToString::to_string).collect();
+    assert_eq!(keys, (1..20).map(|i| format!("a/{i:02}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn s04_an_index_that_is_added_late_has_what_is_there() {
+    let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x"])]);
+    store.add_index(BY_TEXT).unwrap();
+    assert_eq!(found(&store, "x"), ["a/1", "a/2"]);
+    store.receive(deleted(with_texts("1", "3", &[])));
+    assert_eq!(found(&store, "x"), ["a/2"]);
+}
+
+#[test]
+fn s04_a_second_index_of_a_name_is_an_error_and_so_is_one_after_the_stop() {
+    let store = indexed([]);
+    let taken = store.add_index(Index::with(BY_TEXT.name(), |_: &ConfigMap| vec![1])).unwrap_err();
+    assert_eq!(taken, IndexError::NameTaken("by_text"));
+    store.stop();
+    let other = Index::new("other", texts);
+    let stopped = store.add_index(other.clone()).unwrap_err();
+    assert_eq!(stopped, IndexError::Stopped("other"));
+    assert!(!store.has_index("other") && store.has_index("by_text"));
+    assert!(store.by_index(&other, "x").is_empty(), "it is asked all the same");
+}
+
+#[test]
+fn s08_values_are_of_any_type_and_functions_may_be_closures() {
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    enum Size {
+        Small,
+        Large(usize),
+    }
+    let least = 2;
+    let by_size = Index::with("by_size", move |map: &ConfigMap| match texts(map).len() {
+        size if size < least => vec![Size::Small],
+        size => vec![Size::Large(size)],
+    });
+    let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x", "y"])]);
+    for added in [false, true] {
+        if added {
+            store.add_index(by_size.clone()).unwrap();
+        }
+        assert_eq!(keys(&store.by_index(&by_size, &Size::Small)), ["a/1"]);
+        assert_eq!(keys(&store.by_index(&by_size, &Size::Large(2))), ["a/2"]);
+        assert_eq!(store.index_values(&by_size).len(), 2);
+    }
+    let same_name = Index::with("by_size", |_: &ConfigMap| vec![7]);
+    assert_eq!(store.by_index(&same_name, &7).len(), 2, "values of another type are another index");
+}
+
+#[test]
+fn s08_a_function_that_panics_spoils_neither_the_store_nor_its_other_indexes() {
+    let store = indexed([]);
+    let broken = Index::new("broken", |map: &ConfigMap| match map.metadata.name.as_deref() {
+        Some("bad") => panic!("a bug of the user's"),
+        _ => vec![0],
+    });
+    store.add_index(broken.clone()).unwrap();
+    store.receive(applied(with_texts("bad", "1", &["x"])));
+    store.receive(applied(with_texts("good", "2", &["x"])));
+    assert_eq!(found(&store, "x"), ["a/bad", "a/good"]);
+    assert_eq!(keys(&store.by_index(&broken, &0)), ["a/good"]);
+    store.receive(deleted(with_texts("bad", "3", &[])));
+    assert_eq!(store.len(), 1);
+}
+
+#[test]
+fn an_index_that_is_not_kept_looks_at_every_object() {
+    let store = store_of([with_texts("1", "1", &["x"])]);
+    assert_eq!((found(&store, "x").len(), found(&store, "y").len()), (1, 0));
+    assert_eq!(values(&store), ["x"]);
+}
