@@ -1,20 +1,29 @@
 //! The reflector: lists and watches a kind, and tells what to do to a copy of it.
 
+mod backoff;
+mod collected;
+mod config;
+mod failure;
+mod machine;
+mod measured;
 mod options;
-#[allow(dead_code)]
+mod run;
+mod shard;
 mod wire;
 
+use std::fmt;
 use std::sync::Arc;
 
-use futures::{Stream, StreamExt, stream};
+use futures::{Stream, stream};
 use kube::Api;
-use kube::runtime::{WatchStreamExt, watcher};
 
-use crate::error::Error;
-use crate::object::{ApiObject, resource};
-use crate::version::ResourceVersion;
-
+pub use self::backoff::{Backoff, ExponentialBackoff};
+pub use self::config::{Config, InitialSync};
 pub use self::options::ListOptions;
+pub use self::shard::Shard;
+use crate::error::Error;
+use crate::object::ApiObject;
+use crate::version::ResourceVersion;
 
 /// What to do to a copy of a kind's objects, in the server's order. The version is how far the copy is then.
 #[derive(Clone, Debug)]
@@ -47,79 +56,50 @@ pub enum Event<K> {
     },
 }
 
-/// Lists and watches the objects of a kind.
-#[derive(Debug)]
+/// Lists and watches the objects of a kind, over one request at a time.
+///
+/// It promises:
+/// - whoever does what the [events](Event) say has the server's objects, late at times but never wrong: what was missed while the
+///   connection was down is in the next event, be it a change or a list of all;
+/// - it never goes back in time: a list is at least as new as what was told before;
+/// - it lists again only when it must: not because a watch ended, was cut, was refused or the server was busy, but because the
+///   server forgot the version (410) or stays broken;
+/// - whatever the server answers is told, waited for and tried again, by [`Config::backoff`]; nothing is tried in a tight loop;
+/// - a connection that is dead without saying so is given up;
+/// - it ends when it is dropped, its request with it; nothing of it runs elsewhere.
+///
+/// Its rules are those of client-go's reflector. It is a plain stream over kube's types and makes no use of the rest of
+/// this crate but [`ResourceVersion`] and [`Error`]: what it does could be done under `kube::runtime::watcher`.
+///
+/// kube's client tries requests again by itself, up to 15 times, when the server answers 429, 503 or 504. Those answers are told
+/// here only then. With `default_retry` off in kube's `Config`, the back-off of this is the only one.
+///
+/// `PartialObjectMeta<K>` in place of `K` has the server send metadata alone.
 pub struct Reflector<K> {
     api: Api<K>,
+    config: Config<K>,
+}
+
+impl<K> fmt::Debug for Reflector<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reflector").field("api", &self.api).field("config", &self.config).finish()
+    }
 }
 
 impl<K: ApiObject> Reflector<K> {
     /// A reflector of these objects.
     pub fn new(api: Api<K>) -> Self {
-        Reflector { api }
+        Self::with(api, Config::default())
     }
 
-    /// What happens to the objects, for ever: errors are told and retried.
+    /// A reflector of these objects, told more.
+    pub fn with(api: Api<K>, config: Config<K>) -> Self {
+        Reflector { api, config }
+    }
+
+    /// What happens to the objects, for ever: errors are told and what failed is tried again.
     pub fn events(self) -> impl Stream<Item = Result<Event<K>, Error>> + Send {
-        let namespace = self.api.namespace().map(str::to_owned);
-        let mut listed = Vec::new();
-        follow(self.api).default_backoff().filter_map(move |event| {
-            let event = match event {
-                Ok(event) => told(event, &mut listed).map(Ok),
-                Err(error) => Some(Err(failed::<K>(error, namespace.as_deref()))),
-            };
-            async { event }
-        })
-    }
-}
-
-fn told<K: ApiObject>(event: watcher::Event<K>, listed: &mut Vec<Arc<K>>) -> Option<Event<K>> {
-    let version = |object: &K| ResourceVersion::new(object.meta().resource_version.as_deref().unwrap_or_default());
-    match event {
-        watcher::Event::Init => listed.clear(),
-        watcher::Event::InitApply(object) => listed.push(Arc::new(object)),
-        watcher::Event::InitDone => {
-            let version = ResourceVersion::new("");
-            return Some(Event::Replaced { objects: std::mem::take(listed), version });
-        }
-        watcher::Event::Apply(object) => {
-            return Some(Event::Applied { version: version(&object), object: Arc::new(object) });
-        }
-        watcher::Event::Delete(object) => {
-            return Some(Event::Deleted { version: version(&object), object: Arc::new(object) });
-        }
-    }
-    None
-}
-
-fn failed<K: ApiObject>(error: watcher::Error, namespace: Option<&str>) -> Error {
-    let (verb, cause) = match error {
-        watcher::Error::InitialListFailed(cause) => ("list", cause),
-        watcher::Error::WatchStartFailed(cause) | watcher::Error::WatchFailed(cause) => ("watch", cause),
-        watcher::Error::WatchError(status) => ("watch", kube::Error::Api(status)),
-        watcher::Error::NoResourceVersion => ("list", kube::Error::LinesCodecMaxLineLengthExceeded),
-    };
-    Error::new(verb, resource::<K>(), "", cause).in_namespace(namespace)
-}
-
-/// What kube's watcher tells. It begins anew where the server ends a watch with 410 Gone; where the server refuses to
-/// begin one with it, kube 5.0 would ask for the same version for ever, so a new watcher takes over.
-fn follow<K: ApiObject>(api: Api<K>) -> impl Stream<Item = watcher::Result<watcher::Event<K>>> + Send {
-    let begin = |api: &Api<K>| watcher(api.clone(), watcher::Config::default()).boxed();
-    stream::unfold((begin(&api), api), move |(mut events, api)| async move {
-        let event = events.next().await?;
-        if event.as_ref().is_err_and(is_expired) {
-            events = begin(&api);
-        }
-        Some((event, (events, api)))
-    })
-}
-
-/// The version a watch was to begin at is too old: only a new list helps.
-fn is_expired(error: &watcher::Error) -> bool {
-    match error {
-        watcher::Error::WatchStartFailed(kube::Error::Api(status))
-        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status.code == 410,
-        _ => false,
+        let run = run::Run::new(self.api, self.config);
+        stream::unfold(run, |mut run| async move { Some((run.next().await, run)) })
     }
 }
