@@ -4,6 +4,7 @@
 
 mod apply;
 pub mod client;
+pub mod decode;
 pub mod error;
 mod extension;
 #[cfg(feature = "informers")]

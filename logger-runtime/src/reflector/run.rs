@@ -16,6 +16,7 @@ use super::machine::{Do, Machine, Meaning, Rules, Told};
 use super::measured::Measured;
 use super::options::ListOptions;
 use super::wire::{ListMeta, WatchEvent, Wire};
+use crate::decode::ManagedFields;
 use crate::error::Error;
 use crate::object::{ApiObject, resource};
 use crate::version::ResourceVersion;
@@ -51,10 +52,11 @@ impl<K: ApiObject> Run<K> {
             idle_timeout: config.idle_timeout,
             internal_retry: config.internal_retry,
         };
+        let managed_fields = if config.managed_fields { ManagedFields::Kept } else { ManagedFields::Dropped };
         Run {
             machine: Machine::new(rules, (config.backoff)(), fastrand::Rng::new(), now),
             namespace: api.namespace().map(str::to_owned),
-            wire: Wire::new(api),
+            wire: Wire::new(api).managed_fields(managed_fields),
             measured: Measured::new(&*config.metrics, &resource::<K>()),
             config,
             watch: None,
