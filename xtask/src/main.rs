@@ -20,7 +20,7 @@ enum Chore {
     Envtest(Passed),
     /// Derive what Kubernetes' own types say beyond their schemas from a real API server, or `--check` it.
     Overlay(Passed),
-    /// Measure beside the Go tools and kube-rs: deep-copy, generator, derive.
+    /// Measure beside the Go tools and kube-rs: deep-copy, generator, derive, runtime.
     Bench(Passed),
     /// Run everything CI runs: format, clippy, docs, drift and all tests.
     Test(suite::Options),

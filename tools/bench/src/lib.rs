@@ -1,4 +1,6 @@
-//! What the programs of this crate share: the Logger they are about, and the ways to copy it.
+//! What the programs of this crate share: the Logger they are about, the ways to copy it, and what is measured of our runtime.
 
 pub mod copies;
 pub mod logger;
+pub mod measure;
+pub mod ours;

@@ -11,6 +11,7 @@ mod kinds;
 mod paths;
 mod program;
 mod project;
+mod runtime;
 mod stats;
 mod table;
 
@@ -34,6 +35,8 @@ enum Bench {
     Generator(generator::Options),
     /// Compile many kinds: serde and schemars alone, kube's derive, ours; then the generated clients
     Derive(derive::Options),
+    /// Sync many objects from a real API server, list them, queue their keys: client-go, plain kube-runtime, ours
+    Runtime(runtime::Options),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Bench::DeepCopy(options) => copy::run(&options),
         Bench::Generator(options) => generator::run(&options),
         Bench::Derive(options) => derive::run(&options),
+        Bench::Runtime(options) => runtime::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -35,6 +35,11 @@ impl Samples {
         }
     }
 
+    /// All of them, in the order in which they were measured.
+    pub(crate) fn all(&self) -> &[f64] {
+        &self.0
+    }
+
     /// The best: what the machine can do when nothing else runs.
     pub(crate) fn min(&self) -> f64 {
         self.0.iter().copied().fold(f64::NAN, f64::min)

@@ -33,8 +33,13 @@ impl ControlPlane {
     ///
     /// The servers stay in the caller's process group, so that Ctrl-C at a terminal reaches them too.
     pub fn start(assets: &Assets) -> Result<ControlPlane> {
+        Self::start_in(assets, &std::env::temp_dir())
+    }
+
+    /// The same, in a directory of its own in this one, which has room for many objects.
+    pub fn start_in(assets: &Assets, parent: &Path) -> Result<ControlPlane> {
         let never = AtomicBool::new(false);
-        let launch = Launch { assets, parent: &std::env::temp_dir(), detached: false, cancelled: &never };
+        let launch = Launch { assets, parent, detached: false, cancelled: &never };
         launch.run(Ports::free)
     }
 
