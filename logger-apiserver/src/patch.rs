@@ -23,9 +23,18 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
     }
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| Refusal::unprocessable())?;
     operations.0.into_iter().try_for_each(|operation| {
+        if is_test_of_absence(&operation, object) {
+            return Ok(());
+        }
         let operation = lenient(operation, object);
         json_patch::patch(object, &[operation]).map_err(|_| Refusal::unprocessable())
     })
+}
+
+/// To the real server a field that is not there is null, if what it would be in is there: so one tests that it is not.
+fn is_test_of_absence(operation: &PatchOperation, object: &Value) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    test.value.is_null() && in_map(object, test.path.as_str()) && object.pointer(test.path.as_str()).is_none()
 }
 
 /// The real server replaces a field that is not there too: an absent zero is to be writable as if it were sent.

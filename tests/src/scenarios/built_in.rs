@@ -144,7 +144,10 @@ pub(super) async fn config_maps_are_kept_listed_watched_and_patched(client: Clie
         merged.data.unwrap().into_iter().collect::<Vec<_>>(),
         [("k".into(), "1".into()), ("l".into(), "2".into())]
     );
-    let operations = json!([{"op": "replace", "path": "/data/k", "value": "3"}, {"op": "remove", "path": "/data/l"}]);
+    // What is not there is null: kube's `finalizer` tests so that there is none yet.
+    let absent = json!({"op": "test", "path": "/metadata/finalizers", "value": null});
+    let replaced = json!({"op": "replace", "path": "/data/k", "value": "3"});
+    let operations = json!([absent, replaced, {"op": "remove", "path": "/data/l"}]);
     let patch = Patch::Json::<()>(serde_json::from_value(operations).unwrap());
     let patched = api.patch("a", &merged_by("tests"), &patch).await.unwrap();
     assert_eq!(patched.data.unwrap().into_iter().collect::<Vec<_>>(), [("k".into(), "3".into())]);
