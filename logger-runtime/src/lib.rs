@@ -5,6 +5,8 @@
 mod apply;
 pub mod client;
 pub mod decode;
+#[cfg(feature = "informers")]
+pub mod controller;
 pub mod error;
 mod extension;
 #[cfg(feature = "informers")]
@@ -29,6 +31,8 @@ pub mod workqueue;
 
 pub use apply::FieldManager;
 pub use client::{AllNamespaces, EventStream, TypedClient};
+#[cfg(feature = "informers")]
+pub use controller::{Action, Controller, ReconcileError, Reconciler};
 pub use error::Error;
 pub use extension::Answer;
 #[cfg(feature = "informers")]

@@ -1,0 +1,149 @@
+//! What a controller watches: informers, and whose keys their events are about.
+
+use std::any::TypeId;
+
+use futures::future::BoxFuture;
+use k8s_openapi::ClusterResourceScope;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+
+use super::predicate::Predicate;
+use crate::informer::{Event, Registration, SharedInformer};
+use crate::key::ObjectKey;
+use crate::object::ApiObject;
+use crate::workqueue::WorkQueue;
+
+/// An informer, and which of its events count.
+///
+/// Where a controller takes a watch it takes an informer too, all of whose events count.
+#[derive(Clone)]
+pub struct Watch<K> {
+    informer: SharedInformer<K>,
+    predicate: Option<Predicate<K>>,
+}
+
+impl<K: ApiObject> Watch<K> {
+    /// All events of this informer.
+    pub fn of(informer: &SharedInformer<K>) -> Self {
+        Watch { informer: informer.clone(), predicate: None }
+    }
+
+    /// Only those that meet this, too.
+    #[must_use]
+    pub fn when(self, predicate: Predicate<K>) -> Self {
+        let predicate = match self.predicate {
+            Some(before) => before.and(predicate),
+            None => predicate,
+        };
+        Watch { predicate: Some(predicate), ..self }
+    }
+}
+
+/// What a controller can watch: an informer, or a [`Watch`] of some of its events.
+pub trait IntoWatch {
+    /// The kind of its objects.
+    type Kind: ApiObject;
+
+    /// The watch.
+    fn into_watch(self) -> Watch<Self::Kind>;
+}
+
+impl<K: ApiObject> IntoWatch for Watch<K> {
+    type Kind = K;
+
+    fn into_watch(self) -> Watch<K> {
+        self
+    }
+}
+
+impl<K: ApiObject> IntoWatch for &SharedInformer<K> {
+    type Kind = K;
+
+    fn into_watch(self) -> Watch<K> {
+        Watch::of(self)
+    }
+}
+
+/// Adds the keys that an object is about.
+pub(super) type Keys<K> = Box<dyn Fn(&K, &mut Vec<ObjectKey>) + Send + Sync>;
+
+/// A watch that will be, once there is a queue.
+pub(super) type Subscribe = Box<dyn FnOnce(WorkQueue<ObjectKey>) -> Box<dyn Subscription> + Send>;
+
+/// A watch that feeds a queue, of whatever kind.
+pub(super) trait Subscription: Send + Sync {
+    fn wait_for_sync(&self) -> BoxFuture<'_, ()>;
+    /// `None` if it has synced.
+    fn why_not_synced(&self) -> Option<String>;
+    /// After this nothing more is added to the queue.
+    fn end(&self);
+}
+
+/// Feeds a queue with the keys that the events of this watch are about.
+pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: Keys<K>) -> Subscribe {
+    Box::new(move |queue| {
+        let Watch { informer, predicate } = watch;
+        let registration = informer.add_event_handler(move |event| {
+            if predicate.as_ref().is_none_or(|predicate| predicate.is_met(event)) {
+                keys_of(event, &keys).into_iter().for_each(|key| queue.add(key));
+            }
+        });
+        Box::new(Subscribed { informer, registration })
+    })
+}
+
+/// The keys that an event is about, each once: an object that is not about something any more is told there too.
+fn keys_of<K>(event: &Event<K>, keys: &Keys<K>) -> Vec<ObjectKey> {
+    let mut found = Vec::new();
+    if let Event::Updated { old, .. } = event {
+        keys(old, &mut found);
+    }
+    keys(event.object(), &mut found);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The key of the object itself.
+pub(super) fn own_key<K: ApiObject>() -> Keys<K> {
+    Box::new(|object, keys| keys.push(ObjectKey::of(object)))
+}
+
+/// The key of the `K` that an object says is its controller.
+pub(super) fn owners_key<K: ApiObject, O: ApiObject>() -> Keys<O> {
+    Box::new(|object, keys| {
+        let meta = object.meta();
+        let owners = meta.owner_references.iter().flatten();
+        // An owner in a namespace owns objects of that namespace only.
+        let namespace = match TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
+            true => "",
+            false => meta.namespace.as_deref().unwrap_or_default(),
+        };
+        let ours = owners.filter(|owner| is_controlled_by::<K>(owner));
+        keys.extend(ours.map(|owner| ObjectKey::namespaced(namespace, &owner.name)));
+    })
+}
+
+/// In whatever version: an owner may have been written through another one.
+fn is_controlled_by<K: ApiObject>(owner: &OwnerReference) -> bool {
+    let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    owner.controller == Some(true) && owner.kind == K::kind(&()) && group == K::group(&())
+}
+
+struct Subscribed<K> {
+    informer: SharedInformer<K>,
+    registration: Registration,
+}
+
+impl<K: ApiObject> Subscription for Subscribed<K> {
+    fn wait_for_sync(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.informer.wait_for_sync())
+    }
+
+    fn why_not_synced(&self) -> Option<String> {
+        self.informer.why_not_synced()
+    }
+
+    fn end(&self) {
+        self.informer.remove_event_handler(self.registration);
+    }
+}

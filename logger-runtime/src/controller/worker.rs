@@ -1,0 +1,170 @@
+//! The worker loop: one key after the other, and what becomes of each.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
+
+use super::measures::Measures;
+use super::reconciler::{Action, AnyReconciler, ReconcileError};
+use crate::Error;
+use crate::key::ObjectKey;
+use crate::workqueue::{Work, WorkQueue};
+
+/// Numbers the reconciliations of this process, for logs.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// What the workers of one controller share.
+pub(super) struct Workshop {
+    pub(super) name: String,
+    pub(super) queue: WorkQueue<ObjectKey>,
+    pub(super) reconciler: Box<dyn AnyReconciler>,
+    pub(super) time_limit: Option<Duration>,
+    pub(super) measures: Measures,
+    pub(super) at_work: Mutex<BTreeSet<ObjectKey>>,
+}
+
+/// What a reconciliation came to.
+enum Outcome {
+    Succeeded(Action),
+    Failed(ReconcileError),
+    TookTooLong(Duration),
+    Panicked(String),
+}
+
+impl Workshop {
+    /// Works until the stop; what is at work then is finished.
+    pub(super) async fn work(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            let work = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                work = self.queue.get() => work,
+            };
+            match work {
+                Some(work) => self.process(&work).await,
+                None => return,
+            }
+        }
+    }
+
+    /// The keys that are at work now.
+    pub(super) fn keys_at_work(&self) -> Vec<ObjectKey> {
+        self.at_work().iter().cloned().collect()
+    }
+
+    async fn process(&self, key: &Work<ObjectKey>) {
+        let (_present, _running) = (Present::new(self, key), self.measures.running());
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let span = tracing::info_span!("reconcile", controller = self.name, key = %key, reconcile_id = id);
+        let began = Instant::now();
+        let outcome = self.reconcile(key, span.clone()).await;
+        self.measures.took(began.elapsed());
+        span.in_scope(|| self.settle(key, outcome));
+    }
+
+    /// A panic while the future is made is caught as one while it runs.
+    async fn reconcile(&self, key: &ObjectKey, span: Span) -> Outcome {
+        let run = AssertUnwindSafe(async { self.reconciler.reconcile(key.clone()).await });
+        let run = run.catch_unwind().instrument(span);
+        let ended = match self.time_limit {
+            None => Ok(run.await),
+            Some(limit) => timeout(limit, run).await.map_err(|_| limit),
+        };
+        match ended {
+            Ok(Ok(Ok(action))) => Outcome::Succeeded(action),
+            Ok(Ok(Err(error))) => Outcome::Failed(error),
+            Ok(Err(panic)) => Outcome::Panicked(text_of(panic.as_ref())),
+            Err(limit) => Outcome::TookTooLong(limit),
+        }
+    }
+
+    /// Counts, tells and queues again. The key is still at work: what is added comes when it is done.
+    fn settle(&self, key: &Work<ObjectKey>, outcome: Outcome) {
+        let measures = &self.measures;
+        match outcome {
+            Outcome::Succeeded(Action::Done) => {
+                self.queue.forget(key);
+                measures.success.add(1);
+            }
+            Outcome::Succeeded(Action::Requeue) => {
+                self.queue.add_rate_limited(ObjectKey::clone(key));
+                measures.requeue.add(1);
+            }
+            Outcome::Succeeded(Action::RequeueAfter(delay)) => {
+                self.queue.forget(key);
+                self.queue.add_after(ObjectKey::clone(key), delay);
+                measures.requeue_after.add(1);
+            }
+            Outcome::Failed(error) if error.is_terminal() => {
+                tracing::error!(%error, "failed for good; it comes again when something changes");
+                self.queue.forget(key);
+                measures.terminal.add(1);
+                measures.failed();
+            }
+            Outcome::Failed(error) => {
+                tell(&error);
+                self.retry(key);
+            }
+            Outcome::TookTooLong(limit) => {
+                tracing::warn!(?limit, "took too long and was cancelled; trying again");
+                measures.timeouts.add(1);
+                self.retry(key);
+            }
+            Outcome::Panicked(panic) => {
+                tracing::error!(panic, "panicked; trying again");
+                measures.panics.add(1);
+                self.retry(key);
+            }
+        }
+    }
+
+    fn retry(&self, key: &Work<ObjectKey>) {
+        self.measures.failed();
+        self.queue.add_rate_limited(ObjectKey::clone(key));
+    }
+
+    /// Each step leaves a whole set, so a panic elsewhere does not spoil it.
+    fn at_work(&self) -> MutexGuard<'_, BTreeSet<ObjectKey>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A conflict is how the server says that the cache is about to bring something newer: nobody needs to read of it.
+fn tell(error: &ReconcileError) {
+    match error.cause().downcast_ref::<Error>() {
+        Some(conflict) if conflict.is_conflict() => tracing::debug!(%error, "trying again"),
+        _ => tracing::warn!(%error, "trying again"),
+    }
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no text".to_owned())
+}
+
+/// Keeps a key among those at work until it is dropped.
+struct Present<'a> {
+    workshop: &'a Workshop,
+    key: &'a ObjectKey,
+}
+
+impl<'a> Present<'a> {
+    fn new(workshop: &'a Workshop, key: &'a ObjectKey) -> Self {
+        workshop.at_work().insert(key.clone());
+        Present { workshop, key }
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        self.workshop.at_work().remove(self.key);
+    }
+}
