@@ -54,6 +54,7 @@
 //! reading an object in another version than it was written in, unknown fields in the metadata of embedded resources, and
 //! the warnings of definitions.
 
+mod actions;
 mod answer;
 mod apply;
 mod built_in;
@@ -63,6 +64,7 @@ mod definition;
 mod delete;
 mod discovery;
 mod dispatch;
+mod faults;
 mod go_value;
 mod kinds;
 mod managed_fields;
@@ -70,8 +72,12 @@ mod metadata;
 mod namespace;
 mod object;
 mod patch;
+mod reactors;
 mod read;
+mod record;
 mod request;
+mod request_info;
+mod requests;
 mod scale;
 mod selector;
 mod status;
@@ -89,8 +95,14 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response, request::Parts};
 use tokio::sync::watch::{Receiver, Sender};
+use tower::BoxError;
 
+pub use actions::{Action, Actions, PatchType};
 pub use answer::Body;
+pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
+pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
+pub use request_info::{RequestInfo, Verb};
+pub use requests::Requests;
 
 use crate::{answer::Answer, call::State, kinds::Kinds, status::Refusal, store::Store};
 
@@ -117,6 +129,23 @@ impl ApiServer {
     #[must_use]
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.clone(), "default")
+    }
+
+    /// A client of this server through a layer, or several: `(outer, inner)`.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime: the client's request buffer is a task.
+    #[must_use]
+    pub fn client_with<L, B>(&self, layer: L) -> kube::Client
+    where
+        L: tower::Layer<Self>,
+        L::Service: tower::Service<Request<kube::client::Body>, Response = Response<B>, Future: Send, Error: Into<BoxError>>
+            + Send
+            + 'static,
+        <L::Service as tower::Service<Request<kube::client::Body>>>::Future: 'static,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        kube::Client::new(layer.layer(self.clone()), "default")
     }
 
     async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {

@@ -77,7 +77,7 @@ impl Route {
 }
 
 /// The query of a request; of a name that is given twice the first value counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Query(BTreeMap<String, String>);
 
 impl Query {
