@@ -3,13 +3,12 @@
 //! Compiled twice: as the queue, and for tests that try the interleavings of its threads.
 
 use std::future::{Future, poll_fn};
-use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker, ready};
 
 use tokio::task::coop;
 use tokio::time::Instant;
 
-use super::sync::{Mutex, MutexGuard, Sleep, now, sleep_until};
+use super::sync::{Mutex, MutexGuard, Sleep, lock, now, sleep_until};
 use crate::workqueue::config::{Delayed, Drained};
 use crate::workqueue::sleepers::{Sleepers, Ticket};
 use crate::workqueue::state::{State, Taken};
@@ -37,8 +36,16 @@ struct Core<K> {
 
 impl<K: Clone + Eq> Core<K> {
     /// Who has to wake up after a step.
+    #[inline]
     fn settle(&mut self) -> Vec<Waker> {
         let arrived = self.state.take_arrived();
+        match self.getters.is_empty() && self.drainers.is_empty() {
+            true => Vec::new(),
+            false => self.wake(arrived),
+        }
+    }
+
+    fn wake(&mut self, arrived: usize) -> Vec<Waker> {
         let mut wakers = Vec::new();
         if self.state.is_shut_down() {
             self.settle_shut_down(&mut wakers);
@@ -138,7 +145,7 @@ impl<K: Clone + Eq> Shell<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Core<K>> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.core)
     }
 
     fn time(&self, core: &Core<K>) -> Instant {

@@ -5,5 +5,4 @@ mod factory;
 mod hearing;
 mod informer;
 mod line;
-mod queue;
 mod storm;
