@@ -13,7 +13,8 @@ use crate::factory::InformerFactory;
 use crate::key::ObjectKey;
 use crate::metrics::{Metrics, NoMetrics};
 use crate::object::ApiObject;
-use crate::workqueue::WorkQueue;
+use crate::workqueue::rate_limit::ExponentialBackoff;
+use crate::workqueue::{Config, RateLimiter, WorkQueue};
 
 /// How long the informers may take before [`run`](Controller::run) gives up, as in controller-runtime.
 const SYNC_TIMEOUT: Duration = Duration::from_mins(2);
@@ -28,6 +29,7 @@ pub struct ControllerBuilder<K> {
     workers: usize,
     time_limit: Option<Duration>,
     limits: Limits,
+    rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
     metrics: Arc<dyn Metrics>,
     factory: Option<InformerFactory>,
     kind: PhantomData<fn() -> K>,
@@ -41,6 +43,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             workers: 1,
             time_limit: None,
             limits: Limits { sync: SYNC_TIMEOUT, grace: GRACE_PERIOD },
+            rate_limiter: Box::new(ExponentialBackoff::default()),
             metrics: Arc::new(NoMetrics),
             factory: None,
             kind: PhantomData,
@@ -90,6 +93,13 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
+    /// How long keys that failed wait. If this is not said, from 5 ms, twice as long each time, to 1000 s: each key by its own
+    /// failures, and without the limit for all together that a [`WorkQueue`] alone has, as in controller-runtime.
+    pub fn rate_limiter(mut self, rate_limiter: impl RateLimiter<ObjectKey> + 'static) -> Self {
+        self.rate_limiter = Box::new(rate_limiter);
+        self
+    }
+
     /// Where its measurements and those of its queue go; nowhere if this is not said.
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.metrics = metrics;
@@ -104,8 +114,13 @@ impl<K: ApiObject> ControllerBuilder<K> {
 
     /// The controller. From now on its queue fills, as far as its informers run.
     pub fn build(self, reconciler: impl Reconciler) -> Controller {
-        let queue = WorkQueue::new();
-        let measures = Measures::new(self.metrics.as_ref(), &self.name);
+        let queue = WorkQueue::with_config(Config {
+            name: self.name.clone(),
+            rate_limiter: self.rate_limiter,
+            metrics: Some(Arc::clone(&self.metrics)),
+            ..Config::default()
+        });
+        let measures = Measures::new(self.metrics.as_ref(), &self.name, &queue);
         measures.workers(self.workers);
         let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone())).collect();
         let workshop = Workshop {

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::metrics::{Counter, Gauge, Histogram, Metric, Metrics};
+use crate::key::ObjectKey;
+use crate::metrics::{Counter, Gauge, Histogram, Metric, Metrics, Refresh};
+use crate::workqueue::WorkQueue;
 
 const TOTAL: Metric = Metric {
     name: "controller_runtime_reconcile_total",
@@ -56,10 +58,23 @@ pub(super) struct Measures {
     workers: Arc<dyn Gauge>,
     active: Arc<dyn Gauge>,
     running: Mutex<usize>,
+    /// Refreshed for as long as it is held.
+    _ages: Arc<dyn Refresh>,
+}
+
+/// The ages that a queue measures: they grow while nothing happens.
+struct Ages(WorkQueue<ObjectKey>);
+
+impl Refresh for Ages {
+    fn refresh(&self) {
+        self.0.refresh_metrics();
+    }
 }
 
 impl Measures {
-    pub(super) fn new(metrics: &dyn Metrics, controller: &str) -> Self {
+    pub(super) fn new(metrics: &dyn Metrics, controller: &str, queue: &WorkQueue<ObjectKey>) -> Self {
+        let ages: Arc<dyn Refresh> = Arc::new(Ages(queue.clone()));
+        metrics.refresh_with(Arc::downgrade(&ages));
         let labels: &[_] = &[("controller", controller)];
         let total = |result| metrics.counter(TOTAL, &[("controller", controller), ("result", result)]);
         Measures {
@@ -75,6 +90,7 @@ impl Measures {
             workers: metrics.gauge(WORKERS, labels),
             active: metrics.gauge(ACTIVE, labels),
             running: Mutex::default(),
+            _ages: ages,
         }
     }
 

@@ -10,7 +10,7 @@ use super::predicate::Predicate;
 use crate::informer::{Event, Registration, SharedInformer};
 use crate::key::ObjectKey;
 use crate::object::ApiObject;
-use crate::workqueue::WorkQueue;
+use crate::workqueue::{AddOptions, LOW_PRIORITY, WorkQueue};
 
 /// An informer, and which of its events count.
 ///
@@ -84,11 +84,22 @@ pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: Keys<K>) -> Subscri
         let Watch { informer, predicate } = watch;
         let registration = informer.add_event_handler(move |event| {
             if predicate.as_ref().is_none_or(|predicate| predicate.is_met(event)) {
-                keys_of(event, &keys).into_iter().for_each(|key| queue.add(key));
+                let options = AddOptions { priority: priority(event), ..AddOptions::default() };
+                keys_of(event, &keys).into_iter().for_each(|key| queue.add_with(key, options));
             }
         });
         Box::new(Subscribed { informer, registration })
     })
+}
+
+/// What was there before, and what is only told again, can wait, as in controller-runtime: changes come first.
+fn priority<K: ApiObject>(event: &Event<K>) -> i32 {
+    let is_again = |old: &K, new: &K| old.meta().resource_version == new.meta().resource_version;
+    match event {
+        Event::Added { initial: true, .. } => LOW_PRIORITY,
+        Event::Updated { old, new } if is_again(old, new) => LOW_PRIORITY,
+        Event::Added { .. } | Event::Updated { .. } | Event::Deleted { .. } => 0,
+    }
 }
 
 /// The keys that an event is about, each once: an object that is not about something any more is told there too.

@@ -16,7 +16,7 @@ use super::measures::Measures;
 use super::reconciler::{Action, AnyReconciler, ReconcileError};
 use crate::Error;
 use crate::key::ObjectKey;
-use crate::workqueue::{Work, WorkQueue};
+use crate::workqueue::{AddOptions, Work, WorkQueue};
 
 /// Numbers the reconciliations of this process, for logs.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -95,12 +95,12 @@ impl Workshop {
                 measures.success.add(1);
             }
             Outcome::Succeeded(Action::Requeue) => {
-                self.queue.add_rate_limited(ObjectKey::clone(key));
+                self.again(key, AddOptions { rate_limited: true, ..AddOptions::default() });
                 measures.requeue.add(1);
             }
             Outcome::Succeeded(Action::RequeueAfter(delay)) => {
                 self.queue.forget(key);
-                self.queue.add_after(ObjectKey::clone(key), delay);
+                self.again(key, AddOptions { after: Some(delay), ..AddOptions::default() });
                 measures.requeue_after.add(1);
             }
             Outcome::Failed(error) if error.is_terminal() => {
@@ -128,7 +128,12 @@ impl Workshop {
 
     fn retry(&self, key: &Work<ObjectKey>) {
         self.measures.failed();
-        self.queue.add_rate_limited(ObjectKey::clone(key));
+        self.again(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+    }
+
+    /// At the priority it has.
+    fn again(&self, key: &Work<ObjectKey>, options: AddOptions) {
+        self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
     }
 
     /// Each step leaves a whole set, so a panic elsewhere does not spoil it.

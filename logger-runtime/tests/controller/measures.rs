@@ -1,6 +1,5 @@
 //! What is measured and logged.
 
-use std::io::{Result as IoResult, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,9 +7,8 @@ use http::StatusCode;
 use kube::core::Status;
 use logger_runtime::controller::{Action, Controller, ReconcileError};
 use logger_runtime::{Error, ObjectKey};
-use tracing::Level;
 
-use crate::stage::{Running, Stage, diary, shared};
+use crate::stage::{LOG, Running, Stage, diary, shared};
 
 /// Does what the name of the object says.
 async fn as_named(key: ObjectKey) -> Result<Action, ReconcileError> {
@@ -76,28 +74,12 @@ async fn it_measures_under_the_names_of_controller_runtime() {
     ] {
         assert!(line(&format!("{name}{expected}")), "{expected}: {}", metrics.text());
     }
+    assert!(line("workqueue_adds_total{name=\"maps\"} 11"), "its queue measures, too: {}", metrics.text());
     running.stop().await.unwrap();
-}
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> IoResult<()> {
-        Ok(())
-    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_logged_with_controller_key_and_number_and_a_conflict_is_not() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(Level::INFO);
-    let _guard = tracing::subscriber::set_default(subscriber.with_ansi(false).without_time().finish());
     let stage = Stage::started();
     let (diary, mut reader) = diary();
     let work = shared((once(), diary), |state, key: ObjectKey| async move {
@@ -105,18 +87,33 @@ async fn a_failure_is_logged_with_controller_key_and_number_and_a_conflict_is_no
         tracing::info!("working on it");
         logger_runtime::Reconciler::reconcile(&state.0, key).await
     });
-    let running = Running::new(Controller::for_informer("maps", &stage.config_maps).build(work));
+    let running = Running::new(Controller::for_informer("logged", &stage.config_maps).build(work));
     for name in ["conflicts", "fails"] {
         stage.config_map(name).await;
         reader.next().await;
         reader.next().await;
     }
     running.stop().await.unwrap();
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let in_span = |line: &str, key: &str, says: &str| {
-        line.contains(&format!("reconcile{{controller=\"maps\" key={key} reconcile_id=")) && line.contains(says)
+    let says = |key: &str, text: &str| {
+        let span = format!("reconcile{{controller=\"logged\" key={key} reconcile_id=");
+        LOG.lines(&span).iter().any(|line| line.contains(text))
     };
-    assert!(log.lines().any(|line| in_span(line, "default/fails", "trying again error=it fails")), "{log}");
-    assert!(log.lines().any(|line| in_span(line, "default/fails", "working on it")), "{log}");
-    assert!(!log.lines().any(|line| in_span(line, "default/conflicts", "trying again")), "{log}");
+    assert!(says("default/fails", "trying again error=it fails"), "{:?}", LOG.lines("logged"));
+    assert!(says("default/fails", "working on it"), "what the work logs is in the span");
+    assert!(!says("default/conflicts", "trying again"), "{:?}", LOG.lines("logged"));
+}
+
+#[cfg(feature = "prometheus")]
+#[tokio::test(start_paused = true)]
+async fn ages_in_its_queue_are_as_of_the_scrape() {
+    let stage = Stage::started();
+    stage.config_map("hangs").await;
+    let metrics = logger_runtime::metrics::PrometheusMetrics::default();
+    let builder = Controller::for_informer("maps", &stage.config_maps).metrics(Arc::new(metrics.clone()));
+    let running = Running::new(builder.grace_period(Duration::ZERO).build(as_named));
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let text = metrics.text();
+    let line = text.lines().find(|line| line.starts_with("workqueue_longest_running_processor_seconds"));
+    assert!(line.is_some_and(|line| line.ends_with("{name=\"maps\"} 100.0")), "{text}");
+    running.stop().await.unwrap_err();
 }

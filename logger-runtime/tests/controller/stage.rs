@@ -1,6 +1,7 @@
 //! What the tests stand on: a server, informers, and a controller whose work a test sees and directs.
 
-use std::sync::Arc;
+use std::io::{Result as IoResult, Write};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use k8s_openapi::NamespaceResourceScope;
@@ -20,6 +21,37 @@ use tokio_util::sync::CancellationToken;
 /// So long a test waits for what must come, and for what must not; longer than any back-off that it causes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What all tests log. It is there before the first controller: a place in the code that logs while the log comes to be may
+/// never be heard.
+pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(tracing::Level::INFO);
+    subscriber.with_ansi(false).without_time().init();
+    log
+});
+
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// The lines with this in them.
+    pub(crate) fn lines(&self, with: &str) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned();
+        text.lines().filter(|line| line.contains(with)).map(str::to_owned).collect()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> IoResult<()> {
+        Ok(())
+    }
+}
+
 /// A server, and the informers on it, which are not started.
 pub(crate) struct Stage {
     pub(crate) client: Client,
@@ -30,6 +62,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
+        LazyLock::force(&LOG);
         let client = ApiServer::new().client();
         let factory = InformerFactory::new(client.clone());
         let (config_maps, secrets) = (factory.informer(), factory.informer());
