@@ -4,7 +4,10 @@ use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use futures::StreamExt;
-use http::{HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::Status};
 use serde::Serialize;
@@ -14,10 +17,13 @@ use crate::{
     Shared,
     delete::Deleted,
     kinds::Kind,
+    list::Page,
     object::{Named, Stored},
-    status::Refusal,
-    watch::Watch,
+    status::{Ahead, Refusal},
+    watch::{self, Watch},
 };
+
+const JSON: &str = "application/json";
 
 /// The body of a response: whole, or a watch's stream of events.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -26,8 +32,12 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Debug)]
 pub(crate) enum Answer {
     Json(StatusCode, Vec<u8>),
+    /// A refusal, which may say when to come again.
+    Refused(Box<Status>),
     Text(StatusCode, &'static str),
     Watch(Box<Watch>),
+    /// A watch that is told at once why it can be none.
+    NoWatch(Box<Status>),
 }
 
 impl Answer {
@@ -43,15 +53,18 @@ impl Answer {
         Self::json(StatusCode::OK, scale)
     }
 
-    /// A list at a version. Items of built-in kinds go without their type, and so do the real server's.
-    pub(crate) fn list(kind: &Kind, version: u64, objects: &[Stored]) -> Self {
+    /// A list. Items of built-in kinds go without their type, and so do the real server's.
+    pub(crate) fn list(kind: &Kind, page: &Page) -> Self {
         let api_version = kind.api_version();
         let names = kind.is_custom().then_some((api_version.as_str(), kind.kind.as_str()));
-        let mut metadata = json!({ "resourceVersion": version.to_string() });
-        if kind.is_custom() {
-            metadata["continue"] = json!("");
+        let mut metadata = json!({ "resourceVersion": page.version.to_string() });
+        if page.next.is_some() || kind.is_custom() {
+            metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
         }
-        let items = objects.iter().map(|object| object.named(names)).collect();
+        if let Some(remaining) = page.remaining {
+            metadata["remainingItemCount"] = json!(remaining);
+        }
+        let items = page.items.iter().map(|object| object.named(names)).collect();
         Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
     }
 
@@ -80,12 +93,14 @@ impl Answer {
     /// The HTTP response.
     pub(crate) fn into_response(self, shared: Arc<Shared>) -> Response<Body> {
         match self {
-            Self::Json(code, bytes) => response(code, "application/json", whole(bytes)),
+            Self::Json(code, bytes) => response(code, JSON, whole(bytes)),
+            Self::Refused(status) => refused(&status),
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text)),
             Self::Watch(watch) => {
                 let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));
-                response(StatusCode::OK, "application/json", StreamBody::new(frames).boxed_unsync())
+                response(StatusCode::OK, JSON, StreamBody::new(frames).boxed_unsync())
             }
+            Self::NoWatch(status) => response(StatusCode::OK, JSON, whole(watch::line("ERROR", &status))),
         }
     }
 }
@@ -94,8 +109,15 @@ impl From<Refusal> for Answer {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n"),
-            Refusal::Status(status) => Self::json(code(&status), &status),
+            Refusal::Ahead(ahead) => ahead.into(),
+            Refusal::Status(status) => Self::Refused(status),
         }
+    }
+}
+
+impl From<Ahead> for Answer {
+    fn from(ahead: Ahead) -> Self {
+        if ahead.by_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
     }
 }
 
@@ -106,6 +128,15 @@ struct List<'a> {
     kind: &'a str,
     metadata: Value,
     items: Vec<Named<'a>>,
+}
+
+fn refused(status: &Status) -> Response<Body> {
+    let bytes = serde_json::to_vec(status).expect("a status has string keys and serialises");
+    let mut response = response(code(status), JSON, whole(bytes));
+    if let Some(seconds) = status.details.as_ref().and_then(|details| details.retry_after_seconds) {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
 }
 
 fn code(status: &Status) -> StatusCode {

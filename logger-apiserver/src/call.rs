@@ -21,6 +21,8 @@ const LONGEST_MANAGER: usize = 128;
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) kinds: Kinds,
+    /// Watches may begin with what is there.
+    pub(crate) watch_list: bool,
 }
 
 impl State {

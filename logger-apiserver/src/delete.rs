@@ -6,9 +6,9 @@ use crate::{
     call::{Call, State, is_dry_run},
     definition,
     kinds::{Family, Kind},
+    list::{self, Page},
     metadata, namespace,
     object::{Object, Stored},
-    selector::Selector,
     status::{Refusal, Result},
     write,
 };
@@ -37,18 +37,16 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
 }
 
 /// Deletes what a list with the same query would show, and returns that.
-pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Vec<Stored>> {
+pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> {
     let options = options(call)?;
     let dry_run = is_dry_run(&options.dry_run.unwrap_or_default(), "DeleteOptions")?;
-    let selector = Selector::from_query(&call.query, &call.kind)?;
-    let mut objects = state.store.list(&call.kind.resource(), call.namespace.as_deref());
-    objects.retain(|object| selector.matches(object));
+    let page = list::list(state, call)?;
     if !dry_run {
-        for object in &objects {
+        for object in &page.items {
             remove_or_mark(state, &call.kind, object);
         }
     }
-    Ok(objects)
+    Ok(page)
 }
 
 /// Deletes a stored object by the rules of its kind.

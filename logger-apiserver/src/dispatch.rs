@@ -15,7 +15,7 @@ use crate::{
     call::{self, Call, Endpoint, State},
     delete, discovery,
     kinds::Kind,
-    read,
+    list, read,
     request::{Query, Route, Target},
     scale,
     status::{Refusal, Result},
@@ -102,7 +102,7 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     match *method {
         Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, kind, &read::get(state, call)?)),
         Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
-        Method::GET | Method::HEAD => Ok(Answer::list(kind, state.store.version(), &read::list(state, call)?)),
+        Method::GET | Method::HEAD => Ok(Answer::list(kind, &list::list(state, call)?)),
         Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
         Method::POST if !named || kind.is_custom() => {
             Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
@@ -118,10 +118,7 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
         Method::PATCH if named => Ok(Answer::object(StatusCode::OK, kind, &write::patch(state, call)?)),
         Method::PUT | Method::PATCH if kind.is_custom() => Err(Refusal::bad_request("name must be provided")),
         Method::DELETE if named => Ok(Answer::deleted(kind, &delete::delete(state, call)?)),
-        Method::DELETE if !kind.is_namespace() => {
-            let deleted = delete::delete_collection(state, call)?;
-            Ok(Answer::list(kind, state.store.version(), &deleted))
-        }
+        Method::DELETE if !kind.is_namespace() => Ok(Answer::list(kind, &delete::delete_collection(state, call)?)),
         _ => Err(Refusal::method_not_allowed()),
     }
 }

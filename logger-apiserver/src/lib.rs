@@ -50,7 +50,7 @@
 //! - Of the subresources there are `/status` and `/scale` alone. Events of the core group and of `events.k8s.io` are kept
 //!   apart.
 //!
-//! Not there yet: pages (`limit`), YAML and protobuf bodies but for applies, strategic merge patches, garbage collection,
+//! Not there yet: YAML and protobuf bodies but for applies, strategic merge patches, garbage collection,
 //! reading an object in another version than it was written in, unknown fields in the metadata of embedded resources, and
 //! the warnings of definitions.
 
@@ -59,6 +59,7 @@ mod answer;
 mod apply;
 mod built_in;
 mod call;
+mod config;
 mod decode;
 mod definition;
 mod delete;
@@ -67,6 +68,7 @@ mod dispatch;
 mod faults;
 mod go_value;
 mod kinds;
+mod list;
 mod managed_fields;
 mod metadata;
 mod namespace;
@@ -89,6 +91,7 @@ use std::{
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -96,6 +99,10 @@ use futures::future::BoxFuture;
 use http::{Request, Response, request::Parts};
 use tokio::sync::watch::{Receiver, Sender};
 use tower::BoxError;
+use tokio::{
+    sync::watch::{Receiver, Sender},
+    time::{Instant, timeout_at},
+};
 
 pub use actions::{Action, Actions, PatchType};
 pub use answer::Body;
@@ -103,8 +110,18 @@ pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
 pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
 pub use request_info::{RequestInfo, Verb};
 pub use requests::Requests;
+pub use config::Builder;
 
-use crate::{answer::Answer, call::State, kinds::Kinds, status::Refusal, store::Store};
+use crate::{
+    answer::Answer,
+    call::State,
+    kinds::Kinds,
+    status::{Refusal, Result},
+    store::Store,
+};
+
+/// How long a request waits for a version that is not reached yet.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An in-memory API server. A clone is another handle to the same server.
 #[derive(Debug, Clone)]
@@ -116,10 +133,27 @@ impl ApiServer {
     /// Starts a server with the namespaces every cluster has and no kinds but the built-in ones.
     #[must_use]
     pub fn new() -> Self {
-        let mut state = State { store: Store::new(), kinds: Kinds::new() };
+        Self::builder().build()
+    }
+
+    /// A server that is to be unlike the default one.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    fn start(settings: Builder) -> Self {
+        let store = Store::new(settings.history);
+        let mut state = State { store, kinds: Kinds::new(), watch_list: settings.watch_list };
         namespace::create_initial(&mut state);
         let changed = Sender::new(state.store.version());
         Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }) }
+    }
+
+    /// Forgets the past, as the real server does every few minutes: lists and watches that begin before now are answered with
+    /// 410 from here on, and so is the next page of a list. Watches that run go on.
+    pub fn compact(&self) {
+        self.shared.lock().store.compact();
     }
 
     /// A client of this server, with `default` as its namespace.
@@ -151,19 +185,37 @@ impl ApiServer {
     async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let answer = match body.collect_bytes().await {
-            Ok(body) => self.handle(&parts, body),
+            Ok(body) => self.handle(&parts, body).await,
             Err(error) => Refusal::bad_request(format!("the request body could not be read: {error}")).into(),
         };
         answer.into_response(self.shared)
     }
 
-    fn handle(&self, parts: &Parts, body: Bytes) -> Answer {
+    /// Does what a request asks for. One that is about a version to come is given a while for it to come.
+    async fn handle(&self, parts: &Parts, body: Bytes) -> Answer {
+        let mut changed = self.shared.subscribe();
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            changed.mark_unchanged();
+            match self.attempt(parts, body.clone()) {
+                Err(Refusal::Ahead(ahead)) => {
+                    // The sender lives in `shared`, so a change can only come or not come.
+                    if timeout_at(patience, changed.changed()).await.is_err() {
+                        return ahead.into();
+                    }
+                }
+                outcome => return outcome.unwrap_or_else(Answer::from),
+            }
+        }
+    }
+
+    fn attempt(&self, parts: &Parts, body: Bytes) -> Result<Answer> {
         let mut state = self.shared.lock();
         let outcome = dispatch::handle(&mut state, parts, body);
         let version = state.store.version();
         drop(state);
         self.shared.announce(version);
-        outcome.unwrap_or_else(Answer::from)
+        outcome
     }
 }
 

@@ -1,50 +1,19 @@
-//! Get and list, and how both are told which version is meant
+//! Get, and what reads are told about versions
 
 use crate::{
     call::{Call, State},
     object::Stored,
-    selector::Selector,
-    status::{FieldError, Refusal, Result},
+    status::{Ahead, FieldError, Refusal, Result},
 };
 
-/// One object.
+/// One object, no older than the version that is asked for.
 pub(crate) fn get(state: &State, call: &Call) -> Result<Stored> {
-    state.existing(call)
-}
-
-/// The objects of a kind as they are now; `limit` is not honoured, which a server may do.
-pub(crate) fn list(state: &State, call: &Call) -> Result<Vec<Stored>> {
-    check_list_version(state, call)?;
-    let selector = Selector::from_query(&call.query, &call.kind)?;
-    let mut objects = state.store.list(&call.kind.resource(), call.namespace.as_deref());
-    objects.retain(|object| selector.matches(object));
-    Ok(objects)
-}
-
-/// Only the present can be listed: an exact older version is gone, a newer one not there yet.
-fn check_list_version(state: &State, call: &Call) -> Result<()> {
-    let exact = call.query.get("resourceVersionMatch");
-    let mut errors = Vec::new();
-    if exact.is_some() && call.query.get("resourceVersion").is_none() {
-        let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-        errors.push(FieldError::forbidden("resourceVersionMatch", why));
-    }
-    if call.query.flag("sendInitialEvents") {
-        errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-    }
-    refuse_options(&errors)?;
-    let unreadable = |why: String| Refusal::bad_request(format!("invalid resource version: {why}"));
-    let Some(version) = version(call).map_err(unreadable)? else {
-        return Ok(());
-    };
+    let asked = version(call).map_err(Refusal::internal)?.unwrap_or(0);
     let current = state.store.version();
-    if version > current {
-        return Err(Refusal::too_large(version, current));
+    if asked > current {
+        return Err(Refusal::Ahead(Ahead { asked, current, by_watch: false }));
     }
-    if exact == Some("Exact") && version < current {
-        return Err(Refusal::expired("The provided resource version is too old: only the latest is kept for lists"));
-    }
-    Ok(())
+    state.existing(call)
 }
 
 /// Refuses list options that break rules.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::status::{Refusal, Result};
+
 /// The endpoint a path leads to.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
@@ -99,6 +101,15 @@ impl Query {
     /// Whether a value is there, be it empty.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
+    }
+
+    /// A whole number, or a refusal of what is none.
+    pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>> {
+        let parse = |text: &str| {
+            let invalid = |_| Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"));
+            text.parse().map_err(invalid)
+        };
+        self.get(name).map(parse).transpose()
     }
 
     /// A flag as Kubernetes reads it: anything but `false` and `0` is true.

@@ -31,6 +31,11 @@ impl Selector {
         Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })
     }
 
+    /// Whether it asks for nothing, so that every object matches.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
     pub(crate) fn matches(&self, object: &Object) -> bool {
         let none = BTreeMap::new();
         let labels = object.metadata.labels.as_ref().unwrap_or(&none);

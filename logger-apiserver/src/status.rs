@@ -15,26 +15,46 @@ pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 pub(crate) enum Refusal {
     /// A path no handler knows: plain text, as the real server's mux answers.
     PageNotFound,
+    /// A version that is not reached yet.
+    Ahead(Ahead),
     /// Everything else: a `Status` object.
     Status(Box<Status>),
 }
 
+/// A read that has to wait, since it is to be no older than a version to come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ahead {
+    pub(crate) asked: u64,
+    pub(crate) current: u64,
+    /// A watch is told as the others are told, but in its stream.
+    pub(crate) by_watch: bool,
+}
+
+impl Ahead {
+    /// What is said once there is no more waiting.
+    pub(crate) fn into_status(self) -> Box<Status> {
+        let cause = StatusCause {
+            field: None,
+            message: Some("Too large resource version".to_owned()),
+            reason: Some("ResourceVersionTooLarge".to_owned()),
+        };
+        let details =
+            StatusDetails { causes: Some(vec![cause]), retry_after_seconds: Some(1), ..StatusDetails::default() };
+        let message = format!("Timeout: Too large resource version: {}, current: {}", self.asked, self.current);
+        status(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, Some(details))
+    }
+}
+
 impl Refusal {
     fn new(code: StatusCode, reason: &str, message: impl Into<String>, details: Option<StatusDetails>) -> Self {
-        Self::Status(Box::new(Status {
-            code: Some(i32::from(code.as_u16())),
-            details,
-            message: Some(message.into()),
-            reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
-            status: Some("Failure".to_owned()),
-            ..Status::default()
-        }))
+        Self::Status(status(code, reason, message.into(), details))
     }
 
     /// The `Status` to send, if there is one.
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
             Self::PageNotFound => None,
+            Self::Ahead(ahead) => Some(ahead.into_status()),
             Self::Status(status) => Some(status),
         }
     }
@@ -164,18 +184,27 @@ impl Refusal {
         Self::new(StatusCode::GONE, "Expired", message, None)
     }
 
-    /// A list of a version that is not reached yet.
-    pub(crate) fn too_large(asked: u64, current: u64) -> Self {
-        let cause = StatusCause {
-            field: None,
-            message: Some("Too large resource version".to_owned()),
-            reason: Some("ResourceVersionTooLarge".to_owned()),
-        };
-        let details =
-            StatusDetails { causes: Some(vec![cause]), retry_after_seconds: Some(1), ..StatusDetails::default() };
-        let message = format!("Too large resource version: {asked}, current: {current}");
-        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, Some(details))
+    /// The next page of a list whose version is gone; with `next` the list can go on in the present.
+    pub(crate) fn expired_page(next: String) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
+            list without the continue parameter, or use the continue token in this response to retrieve the remainder of the \
+            results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, \
+            or deleted between the time the first chunk was returned and now may show up in the list.";
+        let mut status = status(StatusCode::GONE, "Expired", message.to_owned(), None);
+        status.metadata.continue_ = Some(next);
+        Self::Status(status)
     }
+}
+
+fn status(code: StatusCode, reason: &str, message: String, details: Option<StatusDetails>) -> Box<Status> {
+    Box::new(Status {
+        code: Some(i32::from(code.as_u16())),
+        details,
+        message: Some(message),
+        reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
+        status: Some("Failure".to_owned()),
+        ..Status::default()
+    })
 }
 
 /// One broken rule, at one field.

@@ -8,8 +8,8 @@ use std::{
 
 use crate::object::{Object, Stored};
 
-/// How many events are kept for watches to start from or catch up with, over all kinds.
-pub(crate) const EVENT_LOG_LEN: usize = 1024;
+/// How many events are kept over all kinds, unless a server is told otherwise.
+pub(crate) const DEFAULT_HISTORY: usize = 1024;
 
 /// One change of one object.
 #[derive(Debug, Clone)]
@@ -21,21 +21,56 @@ pub(crate) struct Event {
     pub(crate) after: Option<Stored>,
 }
 
+impl Event {
+    /// The key of the object it is about.
+    fn key(&self) -> String {
+        let object = self.after.as_ref().or(self.before.as_ref());
+        object.map(|object| key(object.namespace(), object.name())).unwrap_or_default()
+    }
+}
+
 /// The objects by resource and key, and the newest events.
 ///
-/// Promises: every change has its own version, larger than all before; the log holds the changes after
-/// [`oldest`](Self::oldest) without a gap and never more than [`EVENT_LOG_LEN`] of them.
+/// It promises:
+/// - Every change has its own version, larger than all before.
+/// - The log holds the changes after [`oldest_logged`](Self::oldest_logged) without a gap, and never more than it was told to keep.
+/// - Any state since [`oldest`](Self::oldest) can be listed, as it was.
 #[derive(Debug)]
 pub(crate) struct Store {
     version: u64,
-    objects: BTreeMap<String, BTreeMap<String, Stored>>,
+    objects: BTreeMap<Arc<str>, BTreeMap<String, Stored>>,
     log: VecDeque<Event>,
-    oldest: u64,
+    history: usize,
+    oldest_logged: u64,
+    compacted: u64,
+}
+
+/// Which objects a list is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range<'a> {
+    pub(crate) resource: &'a str,
+    /// None: in all namespaces, or in none.
+    pub(crate) namespace: Option<&'a str>,
+    /// The least key to list, as [`Range::prefix`] and a name make it; empty is the first.
+    pub(crate) from: &'a str,
+}
+
+impl<'a> Range<'a> {
+    /// All objects of a resource, in one namespace or everywhere.
+    pub(crate) fn of(resource: &'a str, namespace: Option<&'a str>) -> Self {
+        Self { resource, namespace, from: "" }
+    }
+
+    /// What all keys begin with.
+    pub(crate) fn prefix(namespace: Option<&str>) -> String {
+        namespace.map(|namespace| key(namespace, "")).unwrap_or_default()
+    }
 }
 
 impl Store {
-    pub(crate) fn new() -> Self {
-        Self { version: 1, objects: BTreeMap::new(), log: VecDeque::new(), oldest: 0 }
+    /// An empty store that keeps this many events.
+    pub(crate) fn new(history: usize) -> Self {
+        Self { version: 1, objects: BTreeMap::new(), log: VecDeque::new(), history, oldest_logged: 0, compacted: 0 }
     }
 
     /// The version of the latest change.
@@ -43,9 +78,19 @@ impl Store {
         self.version
     }
 
-    /// The version of the latest change that is no longer in the log: watches can start there, not before.
+    /// The version of the latest change that is no longer in the log: who has seen less has missed something.
+    pub(crate) fn oldest_logged(&self) -> u64 {
+        self.oldest_logged
+    }
+
+    /// The oldest version that a list can be of and that a watch can start from.
     pub(crate) fn oldest(&self) -> u64 {
-        self.oldest
+        self.oldest_logged.max(self.compacted)
+    }
+
+    /// Lets no list and no watch go back behind the present. Watches that run are none the worse.
+    pub(crate) fn compact(&mut self) {
+        self.compacted = self.version;
     }
 
     pub(crate) fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Stored> {
@@ -54,43 +99,78 @@ impl Store {
 
     /// The objects of a resource, in one namespace or in all, in the order of their keys.
     pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
-        let Some(objects) = self.objects.get(resource) else {
-            return Vec::new();
+        self.entries(Range::of(resource, namespace)).map(|(_, object)| object.clone()).collect()
+    }
+
+    /// The objects of a range as they were at a version, which is not before [`oldest`](Self::oldest): the present, with what
+    /// happened since undone.
+    pub(crate) fn list_at(&self, range: Range<'_>, version: u64) -> Vec<Stored> {
+        let prefix = Range::prefix(range.namespace);
+        let start = self.log.partition_point(|event| event.version <= version);
+        let later = self.log.range(start..).rev().filter(|event| *event.resource == *range.resource);
+        let mut later = later
+            .map(|event| (event.key(), event))
+            .filter(|(key, _)| key.starts_with(&prefix) && key.as_str() >= range.from);
+        let Some(last) = later.next() else {
+            return self.entries(range).map(|(_, object)| object.clone()).collect();
         };
-        let prefix = namespace.map(|namespace| key(namespace, "")).unwrap_or_default();
+        let mut objects: BTreeMap<String, &Stored> =
+            self.entries(range).map(|(key, object)| (key.clone(), object)).collect();
+        for (key, event) in std::iter::once(last).chain(later) {
+            match &event.before {
+                Some(before) => objects.insert(key, before),
+                None => objects.remove(&key),
+            };
+        }
+        objects.into_values().cloned().collect()
+    }
+
+    fn entries<'a>(&'a self, range: Range<'_>) -> impl Iterator<Item = (&'a String, &'a Stored)> {
+        let prefix = Range::prefix(range.namespace);
+        let from = if range.from.is_empty() { prefix.clone() } else { range.from.to_owned() };
+        let objects = self.objects.get(range.resource).into_iter();
         objects
-            .range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded))
-            .take_while(|(key, _)| key.starts_with(&prefix))
-            .map(|(_, object)| object.clone())
-            .collect()
+            .flat_map(move |objects| objects.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded)))
+            .take_while(move |(key, _)| key.starts_with(&prefix))
     }
 
     /// Stores an object, new or changed, under the next version, and returns it as stored.
     pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
         let version = self.next_version();
         let after: Stored = Arc::new(object.at(version));
-        let objects = self.objects.entry(resource.to_owned()).or_default();
+        let resource = self.name_of(resource);
+        let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
-        self.record(Event { version, resource: resource.into(), before, after: Some(after.clone()) });
+        self.record(Event { version, resource, before, after: Some(after.clone()) });
         after
     }
 
     /// Takes an object out under the next version.
     pub(crate) fn remove(&mut self, resource: &str, namespace: &str, name: &str) {
-        let Some(objects) = self.objects.get_mut(resource) else {
-            return;
-        };
-        let Some(before) = objects.remove(&key(namespace, name)) else {
+        let resource = self.name_of(resource);
+        let Some(before) = self.objects.get_mut(&resource).and_then(|objects| objects.remove(&key(namespace, name)))
+        else {
             return;
         };
         let version = self.next_version();
-        self.record(Event { version, resource: resource.into(), before: Some(before), after: None });
+        self.record(Event { version, resource, before: Some(before), after: None });
     }
 
     /// The first event after `version` that means something to the reader, and what it means.
     pub(crate) fn next_event<T>(&self, version: u64, meaning: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
         let start = self.log.partition_point(|event| event.version <= version);
         self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
+    }
+
+    /// The version of the latest change of a resource's objects, or 0 if the log knows none.
+    pub(crate) fn last_change(&self, resource: &str) -> u64 {
+        let last = self.log.iter().rev().find(|event| *event.resource == *resource);
+        last.map_or(0, |event| event.version)
+    }
+
+    /// The one copy of a resource's name that all its events share.
+    fn name_of(&self, resource: &str) -> Arc<str> {
+        self.objects.get_key_value(resource).map_or_else(|| resource.into(), |(name, _)| name.clone())
     }
 
     fn next_version(&mut self) -> u64 {
@@ -100,10 +180,10 @@ impl Store {
 
     fn record(&mut self, event: Event) {
         self.log.push_back(event);
-        if self.log.len() > EVENT_LOG_LEN
+        if self.log.len() > self.history
             && let Some(dropped) = self.log.pop_front()
         {
-            self.oldest = dropped.version;
+            self.oldest_logged = dropped.version;
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Watches: the event log as a stream of JSON lines
 //!
-//! Promises: a watch sees every change after its version once and in order, or is told with a 410 that it missed some; it holds
-//! no queue of events, only its place in the log; an object that enters its selector is ADDED, one that leaves it DELETED.
+//! It promises:
+//! - A watch sees every change after its version once and in order. One that begins too long ago is told so with a 410 in its
+//!   stream; one that is too slow just ends, and is told so when it comes again.
+//! - It holds no queue of events, only its place in the log: a slow one costs what a quick one does, one that is dropped nothing.
+//! - An object that enters its selector is ADDED, one that leaves it DELETED.
+//! - With bookmarks it is told every minute, and two seconds before its end, how far it has come, if it has come anywhere.
+
+mod options;
 
 use std::{sync::Arc, time::Duration, vec};
 
 use bytes::Bytes;
-use futures::{
-    FutureExt,
-    stream::{self, Stream},
-};
+use futures::stream::{self, Stream};
 use serde::Serialize;
 use serde_json::json;
 use tokio::{
@@ -22,11 +25,17 @@ use crate::{
     call::{Call, State},
     kinds::Kind,
     object::{Object, Stored},
-    read::{self, refuse_options},
     selector::Selector,
-    status::{FieldError, Refusal, Result},
+    status::{Refusal, Result},
     store::Event,
 };
+
+use options::{Options, Start};
+
+/// How often a watch is told how far it has come.
+const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// How long before its end a watch is told so for the last time.
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
 /// A watch that was asked for.
 #[derive(Debug)]
@@ -38,35 +47,45 @@ pub(crate) struct Watch {
     selector: Selector,
     /// The version up to which everything is sent.
     since: u64,
+    /// The version it began at, once what had happened before it came was sent: bookmarks tell of more than that.
+    began: u64,
     /// What is there already, still to be sent.
     initial: vec::IntoIter<Stored>,
     /// A bookmark is to end the initial events.
     mark_initial_end: bool,
+    /// It begins before the log does.
+    too_old: Option<Refusal>,
     bookmarks: bool,
-    deadline: Option<Instant>,
+    deadline: Instant,
 }
 
 impl Watch {
     /// Reads a watch request; what exists now is taken down now.
     pub(crate) fn new(state: &State, call: &Call) -> Result<Self> {
-        check_options(call)?;
-        let selector = Selector::from_query(&call.query, &call.kind)?;
-        let since = read::version(call).map_err(Refusal::internal)?.unwrap_or(0);
-        let send_initial = call.query.flag("sendInitialEvents");
-        let bookmarks = call.query.flag("allowWatchBookmarks");
+        let Options { start, bookmarks, timeout } = Options::read(state, call)?;
+        let current = state.store.version();
         let mut watch = Self {
             kind: call.kind.clone(),
             resource: call.kind.resource(),
             namespace: call.namespace.clone(),
-            selector,
-            since,
+            selector: Selector::from_query(&call.query, &call.kind)?,
+            since: current,
+            began: current,
             initial: Vec::new().into_iter(),
-            mark_initial_end: send_initial && bookmarks,
+            mark_initial_end: start == Start::Everything { marked: true },
+            too_old: None,
             bookmarks,
-            deadline: timeout(call)?.map(|timeout| Instant::now() + timeout),
+            deadline: Instant::now() + timeout,
         };
-        if send_initial || since == 0 {
-            watch.start_with_everything(state);
+        match start {
+            Start::Everything { .. } => watch.start_with_everything(state),
+            Start::Now => {}
+            Start::After(version) => {
+                watch.since = version;
+                watch.began = version.max(state.store.last_change(&watch.resource));
+                let oldest = state.store.oldest();
+                watch.too_old = (version < oldest).then(|| Refusal::too_old(version, oldest));
+            }
         }
         Ok(watch)
     }
@@ -75,14 +94,21 @@ impl Watch {
         let mut objects = state.store.list(&self.resource, self.namespace.as_deref());
         objects.retain(|object| self.selector.matches(object));
         self.initial = objects.into_iter();
-        self.since = state.store.version();
     }
 
     /// The lines to send, until the deadline, an error, or the end of the kind.
     pub(crate) fn stream(self, shared: Arc<Shared>) -> impl Stream<Item = Bytes> + Send + 'static {
         let changed = shared.subscribe();
-        let watcher = Watcher { watch: self, shared, changed, ended: false };
+        let next_bookmark = self.next_bookmark();
+        let watcher = Watcher { watch: self, shared, changed, next_bookmark, ended: false };
         stream::unfold(watcher, |mut watcher| async move { Some((watcher.next().await?, watcher)) })
+    }
+
+    /// When to tell how far it has come, if once more before the end.
+    fn next_bookmark(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let last = self.deadline.checked_sub(LAST_BOOKMARK).filter(|_| self.bookmarks)?;
+        Some(last.min(now + BOOKMARK_EVERY)).filter(|next| *next > now)
     }
 
     /// What an event is to this watch: with the selector, a change may be a coming or a going.
@@ -126,39 +152,37 @@ struct Watcher {
     watch: Watch,
     shared: Arc<Shared>,
     changed: Receiver<u64>,
+    next_bookmark: Option<Instant>,
     ended: bool,
 }
 
 /// What the log has for a watch.
 enum Step {
     Send(&'static str, Stored),
-    TooOld(Refusal),
-    KindGone,
     UpToDate,
+    /// It has missed something, or its kind is gone.
+    End,
 }
 
 impl Watcher {
     async fn next(&mut self) -> Option<Bytes> {
-        while !self.ended {
-            if let Some(object) = self.watch.initial.next() {
-                return Some(self.watch.object_line("ADDED", &object));
-            }
-            if std::mem::take(&mut self.watch.mark_initial_end) {
-                return Some(self.watch.bookmark_line(true));
-            }
-            if self.watch.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                self.ended = true;
-                return self.watch.bookmarks.then(|| self.watch.bookmark_line(false));
-            }
+        if let Some(refusal) = self.watch.too_old.take() {
+            self.ended = true;
+            return refusal.into_status().map(|status| line("ERROR", &status));
+        }
+        if let Some(object) = self.watch.initial.next() {
+            return Some(self.watch.object_line("ADDED", &object));
+        }
+        if std::mem::take(&mut self.watch.mark_initial_end) {
+            return Some(self.watch.bookmark_line(true));
+        }
+        while !self.ended && Instant::now() < self.watch.deadline {
             // Seen before the log is read: a change from here on wakes the wait below.
             self.changed.mark_unchanged();
             match self.step() {
                 Step::Send(type_, object) => return Some(self.watch.object_line(type_, &object)),
-                Step::TooOld(refusal) => {
-                    self.ended = true;
-                    return refusal.into_status().map(|status| line("ERROR", &status));
-                }
-                Step::KindGone => return None,
+                Step::End => self.ended = true,
+                Step::UpToDate if self.owes_bookmark() => return Some(self.watch.bookmark_line(false)),
                 Step::UpToDate => self.wait().await,
             }
         }
@@ -169,61 +193,40 @@ impl Watcher {
     fn step(&mut self) -> Step {
         let watch = &mut self.watch;
         let state = self.shared.lock();
-        let oldest = state.store.oldest();
-        if watch.since < oldest {
-            return Step::TooOld(Refusal::too_old(watch.since, oldest));
+        if watch.since < state.store.oldest_logged() {
+            return Step::End;
         }
         if let Some((version, (type_, object))) = state.store.next_event(watch.since, |event| watch.seen(event)) {
             watch.since = version;
             return Step::Send(type_, object);
         }
         if !state.kinds.serves(&watch.kind) {
-            return Step::KindGone;
+            return Step::End;
         }
         // A version from the future is waited for, not gone back from.
         watch.since = watch.since.max(state.store.version());
         Step::UpToDate
     }
 
-    /// Waits for a change or the deadline.
-    async fn wait(&mut self) {
-        // The sender lives in `shared`, so a change can only come or not come.
-        let changed = self.changed.changed().map(|_| ());
-        match self.watch.deadline {
-            Some(deadline) => timeout_at(deadline, changed).await.unwrap_or_default(),
-            None => changed.await,
+    /// Whether it is time for a bookmark that says something new.
+    fn owes_bookmark(&mut self) -> bool {
+        if self.next_bookmark.is_none_or(|next| Instant::now() < next) {
+            return false;
         }
+        self.next_bookmark = self.watch.next_bookmark();
+        self.watch.since > self.watch.began
     }
-}
 
-fn check_options(call: &Call) -> Result<()> {
-    const FIELD: &str = "resourceVersionMatch";
-    let not_older_than = call.query.get(FIELD) == Some("NotOlderThan");
-    let send_initial = call.query.flag("sendInitialEvents");
-    let mut errors = Vec::new();
-    if send_initial && !not_older_than {
-        let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-        errors.push(FieldError::forbidden(FIELD, why));
+    /// Waits for a change, a bookmark or the end.
+    async fn wait(&mut self) {
+        let until = self.next_bookmark.unwrap_or(self.watch.deadline).min(self.watch.deadline);
+        // Whichever it is, what to do next is looked at anew; the sender lives in `shared`.
+        let _ = timeout_at(until, self.changed.changed()).await;
     }
-    if !send_initial && call.query.get(FIELD).is_some() {
-        let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-        errors.push(FieldError::forbidden(FIELD, why));
-    }
-    refuse_options(&errors)
-}
-
-fn timeout(call: &Call) -> Result<Option<Duration>> {
-    let Some(text) = call.query.get("timeoutSeconds") else {
-        return Ok(None);
-    };
-    let seconds: u64 = text
-        .parse()
-        .map_err(|_| Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax")))?;
-    Ok(Some(Duration::from_secs(seconds)).filter(|timeout| !timeout.is_zero()))
 }
 
 /// One event as it is sent.
-fn line(type_: &str, object: &impl Serialize) -> Bytes {
+pub(crate) fn line(type_: &str, object: &impl Serialize) -> Bytes {
     #[derive(Serialize)]
     struct Line<'a, T> {
         #[serde(rename = "type")]

@@ -7,6 +7,7 @@ mod built_in;
 mod definitions;
 mod deletes;
 mod http_rules;
+mod pages;
 mod reads;
 mod rules;
 mod scales;

@@ -70,17 +70,3 @@ async fn lists_are_selected_by_name_and_namespace_fields() {
     let refused = refusal(api.list(&ListParams::default().fields("spec.name=x")).await);
     assert_eq!(refused, (400, "BadRequest".into(), "field label not supported: spec.name".into()));
 }
-
-#[tokio::test]
-async fn only_the_present_can_be_listed() {
-    let client = client().await;
-    let current = version(&create(&widgets(&client), &widget("a")).await);
-    let at = |version: u64| ListParams::default().at(&version.to_string());
-    let (code, reason, message) = refusal(widgets(&client).list(&at(current + 7)).await);
-    assert_eq!((code, reason.as_str()), (504, "Timeout"));
-    assert_eq!(message, format!("Too large resource version: {}, current: {current}", current + 7));
-    let exact = at(1).matching(kube::api::VersionMatch::Exact);
-    assert_eq!(refusal(widgets(&client).list(&exact).await).0, 410);
-    let newer = at(1).matching(kube::api::VersionMatch::NotOlderThan);
-    assert_eq!(names(&widgets(&client), newer).await, ["a"]);
-}

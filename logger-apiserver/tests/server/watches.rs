@@ -4,10 +4,12 @@ use std::pin::pin;
 
 use futures::{Stream, StreamExt, TryStreamExt};
 use kube::{
-    Api, ResourceExt,
+    Api, Client, ResourceExt,
     api::{DeleteParams, DynamicObject, Patch, PatchParams, WatchEvent, WatchParams},
+    core::{ApiResource, GroupVersionKind},
     runtime::watcher,
 };
+use logger_apiserver::ApiServer;
 use serde_json::json;
 
 use crate::support::*;
@@ -137,7 +139,7 @@ async fn a_watch_from_a_version_that_is_no_longer_kept_is_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_falls_off_the_log_is_told_so_and_ends() {
+async fn a_watch_that_falls_off_the_log_just_ends() {
     let client = client().await;
     let api = widgets(&client);
     let mut stream = pin!(api.watch(&quiet(), "0").await.unwrap());
@@ -146,9 +148,7 @@ async fn a_watch_that_falls_off_the_log_is_told_so_and_ends() {
     for round in 0..=1024 {
         label(&api, "a", &round.to_string()).await;
     }
-    let rest: Vec<String> = stream.map_ok(|event| told(&event)).try_collect().await.unwrap();
-    assert_eq!(rest.len(), 1);
-    assert!(rest[0].starts_with("ERROR 410 Expired too old resource version"), "{rest:?}");
+    assert!(stream.try_next().await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,6 +160,69 @@ async fn a_watch_from_the_future_waits_for_it() {
     create(&api, &widget("b")).await;
     create(&api, &widget("c")).await;
     assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED c"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_wants_initial_events_from_the_future_is_told_so_in_its_stream() {
+    let client = client().await;
+    let query = "watch=1&resourceVersion=999&sendInitialEvents=1&resourceVersionMatch=NotOlderThan";
+    let begin = tokio::time::Instant::now();
+    let (code, body) = raw(&client, "GET", &format!("/apis/example.com/v1/widgets?{query}"), "", "").await;
+    assert_eq!((code, begin.elapsed().as_secs()), (200, 3));
+    let event: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(504)));
+    assert_eq!(event["object"]["details"]["retryAfterSeconds"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_may_decline_initial_events() {
+    let client = client().await;
+    create(&widgets(&client), &widget("a")).await;
+    let query = "watch=1&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
+    let (code, body) = raw(&client, "GET", &format!("/apis/example.com/v1/widgets?{query}"), "", "").await;
+    assert_eq!((code, body.as_str()), (200, ""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_watch_lists_initial_events_are_refused_and_legacy_watches_not_marked() {
+    let client = ApiServer::builder().watch_list(false).build().client();
+    create_definition(&client, widget_definition()).await;
+    let api = widgets(&client);
+    create(&api, &widget("a")).await;
+    let (code, reason, message) = refusal(api.watch(&WatchParams::default().initial_events(), "").await.map(|_| ()));
+    assert_eq!((code, reason.as_str()), (422, "Invalid"));
+    let why = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+    assert_eq!(message, format!("ListOptions.meta.k8s.io \"\" is invalid: {why}"));
+    assert_eq!(events(&api, WatchParams::default(), "").await, ["ADDED a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_running_watch_survives_that_the_past_is_forgotten_and_a_new_one_is_told() {
+    let server = ApiServer::new();
+    let client = server.client();
+    create_definition(&client, widget_definition()).await;
+    let api = widgets(&client);
+    let first = create(&api, &widget("a")).await;
+    let mut running = pin!(api.watch(&quiet(), &first.resource_version().unwrap()).await.unwrap());
+    let last = version(&create(&api, &widget("b")).await);
+    server.compact();
+    assert_eq!(running.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED b"));
+    let seen = events(&api, quiet(), &first.resource_version().unwrap()).await;
+    assert_eq!(seen, [format!("ERROR 410 Expired too old resource version: {} ({last})", version(&first))]);
+    assert_eq!(events(&api, quiet(), &last.to_string()).await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_much_of_the_past_is_kept_as_the_server_was_told() {
+    let client = ApiServer::builder().history(2).build().client();
+    create_definition(&client, widget_definition()).await;
+    let api = widgets(&client);
+    let first = create(&api, &widget("a")).await.resource_version().unwrap();
+    create(&api, &widget("b")).await;
+    delete(&api, "b").await;
+    assert_eq!(events(&api, quiet(), &first).await, ["ADDED b", "DELETED b"]);
+    create(&api, &widget("c")).await;
+    assert!(events(&api, quiet(), &first).await[0].starts_with("ERROR 410 Expired"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -175,12 +238,51 @@ async fn initial_events_end_with_a_marked_bookmark() {
     assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED b"));
 }
 
+/// Another kind's change, so that the version moves and the Widgets do not.
+async fn create_config_map(client: &Client) -> DynamicObject {
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "ConfigMap"));
+    create(&Api::default_namespaced_with(client.clone(), &kind), &DynamicObject::new("other", &kind)).await
+}
+
+/// When the bookmarks of a watch came, in seconds from its start, and the versions they told.
+async fn bookmarks(api: &Api<DynamicObject>, timeout: u32, version: &str) -> Vec<(u64, String)> {
+    let begin = tokio::time::Instant::now();
+    let stream = api.watch(&WatchParams::default().timeout(timeout), version).await.unwrap();
+    let bookmark = |event| match event {
+        WatchEvent::Bookmark(bookmark) => Some((begin.elapsed().as_secs(), bookmark.metadata.resource_version)),
+        _ => None,
+    };
+    stream.try_filter_map(|event| std::future::ready(Ok(bookmark(event)))).try_collect().await.unwrap()
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_watch_with_bookmarks_ends_with_one() {
+async fn bookmarks_come_every_minute_and_two_seconds_before_the_end() {
     let client = client().await;
     let api = widgets(&client);
-    create(&api, &widget("a")).await;
-    assert_eq!(events(&api, WatchParams::default(), "0").await, ["ADDED a", "BOOKMARK"]);
+    let first = create(&api, &widget("a")).await.resource_version().unwrap();
+    let latest = create_config_map(&client).await.resource_version().unwrap();
+    let told = |seconds: &[u64]| seconds.iter().map(|second| (*second, latest.clone())).collect::<Vec<_>>();
+    assert_eq!(bookmarks(&api, 150, &first).await, told(&[60, 120, 148]));
+    assert_eq!(bookmarks(&api, 3, &first).await, told(&[1]));
+    assert_eq!(bookmarks(&api, 2, &first).await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_that_would_say_nothing_new_is_not_sent() {
+    let client = client().await;
+    let api = widgets(&client);
+    let latest = create(&api, &widget("a")).await.resource_version().unwrap();
+    assert_eq!(bookmarks(&api, 150, &latest).await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_says_no_timeout_lasts_half_an_hour_to_an_hour() {
+    let client = client().await;
+    let begin = tokio::time::Instant::now();
+    let (code, body) = raw(&client, "GET", "/apis/example.com/v1/widgets?watch=1", "", "").await;
+    assert_eq!((code, body.as_str()), (200, ""));
+    let minutes = begin.elapsed().as_secs() / 60;
+    assert!((30..=60).contains(&minutes), "{minutes}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,38 @@
+//! What a server can be told before it starts
+
+use crate::{ApiServer, store::DEFAULT_HISTORY};
+
+/// A server to be: [`ApiServer::builder`] begins, [`build`](Self::build) ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Builder {
+    pub(crate) history: usize,
+    pub(crate) watch_list: bool,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { history: DEFAULT_HISTORY, watch_list: true }
+    }
+
+    /// How many changes are kept, over all kinds, deletions among them: 1024 unless told. A list or a watch from before them is
+    /// answered with 410. With 0 there is no past at all.
+    #[must_use]
+    pub fn history(mut self, events: usize) -> Self {
+        self.history = events;
+        self
+    }
+
+    /// Whether watches can begin with what is there (`sendInitialEvents`), which servers do from Kubernetes 1.34 on by default.
+    /// Without it such a watch is refused with 422, as by an older server.
+    #[must_use]
+    pub fn watch_list(mut self, served: bool) -> Self {
+        self.watch_list = served;
+        self
+    }
+
+    /// Starts the server.
+    #[must_use]
+    pub fn build(self) -> ApiServer {
+        ApiServer::start(self)
+    }
+}
