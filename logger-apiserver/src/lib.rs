@@ -97,20 +97,19 @@ use std::{
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response, request::Parts};
-use tokio::sync::watch::{Receiver, Sender};
-use tower::BoxError;
 use tokio::{
     sync::watch::{Receiver, Sender},
     time::{Instant, timeout_at},
 };
+use tower::BoxError;
 
 pub use actions::{Action, Actions, PatchType};
 pub use answer::Body;
+pub use config::Builder;
 pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
 pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
 pub use request_info::{RequestInfo, Verb};
 pub use requests::Requests;
-pub use config::Builder;
 
 use crate::{
     answer::Answer,

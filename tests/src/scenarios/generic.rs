@@ -10,7 +10,7 @@ use kube::Client;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use logger_core::meta::{Scope, Verb};
 use logger_core::{GroupVersionResource, Kind};
-use logger_runtime::{FieldManager, Preconditions};
+use logger_runtime::{FieldManager, Index, Preconditions};
 use serde_json::json;
 
 use crate::namespace;
@@ -96,7 +96,7 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     assert_eq!(names, ["coin", "mask", "vase"]);
 
     let lister = factory.gallery_v1().exhibits().lister();
-    let found = |index, value| {
+    let found = |index: &Index<Exhibit>, value: &str| {
         let found = lister.by_index(index, value);
         let mut names: Vec<_> = found.iter().map(|exhibit| exhibit.metadata.name.clone().unwrap()).collect();
         names.sort();

@@ -96,7 +96,7 @@ fn take_turns(programs: &Programs, cluster: &Cluster, figures: &mut Figures) -> 
     let (object, page) = cluster.texts()?;
     for (name, peer) in PEERS {
         figures.read(name, &program::output(programs.command(peer, cluster).arg("lister"))?)?;
-        figures.read(name, &program::output(programs.queue(peer, cluster))?)?;
+        figures.read(name, &program::output(&mut programs.queue(peer, cluster))?)?;
         figures.read(name, &program::output(programs.command(peer, cluster).arg("decode").arg(&object).arg(&page))?)?;
     }
     Ok(())
