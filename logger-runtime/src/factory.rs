@@ -147,17 +147,12 @@ impl InformerFactory {
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
         let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
         let all = futures::future::join_all(informers.iter().map(|informer| informer.wait_for_sync()));
-        match tokio::time::timeout(deadline, all).await {
-            Ok(_) => Ok(()),
-            Err(_) => {
-                let mut reasons: Vec<_> = informers.iter().filter_map(|informer| informer.why_not_synced()).collect();
-                reasons.sort();
-                match reasons.is_empty() {
-                    // The last one synced just now.
-                    true => Ok(()),
-                    false => Err(SyncError { waited: deadline, reasons }),
-                }
-            }
+        drop(tokio::time::timeout(deadline, all).await);
+        let mut reasons: Vec<_> = informers.iter().filter_map(|informer| informer.why_not_synced()).collect();
+        reasons.sort();
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(SyncError { waited: deadline, reasons }),
         }
     }
 

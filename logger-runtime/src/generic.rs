@@ -11,7 +11,7 @@ use logger_core::verbs::Granted;
 use serde_json::Value;
 
 #[cfg(feature = "informers")]
-pub use informer::{AnyObject, GenericInformer, GenericLister};
+pub use informer::{GenericInformer, GenericLister};
 
 use crate::error::Error;
 use crate::object::ApiObject;

@@ -1,91 +1,66 @@
 //! The shared informer: one watch of a kind, a store that follows it, and handlers that hear of every change.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+mod backlog;
+mod event;
+mod hub;
+mod inbox;
+mod kube;
+mod listener;
+mod options;
+
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::StreamExt;
-use kube::Api;
+use ::kube::Api;
 use logger_core::verbs;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
+use crate::factory::SyncError;
 use crate::index::{Index, IndexError, IndexValue};
+use crate::key::ObjectKey;
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
 use crate::reflector::{self, Reflector};
 use crate::store::{Change, Store};
 
-/// What happened to an object.
-#[derive(Debug)]
-pub enum Event<K: ?Sized> {
-    /// It is there now.
-    Added {
-        /// The object.
-        object: Arc<K>,
-        /// It was there before this handler or the informer began.
-        initial: bool,
-    },
-    /// It changed.
-    Updated {
-        /// What it was when the store last had it: states between may have been missed.
-        old: Arc<K>,
-        /// What it is.
-        new: Arc<K>,
-    },
-    /// It is gone.
-    Deleted {
-        /// Its final state, or the last one known if the deletion itself was missed.
-        object: Arc<K>,
-        /// The deletion itself was missed, as while the connection was down.
-        final_state_unknown: bool,
-    },
-}
+pub use event::{AnyObject, Event};
+pub(crate) use event::erased;
+pub use hub::Stopped;
+pub use inbox::Events;
+pub use self::kube::KubeTrigger;
+pub use listener::{NotSynced, Registration};
+pub use options::{Delivery, HandlerOptions, OnPanic, Overflow};
 
-impl<K: ?Sized> Event<K> {
-    /// The object, as it now is or last was.
-    pub fn object(&self) -> &Arc<K> {
-        match self {
-            Event::Added { object, .. } | Event::Deleted { object, .. } | Event::Updated { new: object, .. } => object,
-        }
-    }
-}
+use hub::{AnyStore, Hub};
+use inbox::Handler;
 
 /// Keeps a store of a kind's objects and tells handlers what changes. Cloning gives another handle on the same informer.
 ///
 /// It promises:
 /// - one watch, however many handlers and listers use it;
 /// - the store has changed before any handler hears of it;
-/// - a handler hears of one object's states in the server's order, one call at a time;
+/// - a handler hears of one object's states in the server's order, one call at a time, and waits for no other handler: each
+///   runs on a task of its own;
+/// - a handler that does not keep up hears of each object from the state it knows to the latest: what waits for it never
+///   grows beyond the objects there are;
 /// - a handler that comes late first hears of everything in the store, and misses nothing after;
 /// - a deletion that was missed while the connection was down is told when it is back, also if the name was taken again;
 /// - a handler that panics is logged and goes on;
-/// - after [`remove_event_handler`](Self::remove_event_handler) returns, that handler is not called again.
+/// - after a [removal](Registration::remove) is acknowledged, that handler is not called again;
+/// - when [`run`](Self::run) returns, every handler has returned from its last call, and no task is left.
 ///
-/// Handlers run one after the other on the informer's task. So they should be quick: put the key into a
-/// [`WorkQueue`](crate::WorkQueue) and work elsewhere. A handler must not add or remove handlers.
+/// A handler that blocks its thread says so: [`HandlerOptions::blocking`]. One that awaits takes the [stream](Self::events).
+/// A controller puts the key into a [`WorkQueue`](crate::WorkQueue) and works elsewhere.
 pub struct SharedInformer<K>(Arc<Shared<K>>);
-
-/// Names a handler that was added, to remove it again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registration(u64);
-
-type Handler<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
 
 struct Shared<K> {
     api: Api<K>,
     store: Store<K>,
-    /// Held while the store changes and its handlers hear of it, so that a late handler's replay falls between.
-    handlers: Mutex<Handlers<K>>,
-    synced: watch::Sender<bool>,
+    hub: Arc<Hub>,
     last_error: Mutex<Option<String>>,
-    started: AtomicBool,
-}
-
-struct Handlers<K> {
-    next: u64,
-    all: Vec<(Registration, Handler<K>)>,
 }
 
 impl<K> Clone for SharedInformer<K> {
@@ -94,20 +69,12 @@ impl<K> Clone for SharedInformer<K> {
     }
 }
 
-impl<K> SharedInformer<K>
-where
-    K: ApiObject,
-{
+impl<K: ApiObject> SharedInformer<K> {
     /// An informer of these objects. It does nothing until it is [run](Self::run).
     pub fn new(api: Api<K>) -> Self {
-        SharedInformer(Arc::new(Shared {
-            api,
-            store: Store::default(),
-            handlers: Mutex::new(Handlers { next: 0, all: Vec::new() }),
-            synced: watch::Sender::new(false),
-            last_error: Mutex::default(),
-            started: AtomicBool::new(false),
-        }))
+        let store = Store::default();
+        let hub = Hub::new(resource::<K>(), Box::new(store.clone()));
+        SharedInformer(Arc::new(Shared { api, store, hub, last_error: Mutex::default() }))
     }
 
     /// The objects as last seen.
@@ -131,33 +98,77 @@ where
         self.0.store.add_index(index)
     }
 
-    /// Has this called with every change from now on, after an `Added` for everything that is in the store.
-    pub fn add_event_handler(&self, handler: impl Fn(&Event<K>) + Send + Sync + 'static) -> Registration {
-        let mut handlers = lock(&self.0.handlers);
-        let registration = Registration(handlers.next);
-        handlers.next += 1;
-        let handler: Handler<K> = Box::new(handler);
-        for object in self.0.store.list() {
-            call(&handler, &Event::Added { object, initial: true });
-        }
-        handlers.all.push((registration, handler));
-        registration
+    /// Has this called with every change from now on, after an `Added` for everything that is in the store. The same handler
+    /// added twice is two.
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn add_event_handler(
+        &self,
+        handler: impl FnMut(&Event<K>) + Send + 'static,
+    ) -> Result<Registration, Stopped> {
+        self.add_event_handler_with(HandlerOptions::new(), handler)
     }
 
-    /// Calls this handler no more. A second removal does nothing.
-    pub fn remove_event_handler(&self, registration: Registration) {
-        lock(&self.0.handlers).all.retain(|(known, _)| *known != registration);
+    /// The same, for a handler that wants to hear in another way.
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn add_event_handler_with(
+        &self,
+        options: HandlerOptions<K>,
+        mut handler: impl FnMut(&Event<K>) + Send + 'static,
+    ) -> Result<Registration, Stopped> {
+        self.listen(options.erased(), Box::new(move |event| handler(&event::typed(event))))
     }
 
-    /// Whether the objects that were there at the start are in the store and every handler has heard of them.
+    /// Adds a handler of objects whose kind it does not know.
+    pub(crate) fn listen(
+        &self,
+        options: HandlerOptions<dyn AnyObject>,
+        handler: Handler,
+    ) -> Result<Registration, Stopped> {
+        self.0.hub.listen(options, handler)
+    }
+
+    /// What happens to the objects, as a stream: what a handler would hear, in the same way, for those who await.
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn events(&self) -> Result<Events<K>, Stopped> {
+        self.events_with(HandlerOptions::new())
+    }
+
+    /// The same, heard in another way.
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn events_with(&self, options: HandlerOptions<K>) -> Result<Events<K>, Stopped> {
+        Ok(Events::new(self.0.hub.join(options.hearing, true)?, options.filter))
+    }
+
+    /// Whether the objects that were there at the start are in the store and handed to the handlers. Whether a handler has
+    /// returned from them tells its [`Registration`].
     pub fn has_synced(&self) -> bool {
-        *self.0.synced.borrow()
+        self.0.hub.has_synced()
     }
 
-    /// Waits until [`has_synced`](Self::has_synced).
+    /// Waits until it [has synced](Self::has_synced): for ever if it is never run, or stops before.
     pub async fn wait_for_sync(&self) {
         // The sender lives in `self`, so waiting cannot fail.
-        drop(self.0.synced.subscribe().wait_for(|synced| *synced).await);
+        drop(self.0.hub.synced().wait_for(|synced| *synced).await);
+    }
+
+    /// Waits until it [has synced](Self::has_synced), but no longer than this.
+    ///
+    /// # Errors
+    /// It has not: the error says why.
+    pub async fn wait_for_sync_within(&self, deadline: Duration) -> Result<(), SyncError> {
+        drop(tokio::time::timeout(deadline, self.wait_for_sync()).await);
+        match self.why_not_synced() {
+            None => Ok(()),
+            Some(reason) => Err(SyncError { waited: deadline, reasons: vec![reason] }),
+        }
     }
 
     /// What last went wrong on the way to the server, with the kind it is about; `None` since the server last told of
@@ -167,58 +178,70 @@ where
     }
 
     /// Why it has not synced; `None` if it has.
-    pub(crate) fn why_not_synced(&self) -> Option<String> {
-        let waits_for = match self.0.started.load(Ordering::SeqCst) {
-            true => "no answer yet",
-            false => "not started",
-        };
-        let why = || self.last_error().unwrap_or_else(|| format!("{}: {waits_for}", resource::<K>()));
-        (!self.has_synced()).then(why)
+    pub fn why_not_synced(&self) -> Option<String> {
+        if self.has_synced() {
+            return None;
+        }
+        let idle = self.0.hub.why_idle().map(|why| format!("{}: {why}", resource::<K>()));
+        let why = idle.or_else(|| self.last_error());
+        Some(why.unwrap_or_else(|| format!("{}: no answer yet", resource::<K>())))
     }
 
-    /// Lists, watches and tells the handlers until cancelled. Errors are logged and retried, 0.8 to 60 seconds apart.
-    /// A second run, at the same time or later, returns at once.
+    /// Lists, watches and tells the handlers until cancelled; then waits for the handlers that are in a call. Errors are
+    /// logged and retried, 0.8 to 60 seconds apart. A second run, at the same time or later, returns at once.
+    ///
+    /// # Panics
+    /// With what a handler panicked with that was added with [`OnPanic::Abort`].
     pub async fn run(&self, cancelled: CancellationToken) {
-        if self.0.started.swap(true, Ordering::SeqCst) {
+        let cancelled = cancelled.child_token();
+        let Some(running) = self.0.hub.start(cancelled.clone()) else {
             tracing::warn!(resource = resource::<K>(), "this informer was started before; it is not run again");
             return;
-        }
+        };
         let events = Reflector::new(self.0.api.clone()).events();
-        let mut events = std::pin::pin!(events.take_until(cancelled.cancelled_owned()));
+        let mut events = Box::pin(events.take_until(cancelled.cancelled_owned()));
         while let Some(event) = events.next().await {
             match event {
                 Ok(event) => self.0.apply(event),
                 Err(error) => self.0.note(&error),
             }
         }
-        self.0.store.stop();
+        drop(events);
+        running.stop().await;
     }
 }
 
-impl<K> Shared<K>
-where
-    K: ApiObject,
-{
-    fn apply(&self, event: reflector::Event<K>) {
-        let is_all = matches!(event, reflector::Event::Replaced { .. });
-        self.change(event);
-        if is_all {
-            self.synced.send_replace(true);
-        }
-        *lock(&self.last_error) = None;
+impl<K: ApiObject> AnyStore for Store<K> {
+    fn objects(&self) -> Vec<Arc<dyn AnyObject>> {
+        self.list().into_iter().map(erased).collect()
     }
 
-    fn change(&self, event: reflector::Event<K>) {
-        let handlers = lock(&self.handlers);
-        let initial = !*self.synced.borrow();
-        for change in self.store.receive(event) {
-            let event = match change {
-                Change::Added(object) => Event::Added { object, initial },
-                Change::Updated { old, new } => Event::Updated { old, new },
-                Change::Deleted { object, final_state_unknown } => Event::Deleted { object, final_state_unknown },
-            };
-            handlers.all.iter().for_each(|(_, handler)| call(handler, &event));
+    fn stop(&self) {
+        Store::stop(self);
+    }
+}
+
+impl<K: ApiObject> Shared<K> {
+    fn apply(&self, event: reflector::Event<K>) {
+        let is_all = matches!(event, reflector::Event::Replaced { .. });
+        let initial = !self.hub.has_synced();
+        self.hub.change(|tell| {
+            for change in self.store.receive(event) {
+                let event = match change {
+                    Change::Added(object) => Event::Added { object, initial },
+                    Change::Updated { old, new } => Event::Updated { old, new },
+                    Change::Deleted { object, final_state_unknown } => Event::Deleted { object, final_state_unknown },
+                };
+                let key = ObjectKey::of(event.object().as_ref());
+                tell(&key, event.map(erased));
+            }
+        });
+        match (is_all, initial) {
+            (true, true) => self.hub.listed(),
+            (true, false) => self.hub.resync_all(),
+            (false, _) => {}
         }
+        *lock(&self.last_error) = None;
     }
 
     fn note(&self, error: &Error) {
@@ -228,9 +251,9 @@ where
     }
 }
 
-fn call<K>(handler: &Handler<K>, event: &Event<K>) {
-    if catch_unwind(AssertUnwindSafe(|| handler(event))).is_err() {
-        tracing::error!("an event handler panicked; it goes on with the next event");
+impl<K> fmt::Debug for SharedInformer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SharedInformer").field(&self.0.hub).finish()
     }
 }
 

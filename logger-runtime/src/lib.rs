@@ -39,11 +39,11 @@ pub use extension::Answer;
 pub use factory::{InformerFactory, SyncError};
 pub use generic::GenericClient;
 #[cfg(feature = "informers")]
-pub use generic::{AnyObject, GenericInformer, GenericLister};
+pub use generic::{GenericInformer, GenericLister};
 #[cfg(feature = "informers")]
 pub use index::{Index, IndexError, IndexValue};
 #[cfg(feature = "informers")]
-pub use informer::{Event, Registration, SharedInformer};
+pub use informer::{AnyObject, Event, HandlerOptions, Registration, SharedInformer};
 pub use key::ObjectKey;
 pub use kube;
 #[cfg(feature = "informers")]

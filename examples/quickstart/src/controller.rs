@@ -22,7 +22,8 @@ impl Controller {
     pub(crate) fn new(clientset: Clientset, loggers: LoggerInformer) -> Self {
         let queue = WorkQueue::new();
         let events = queue.clone();
-        loggers.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
+        let heard = loggers.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
+        heard.expect("the informer has not run yet");
         Controller { clientset, loggers, queue }
     }
 

@@ -62,10 +62,11 @@ impl Stage {
     fn new(informer: LoggerInformer, loggers: LoggerClient, namespace: &str) -> Self {
         let changed = watch::Sender::new(());
         let tell = changed.clone();
-        informer.add_event_handler(move |event| {
+        let heard = informer.add_event_handler(move |event| {
             say(picture::line(event));
             tell.send_replace(());
         });
+        heard.expect("the informer has not run yet");
         Stage { loggers, namespace: namespace.to_owned(), informer, changed }
     }
 

@@ -32,7 +32,7 @@ fn factory(groups: &[&Group]) -> Source {
             use std::time::Duration;
 
             use logger_core::GroupVersionResource;
-            use logger_runtime::{GenericInformer, InformerFactory, SyncError};
+            use logger_runtime::{GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError};
 
             use crate::clientset::Clientset;
         },
@@ -54,6 +54,19 @@ fn factory(groups: &[&Group]) -> Source {
                 /// Informers of one namespace; those of cluster kinds see the whole cluster.
                 pub fn namespaced(clientset: &Clientset, namespace: &str) -> Self {
                     SharedInformerFactory { factory: InformerFactory::namespaced(clientset.client().clone(), namespace) }
+                }
+                /// Informers that are told more, such as
+                /// `SharedInformerFactory::with(&clientset, |told| told.namespaces(["a", "b"]).labels("tier=web"))`.
+                pub fn with(
+                    clientset: &Clientset,
+                    tell: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
+                ) -> Self {
+                    let told = tell(InformerFactory::builder(clientset.client().clone()));
+                    SharedInformerFactory { factory: told.build() }
+                }
+                /// The factory beneath, which knows no kinds: it is asked for informers by type.
+                pub fn factory(&self) -> &InformerFactory {
+                    &self.factory
                 }
                 #(#getters)*
                 #for_resource

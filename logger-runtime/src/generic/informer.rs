@@ -1,33 +1,14 @@
 //! Informers and listers of a resource whose kind is not known to the caller.
 
-use std::any::Any;
-use std::fmt::Debug;
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use crate::informer::{Event, Registration, SharedInformer};
+use crate::factory::SyncError;
+use crate::informer::{AnyObject, Event, HandlerOptions, Registration, SharedInformer, Stopped, erased};
 use crate::object::ApiObject;
-
-/// An object of any kind, to be downcast through [`as_any`](Self::as_any).
-pub trait AnyObject: Any + Debug + Send + Sync {
-    /// Its metadata.
-    fn metadata(&self) -> &ObjectMeta;
-
-    /// Itself.
-    fn as_any(&self) -> &dyn Any;
-}
-
-impl<K: ApiObject> AnyObject for K {
-    fn metadata(&self) -> &ObjectMeta {
-        self.meta()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
 
 /// The informer of a resource. Cloning gives another handle on the same one.
 #[derive(Clone)]
@@ -37,16 +18,16 @@ pub struct GenericInformer(Arc<dyn AnyInformer>);
 #[derive(Clone)]
 pub struct GenericLister(Arc<dyn AnyInformer>);
 
-type Handler = Box<dyn Fn(&Event<dyn AnyObject>) + Send + Sync>;
+type Handler = Box<dyn FnMut(Event<dyn AnyObject>) + Send>;
 
-trait AnyInformer: Send + Sync {
+trait AnyInformer: fmt::Debug + Send + Sync {
     fn list(&self) -> Vec<Arc<dyn AnyObject>>;
     fn list_namespace(&self, namespace: &str) -> Vec<Arc<dyn AnyObject>>;
     fn get(&self, namespace: &str, name: &str) -> Option<Arc<dyn AnyObject>>;
-    fn add_event_handler(&self, handler: Handler) -> Registration;
-    fn remove_event_handler(&self, registration: Registration);
+    fn listen(&self, options: HandlerOptions<dyn AnyObject>, handler: Handler) -> Result<Registration, Stopped>;
     fn has_synced(&self) -> bool;
     fn wait_for_sync(&self) -> BoxFuture<'_, ()>;
+    fn wait_for_sync_within(&self, deadline: Duration) -> BoxFuture<'_, Result<(), SyncError>>;
 }
 
 impl<K: ApiObject> AnyInformer for SharedInformer<K> {
@@ -62,24 +43,8 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
         self.store().get(namespace, name).map(erased)
     }
 
-    fn add_event_handler(&self, handler: Handler) -> Registration {
-        SharedInformer::add_event_handler(self, move |event| {
-            handler(&match event {
-                Event::Added { object, initial } => {
-                    Event::Added { object: erased(Arc::clone(object)), initial: *initial }
-                }
-                Event::Updated { old, new } => {
-                    Event::Updated { old: erased(Arc::clone(old)), new: erased(Arc::clone(new)) }
-                }
-                Event::Deleted { object, final_state_unknown } => {
-                    Event::Deleted { object: erased(Arc::clone(object)), final_state_unknown: *final_state_unknown }
-                }
-            });
-        })
-    }
-
-    fn remove_event_handler(&self, registration: Registration) {
-        SharedInformer::remove_event_handler(self, registration);
+    fn listen(&self, options: HandlerOptions<dyn AnyObject>, handler: Handler) -> Result<Registration, Stopped> {
+        SharedInformer::listen(self, options, handler)
     }
 
     fn has_synced(&self) -> bool {
@@ -89,10 +54,10 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
     fn wait_for_sync(&self) -> BoxFuture<'_, ()> {
         Box::pin(SharedInformer::wait_for_sync(self))
     }
-}
 
-fn erased<K: ApiObject>(object: Arc<K>) -> Arc<dyn AnyObject> {
-    object
+    fn wait_for_sync_within(&self, deadline: Duration) -> BoxFuture<'_, Result<(), SyncError>> {
+        Box::pin(SharedInformer::wait_for_sync_within(self, deadline))
+    }
 }
 
 impl GenericInformer {
@@ -107,13 +72,26 @@ impl GenericInformer {
     }
 
     /// See [`SharedInformer::add_event_handler`].
-    pub fn add_event_handler(&self, handler: impl Fn(&Event<dyn AnyObject>) + Send + Sync + 'static) -> Registration {
-        self.0.add_event_handler(Box::new(handler))
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn add_event_handler(
+        &self,
+        handler: impl FnMut(&Event<dyn AnyObject>) + Send + 'static,
+    ) -> Result<Registration, Stopped> {
+        self.add_event_handler_with(HandlerOptions::new(), handler)
     }
 
-    /// See [`SharedInformer::remove_event_handler`].
-    pub fn remove_event_handler(&self, registration: Registration) {
-        self.0.remove_event_handler(registration);
+    /// See [`SharedInformer::add_event_handler_with`].
+    ///
+    /// # Errors
+    /// The informer has stopped.
+    pub fn add_event_handler_with(
+        &self,
+        options: HandlerOptions<dyn AnyObject>,
+        mut handler: impl FnMut(&Event<dyn AnyObject>) + Send + 'static,
+    ) -> Result<Registration, Stopped> {
+        self.0.listen(options, Box::new(move |event| handler(&event)))
     }
 
     /// See [`SharedInformer::has_synced`].
@@ -124,6 +102,14 @@ impl GenericInformer {
     /// See [`SharedInformer::wait_for_sync`].
     pub async fn wait_for_sync(&self) {
         self.0.wait_for_sync().await;
+    }
+
+    /// See [`SharedInformer::wait_for_sync_within`].
+    ///
+    /// # Errors
+    /// It has not synced within `deadline`: the error says why.
+    pub async fn wait_for_sync_within(&self, deadline: Duration) -> Result<(), SyncError> {
+        self.0.wait_for_sync_within(deadline).await
     }
 }
 
@@ -141,5 +127,17 @@ impl GenericLister {
     /// The object of this name; the namespace is empty for objects of the cluster.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<dyn AnyObject>> {
         self.0.get(namespace, name)
+    }
+}
+
+impl fmt::Debug for GenericInformer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GenericInformer").field(&self.0).finish()
+    }
+}
+
+impl fmt::Debug for GenericLister {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GenericLister").field(&self.0).finish()
     }
 }

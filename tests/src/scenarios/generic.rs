@@ -10,7 +10,7 @@ use kube::Client;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use logger_core::meta::{Scope, Verb};
 use logger_core::{GroupVersionResource, Kind};
-use logger_runtime::{FieldManager, Index, Preconditions};
+use logger_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
 use serde_json::json;
 
 use crate::namespace;
@@ -82,11 +82,11 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     let generic = factory.for_resource(&resource("museum.example.org", "v1", "exhibits")).unwrap();
     assert!(factory.for_resource(&resource("desk.example.org", "v1", "loans")).is_none(), "it is not watched");
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    generic.add_event_handler(move |event| {
-        told.send(event.object().metadata().name.clone()).unwrap();
-    });
+    let tell = move |event: &Event<dyn AnyObject>| told.send(event.object().metadata().name.clone()).unwrap();
+    let heard_by = generic.add_event_handler(tell).unwrap();
     factory.start();
     factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
+    heard_by.wait_for_sync().await.unwrap();
     assert!(generic.has_synced());
     let mut names = Vec::new();
     while names.len() < 3 {

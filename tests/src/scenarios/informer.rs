@@ -27,7 +27,7 @@ fn told(event: &Event<Logger>) -> String {
 /// What a handler of this informer hears, in order.
 fn hear(informer: &logger_client::informers::example_v1::LoggerInformer) -> mpsc::UnboundedReceiver<String> {
     let (tell, heard) = mpsc::unbounded_channel();
-    informer.add_event_handler(move |event| drop(tell.send(told(event))));
+    informer.add_event_handler(move |event| drop(tell.send(told(event)))).expect("it has not stopped");
     heard
 }
 

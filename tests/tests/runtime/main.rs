@@ -1,8 +1,4 @@
 //! The promises of `logger-runtime`, each shown by a test of that name, on the embedded API server behind a line that fails.
 
 mod client;
-mod factory;
-mod hearing;
-mod informer;
 mod line;
-mod storm;

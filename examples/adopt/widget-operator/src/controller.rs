@@ -26,14 +26,16 @@ impl Controller {
         let (widgets, config_maps) = (factory.widgets_v1().widgets(), factory.core_v1().config_maps());
         let queue = WorkQueue::new();
         let events = queue.clone();
-        widgets.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
+        let heard = widgets.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
+        heard.expect("the informer has not run yet");
         // A ConfigMap of ours has the name of its Widget.
         let events = queue.clone();
-        config_maps.add_event_handler(move |event| {
+        let heard = config_maps.add_event_handler(move |event| {
             if event.object().metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(OURS)) {
                 events.add(ObjectKey::of(event.object().as_ref()));
             }
         });
+        heard.expect("the informer has not run yet");
         Controller { clientset, widgets, config_maps, queue }
     }
 

@@ -13,7 +13,7 @@ pub async fn run(clientset: Clientset, queue: WorkQueue<ObjectKey>) -> anyhow::R
     let factory = SharedInformerFactory::new(&clientset);
     let gadgets = factory.gadgets_v1().gadgets();
     let events = queue.clone();
-    gadgets.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
+    gadgets.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())))?;
     factory.start();
     factory.wait_for_sync(Duration::from_secs(30)).await?;
     while let Some(key) = queue.get().await {

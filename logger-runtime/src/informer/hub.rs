@@ -1,0 +1,271 @@
+//! The listeners of an informer, and the moments at which they come, hear and go.
+
+use std::any::Any;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::event::{AnyObject, Event};
+use super::inbox::{Caller, Handler, Inbox};
+use super::listener::{Listener, Registration};
+use super::options::{HandlerOptions, Hearing};
+use crate::key::ObjectKey;
+
+/// An informer takes no handlers any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the informer of {resource} has stopped and takes no handlers any more; make a new one")]
+pub struct Stopped {
+    /// Such as `loggers.example.com`.
+    pub resource: String,
+}
+
+/// The listeners of an informer, whatever the kind.
+pub(super) struct Hub {
+    pub(super) resource: String,
+    store: Box<dyn AnyStore>,
+    /// Held while the store changes and the events are handed to the listeners, so that a late one's replay falls between.
+    state: Mutex<State>,
+    synced: watch::Sender<bool>,
+    /// What a handler that aborts the informer panicked with.
+    panic: Mutex<Option<Panic>>,
+}
+
+/// An informer's store, whatever the kind.
+pub(super) trait AnyStore: Send + Sync {
+    /// Everything in it.
+    fn objects(&self) -> Vec<Arc<dyn AnyObject>>;
+    /// Nothing follows any more.
+    fn stop(&self);
+}
+
+pub(super) type Panic = Box<dyn Any + Send>;
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+struct State {
+    phase: Phase,
+    listeners: Vec<Arc<Listener>>,
+    /// How many there ever were.
+    count: usize,
+    /// Resyncs that are asked for once the informer runs are no more frequent than this; `None` until one was asked for.
+    shortest_resync: Option<Duration>,
+}
+
+enum Phase {
+    /// Handlers wait for it to run.
+    New(Vec<Task>),
+    Running { runtime: Handle, tasks: TaskTracker, cancelled: CancellationToken },
+    Stopped,
+}
+
+const SHORTEST_RESYNC: Duration = Duration::from_secs(1);
+
+impl Hub {
+    pub(super) fn new(resource: String, store: Box<dyn AnyStore>) -> Arc<Self> {
+        let state = State { phase: Phase::New(Vec::new()), listeners: Vec::new(), count: 0, shortest_resync: None };
+        let (synced, panic) = (watch::Sender::new(false), Mutex::default());
+        Arc::new(Hub { resource, store, state: Mutex::new(state), synced, panic })
+    }
+
+    /// A new listener, which first hears of everything in the store.
+    pub(super) fn join(self: &Arc<Self>, mut hearing: Hearing, is_stream: bool) -> Result<Inbox, Stopped> {
+        let mut state = self.state();
+        if matches!(state.phase, Phase::Stopped) {
+            return Err(Stopped { resource: self.resource.clone() });
+        }
+        state.count += 1;
+        let name = hearing.name.take().unwrap_or_else(|| format!("{}-{}", self.resource, state.count));
+        hearing.resync = state.admit_resync(hearing.resync);
+        let listener = Listener::new(name, &hearing, is_stream);
+        for object in self.store.objects() {
+            listener.push(&key_of(&*object), Event::Added { object, initial: true });
+        }
+        if self.has_synced() {
+            listener.listed();
+        }
+        state.listeners.retain(|listener| !listener.is_closed());
+        state.listeners.push(Arc::clone(&listener));
+        Ok(Inbox::new(listener, Arc::downgrade(self)))
+    }
+
+    /// Adds a handler, on a task of its own.
+    pub(super) fn listen(
+        self: &Arc<Self>,
+        options: HandlerOptions<dyn AnyObject>,
+        handler: Handler,
+    ) -> Result<Registration, Stopped> {
+        let HandlerOptions { filter, hearing } = options;
+        let (on_panic, is_blocking) = (hearing.on_panic, hearing.is_blocking);
+        let inbox = self.join(hearing, false)?;
+        let registration = inbox.registration();
+        self.spawn(Caller { inbox, filter, handler, on_panic, is_blocking }.run());
+        Ok(registration)
+    }
+
+    /// Runs a listener's task now, or as soon as the informer runs.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        match &mut self.state().phase {
+            Phase::New(waiting) => waiting.push(Box::pin(task)),
+            Phase::Running { runtime, tasks, .. } => drop(tasks.spawn_on(task, runtime)),
+            Phase::Stopped => {}
+        }
+    }
+
+    /// Runs the listeners' tasks until what is returned is stopped or dropped; cancels this when a handler aborts.
+    /// `None` if it ran before.
+    pub(super) fn start(self: &Arc<Self>, cancelled: CancellationToken) -> Option<Running> {
+        let mut state = self.state();
+        let Phase::New(waiting) = &mut state.phase else { return None };
+        let (runtime, tasks) = (Handle::current(), TaskTracker::new());
+        waiting.drain(..).for_each(|task| drop(tasks.spawn_on(task, &runtime)));
+        state.phase = Phase::Running { runtime, tasks: tasks.clone(), cancelled };
+        Some(Running { hub: Arc::clone(self), tasks })
+    }
+
+    /// Changes the store, and has every listener hear of what changed.
+    pub(super) fn change(&self, change: impl FnOnce(&mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>))) {
+        let state = self.state();
+        change(&mut |key, event| {
+            state.listeners.iter().for_each(|listener| listener.push(key, event.clone()));
+        });
+    }
+
+    /// Everything that was there at the start is in the store, and handed to the listeners.
+    pub(super) fn listed(&self) {
+        let state = self.state();
+        state.listeners.iter().for_each(|listener| listener.listed());
+        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
+    }
+
+    /// Has a listener hear of every object again.
+    pub(super) fn resync(&self, listener: &Listener) {
+        let _no_change_between = self.state();
+        self.tell_again(&[listener]);
+    }
+
+    /// After a list that was taken anew: whoever asked for resyncs hears of every object.
+    pub(super) fn resync_all(&self) {
+        let state = self.state();
+        let all = state.listeners.iter().map(Arc::as_ref).filter(|listener| listener.resync.is_some());
+        self.tell_again(&all.collect::<Vec<_>>());
+    }
+
+    fn tell_again(&self, listeners: &[&Listener]) {
+        if listeners.is_empty() {
+            return;
+        }
+        for object in self.store.objects() {
+            let key = key_of(&*object);
+            listeners.iter().for_each(|listener| listener.push_again(&key, &object));
+        }
+    }
+
+    /// Stops the informer because a handler panicked.
+    pub(super) fn abort(&self, panic: Panic) {
+        lock(&self.panic).get_or_insert(panic);
+        if let Phase::Running { cancelled, .. } = &self.state().phase {
+            cancelled.cancel();
+        }
+    }
+
+    pub(super) fn has_synced(&self) -> bool {
+        *self.synced.borrow()
+    }
+
+    pub(super) fn synced(&self) -> watch::Receiver<bool> {
+        self.synced.subscribe()
+    }
+
+    /// Why nothing comes from it; `None` while it runs.
+    pub(super) fn why_idle(&self) -> Option<&'static str> {
+        match self.state().phase {
+            Phase::New(_) => Some("not started"),
+            Phase::Running { .. } => None,
+            Phase::Stopped => Some("stopped"),
+        }
+    }
+
+    fn stop(&self) {
+        let (phase, listeners) = {
+            let mut state = self.state();
+            (std::mem::replace(&mut state.phase, Phase::Stopped), std::mem::take(&mut state.listeners))
+        };
+        listeners.iter().for_each(|listener| listener.close());
+        drop(phase);
+        self.store.stop();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    fn admit_resync(&mut self, asked: Option<Duration>) -> Option<Duration> {
+        let asked = asked?.max(SHORTEST_RESYNC);
+        match (&self.phase, self.shortest_resync) {
+            (Phase::Running { .. }, Some(shortest)) => Some(asked.max(shortest)),
+            (_, shortest) => {
+                self.shortest_resync = Some(shortest.map_or(asked, |shortest| shortest.min(asked)));
+                Some(asked)
+            }
+        }
+    }
+}
+
+/// An informer that runs. Dropped, it stops without waiting.
+pub(super) struct Running {
+    hub: Arc<Hub>,
+    tasks: TaskTracker,
+}
+
+impl Running {
+    /// Tells the listeners nothing more, and waits until each has returned from the call it is in.
+    ///
+    /// # Panics
+    /// With what a handler panicked with that aborts the informer.
+    pub(super) async fn stop(self) {
+        self.hub.stop();
+        self.tasks.close();
+        self.tasks.wait().await;
+        let panic = lock(&self.hub.panic).take();
+        if let Some(panic) = panic {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.hub.stop();
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listeners = &self.state().listeners;
+        f.debug_struct("Hub").field("resource", &self.resource).field("listeners", listeners).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn key_of(object: &dyn AnyObject) -> ObjectKey {
+    let meta = object.metadata();
+    let namespace = meta.namespace.as_deref().unwrap_or_default();
+    ObjectKey::namespaced(namespace, meta.name.as_deref().unwrap_or_default())
+}
+
+/// What these locks guard is whole at every step, so a panic elsewhere does not spoil it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

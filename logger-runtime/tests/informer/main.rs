@@ -1,0 +1,12 @@
+//! The rules of the shared informer (I1 to I23 of the contract with client-go), each a test that carries its number, on the
+//! embedded API server behind a line that fails as told. The clock is paused, but where threads block.
+
+mod beside_kube;
+mod crowd;
+mod disruption;
+mod hearing;
+mod lifecycle;
+mod resync;
+mod slow;
+mod states;
+mod world;
