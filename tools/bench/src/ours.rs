@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use futures::StreamExt;
 use logger_runtime::decode::{self, ListDecoder, ManagedFields};
-use logger_runtime::kube::Client;
+use logger_runtime::kube::{Api, Client};
+use logger_runtime::reflector::{self, Config, InitialSync, Reflector};
 use logger_runtime::{Event, InformerFactory, SharedInformer};
 use serde_json::json;
 
@@ -31,53 +33,77 @@ pub fn main() -> Result<()> {
         ["events", count] => runtime.block_on(events(count.parse().context("how many events?")?)),
         ["lister"] => runtime.block_on(lister()),
         ["decode", object, page] => decode(Path::new(object), Path::new(page)),
-        _ => bail!("say what: sync [kept] [streaming], events N, lister, decode OBJECT PAGE"),
+        _ => bail!("say what: sync [list] [streaming] [kept], events N, lister, decode OBJECT PAGE"),
     }
 }
 
 /// An informer with one handler, which has heard of all objects.
 struct Synced {
-    factory: InformerFactory,
+    _factory: InformerFactory,
     informer: SharedInformer<Logger>,
     updated: Arc<AtomicUsize>,
 }
 
 impl Synced {
-    async fn start(_how: &[&str]) -> Result<Synced> {
+    async fn start() -> Result<Synced> {
         let factory = InformerFactory::new(Client::try_default().await?);
         let informer = factory.informer::<Logger>();
         let updated = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&updated);
-        let handler = informer.add_event_handler(move |event| {
+        informer.add_event_handler(move |event| {
             counted.fetch_add(usize::from(matches!(event, Event::Updated { .. })), Ordering::Relaxed);
         });
         factory.start();
         factory.wait_for_sync(DEADLINE).await?;
-        let _ = handler;
-        Ok(Synced { factory, informer, updated })
+        Ok(Synced { _factory: factory, informer, updated })
     }
 }
 
 async fn sync(how: &[&str]) -> Result<()> {
     let (began, before) = (Instant::now(), computed());
-    let synced = Synced::start(how).await?;
+    // The reflector alone, where the informer is to be other than shipped: what differs is in there.
+    let (synced, listed) = match how {
+        [] => (Some(Synced::start().await?), Vec::new()),
+        how => (None, listed(how).await?),
+    };
     let (elapsed, taken) = (began.elapsed(), computed() - before);
     let peak = memory("VmHWM");
     tokio::time::sleep(Duration::from_millis(300)).await;
+    let count = synced.as_ref().map_or(listed.len(), |synced| synced.informer.store().list().len());
     say(
         "sync",
         json!({
-            "objects": synced.informer.store().list().len(), "elapsed_s": elapsed.as_secs_f64(),
+            "objects": count, "elapsed_s": elapsed.as_secs_f64(),
             "cpu_s": taken.as_secs_f64(), "peak_mb": peak, "settled_mb": memory("VmRSS"),
         }),
     );
-    synced.factory.shutdown().await;
     Ok(())
+}
+
+async fn listed(how: &[&str]) -> Result<Vec<Arc<Logger>>> {
+    let mut config = Config::default();
+    if how.contains(&"streaming") {
+        config = config.initial_sync(InitialSync::WatchList);
+    }
+    if how.contains(&"list") {
+        config = config.initial_sync(InitialSync::List);
+    }
+    if how.contains(&"kept") {
+        config = config.keep_managed_fields();
+    }
+    let reflector = Reflector::with(Api::all(Client::try_default().await?), config);
+    let mut events = std::pin::pin!(reflector.events());
+    while let Some(event) = events.next().await {
+        if let reflector::Event::Replaced { objects, .. } = event? {
+            return Ok(objects);
+        }
+    }
+    bail!("the reflector ended")
 }
 
 /// Says that it is ready, and measures what so many changes cost.
 async fn events(count: usize) -> Result<()> {
-    let synced = Synced::start(&[]).await?;
+    let synced = Synced::start().await?;
     let (first, before) = (synced.updated.load(Ordering::Relaxed), computed());
     eprintln!("ready");
     while synced.updated.load(Ordering::Relaxed) - first < count {
@@ -90,7 +116,7 @@ async fn events(count: usize) -> Result<()> {
 
 /// Finding an object by its key, and listing a namespace.
 async fn lister() -> Result<()> {
-    let synced = Synced::start(&[]).await?;
+    let synced = Synced::start().await?;
     let store = synced.informer.store();
     let all = store.list();
     for _ in 0..TIMES {
