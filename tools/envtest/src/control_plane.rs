@@ -1,5 +1,6 @@
 //! A running control plane: etcd and kube-apiserver on the loopback interface, in a directory of their own.
 
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +26,7 @@ pub struct ControlPlane {
     etcd: Process,
     dir: TempDir,
     kubeconfig: PathBuf,
+    etcd_address: SocketAddr,
     assets: Assets,
 }
 
@@ -33,14 +35,28 @@ impl ControlPlane {
     ///
     /// The servers stay in the caller's process group, so that Ctrl-C at a terminal reaches them too.
     pub fn start(assets: &Assets) -> Result<ControlPlane> {
-        Self::start_in(assets, &std::env::temp_dir())
+        Self::launch(assets, &std::env::temp_dir(), &[])
     }
 
     /// The same, in a directory of its own in this one, which has room for many objects.
     pub fn start_in(assets: &Assets, parent: &Path) -> Result<ControlPlane> {
+        Self::launch(assets, parent, &[])
+    }
+
+    /// The same, with more flags for kube-apiserver, such as `--watch-cache=false`. They win over ours.
+    pub fn start_with(assets: &Assets, flags: &[&str]) -> Result<ControlPlane> {
+        Self::launch(assets, &std::env::temp_dir(), flags)
+    }
+
+    fn launch(assets: &Assets, parent: &Path, flags: &[&str]) -> Result<ControlPlane> {
         let never = AtomicBool::new(false);
-        let launch = Launch { assets, parent, detached: false, cancelled: &never };
+        let launch = Launch { assets, flags, parent, detached: false, cancelled: &never };
         launch.run(Ports::free)
+    }
+
+    /// Where etcd serves its clients, in plain HTTP: by gRPC, and by JSON under `/v3`.
+    pub fn etcd(&self) -> SocketAddr {
+        self.etcd_address
     }
 
     /// The admin's kubeconfig.
@@ -84,6 +100,8 @@ impl ControlPlane {
 /// How a control plane is to be started.
 pub(crate) struct Launch<'a> {
     pub(crate) assets: &'a Assets,
+    /// More flags for kube-apiserver.
+    pub(crate) flags: &'a [&'a str],
     /// Where its directory is made.
     pub(crate) parent: &'a Path,
     /// Whether the servers get process groups of their own, so that a signal to the caller's does not reach them.
@@ -114,14 +132,16 @@ impl Launch<'_> {
         let mut etcd = self.spawn("etcd", servers::etcd(self.assets, dir.path(), ports), dir.path())?;
         wait.for_port(ports.etcd_client, &mut etcd)?;
 
-        let command = servers::kube_apiserver(self.assets, dir.path(), ports, &credentials);
+        let mut command = servers::kube_apiserver(self.assets, dir.path(), ports, &credentials);
+        command.args(self.flags);
         let mut api_server = self.spawn("kube-apiserver", command, dir.path())?;
         let kubectl = || kubectl(self.assets, &kubeconfig, dir.path());
         wait.for_api(ports.api_server, kubectl, &mut [&mut etcd, &mut api_server])?;
         etcd.serves();
         api_server.serves();
 
-        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, assets: self.assets.clone() })
+        let etcd_address = servers::loopback(ports.etcd_client);
+        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, etcd_address, assets: self.assets.clone() })
     }
 
     fn make_dir(&self) -> Result<TempDir> {
@@ -172,7 +192,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let (_listener, ports) = taken();
         let never = AtomicBool::new(false);
-        let launch = Launch { assets: &assets, parent: parent.path(), detached: false, cancelled: &never };
+        let launch = Launch { assets: &assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
         let mut picks = 0;
         let outcome = launch.run(|| {
             picks += 1;
@@ -192,7 +212,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let (_listener, ports) = taken();
         let never = AtomicBool::new(false);
-        let launch = Launch { assets: &assets, parent: parent.path(), detached: false, cancelled: &never };
+        let launch = Launch { assets: &assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
         let mut picks = [Ok(ports), Ports::free()].into_iter();
         launch.run(|| picks.next().unwrap()).unwrap().stop().unwrap();
     }
@@ -204,7 +224,8 @@ mod tests {
         };
         let parent = tempfile::tempdir().unwrap();
         let cancelled = AtomicBool::new(true);
-        let launch = Launch { assets: &assets, parent: parent.path(), detached: true, cancelled: &cancelled };
+        let launch =
+            Launch { assets: &assets, flags: &[], parent: parent.path(), detached: true, cancelled: &cancelled };
         let error = format!("{:#}", launch.run(Ports::free).err().unwrap());
         assert!(error.ends_with("interrupted"), "{error}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);

@@ -48,7 +48,7 @@ pub fn down() -> Result<()> {
 fn start(cancelled: &AtomicBool) -> Result<State> {
     let assets = assets::find()?.with_context(|| format!("no control plane; {HOW_TO_GET}"))?;
     let progress = Progress::start("starting etcd and kube-apiserver (about 5 seconds)".to_owned());
-    let launch = Launch { assets: &assets, parent: &paths::home(), detached: true, cancelled };
+    let launch = Launch { assets: &assets, flags: &[], parent: &paths::home(), detached: true, cancelled };
     let control_plane = launch.run(Ports::free)?;
     let state = control_plane.state()?;
     state.save(&state_file())?;
