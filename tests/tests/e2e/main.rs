@@ -7,6 +7,8 @@ mod cel;
 mod controller_gen;
 mod definitions;
 mod kubectl;
+mod lines;
+mod proxy;
 mod quickstart;
 mod values;
 
@@ -42,6 +44,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(controller_gen::trials(&control_plane))
         .chain(definitions::trials(&control_plane))
         .chain(kubectl::trials(&control_plane))
+        .chain(lines::trials(&control_plane, &assets))
         .chain(quickstart::trials(&control_plane))
         .chain(cel::trials(&control_plane))
         .chain(values::trials(&control_plane));
