@@ -1,0 +1,51 @@
+//! What goes on at the server: objects come, change and go, now one by one and now many at once.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::NAMESPACES;
+
+/// How many names there are in each namespace.
+const NAMES: u32 = 30;
+
+/// Churns for this long.
+pub(crate) async fn go_on(client: Client, mut rng: Rng, time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        let changes = match rng.u32(..20) {
+            // More than the server remembers.
+            0 => 1500,
+            1..=3 => rng.u32(10..100),
+            _ => 1,
+        };
+        for _ in 0..changes {
+            change(&client, &mut rng).await;
+        }
+        sleep(Duration::from_millis(rng.u64(..10_000))).await;
+    }
+}
+
+/// One change; it may be refused, as when the name is taken.
+async fn change(client: &Client, rng: &mut Rng) {
+    let resource = if rng.bool() { ApiResource::erase::<ConfigMap>(&()) } else { ApiResource::erase::<Secret>(&()) };
+    let api = Api::<DynamicObject>::namespaced_with(client.clone(), rng.choice(NAMESPACES).unwrap(), &resource);
+    let name = format!("object-{}", rng.u32(..NAMES));
+    let annotations = json!({"metadata": {"annotations": {"state": rng.u32(..).to_string()}}});
+    let outcome = match rng.u32(..1000) {
+        0..300 => api.create(&PostParams::default(), &DynamicObject::new(&name, &resource)).await.map(drop),
+        300..800 => api.patch(&name, &PatchParams::default(), &Patch::Merge(annotations)).await.map(drop),
+        800..999 => api.delete(&name, &DeleteParams::default()).await.map(drop),
+        _ => api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.map(drop),
+    };
+    match outcome {
+        Ok(()) => {}
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
+        Err(error) => panic!("{error}"),
+    }
+}
