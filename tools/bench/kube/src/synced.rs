@@ -26,7 +26,7 @@ impl Synced {
         let is_stripped = how.contains(&"stripped");
         let (store, writer) = reflector::store::<Logger>();
         let events = watcher(Api::all(Client::try_default().await?), config).default_backoff();
-        let events = events.modify(move |logger| {
+        let events = events.modify(move |logger: &mut Logger| {
             if is_stripped {
                 logger.metadata.managed_fields = None;
             }
