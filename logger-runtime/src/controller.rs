@@ -1,6 +1,7 @@
 //! The controller: watches informers, queues keys, and has a reconciler work on them.
 
 mod builder;
+mod gate;
 mod measures;
 mod predicate;
 mod reconciler;
@@ -34,7 +35,8 @@ use worker::Workshop;
 ///   says; several events before the work begins are one;
 /// - a key is worked on also when its object is gone: the lister has nothing under it then;
 /// - the work on one key is never done twice at once, however many workers there are;
-/// - no work begins before every watched informer has synced;
+/// - no work begins before every watched informer has synced, and none on a key before the caches of its
+///   [gates](ControllerBuilder::read_your_writes) have what was written of it;
 /// - work that fails, takes too long or panics is done again, later each time; work that fails for good is not, and what failed
 ///   before is forgotten;
 /// - what was there at the start does not keep changes waiting, and waits no longer than the queue's ageing lets it;
@@ -157,7 +159,10 @@ impl Controller {
         }
         let keys = self.workshop.keys_at_work();
         workers.shutdown().await;
-        Err(RunError::Cancelled { controller: self.name().to_owned(), grace, keys })
+        match keys.is_empty() {
+            true => Ok(()),
+            false => Err(RunError::Cancelled { controller: self.name().to_owned(), grace, keys }),
+        }
     }
 }
 

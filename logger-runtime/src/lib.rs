@@ -4,9 +4,9 @@
 
 mod apply;
 pub mod client;
-pub mod decode;
 #[cfg(feature = "informers")]
 pub mod controller;
+pub mod decode;
 pub mod error;
 mod extension;
 #[cfg(feature = "informers")]
@@ -55,4 +55,6 @@ pub use reflector::Reflector;
 #[cfg(feature = "informers")]
 pub use store::{Store, WaitError, WriteGate, WriteOverlay};
 pub use version::ResourceVersion;
+/// Stops what is run with it: an informer, a controller.
+pub use tokio_util::sync::CancellationToken;
 pub use workqueue::WorkQueue;

@@ -1,68 +1,45 @@
-//! A small controller on the generated client: informer → queue → reconcile → status. Copy it to start your own.
+//! A small controller on the generated client: it observes each Logger and reports in its status. Copy it to start your own.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use logger_client::Clientset;
 use logger_client::informers::example_v1::LoggerInformer;
+use logger_client::listers::example_v1::LoggerLister;
 use logger_core::DeepCopy;
 use logger_runtime::kube::api::PostParams;
-use logger_runtime::{Error, ObjectKey, WorkQueue};
+use logger_runtime::{Action, Controller, ObjectKey, ReconcileError, Reconciler};
 use logger_types::v1::{Logger, LoggerState, LoggerStatus};
 
-/// Keeps the status of every Logger true.
-#[derive(Clone)]
-pub(crate) struct Controller {
-    clientset: Clientset,
-    loggers: LoggerInformer,
-    queue: WorkQueue<ObjectKey>,
+const WORKERS: usize = 2;
+
+/// A controller that keeps the status of every Logger true. It hears of changes through this informer.
+pub(crate) fn controller(clientset: Clientset, loggers: &LoggerInformer) -> Controller {
+    let reporter = Reporter { clientset, loggers: loggers.lister() };
+    Controller::for_informer("loggers", loggers).workers(WORKERS).build(reporter)
 }
 
-impl Controller {
-    /// A controller that hears of changes through this informer.
-    pub(crate) fn new(clientset: Clientset, loggers: LoggerInformer) -> Self {
-        let queue = WorkQueue::new();
-        let events = queue.clone();
-        let heard = loggers.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
-        heard.expect("the informer has not run yet");
-        Controller { clientset, loggers, queue }
-    }
+/// Reports on Loggers.
+struct Reporter {
+    clientset: Clientset,
+    loggers: LoggerLister,
+}
 
-    /// Works on one key after the other until [`stop`](Self::stop). Run it several times for several workers.
-    pub(crate) async fn work(self) {
-        while let Some(key) = self.queue.get().await {
-            match self.reconcile(&key).await {
-                Ok(()) => self.queue.forget(&key),
-                // A conflict means that the informer is about to bring something newer.
-                Err(error) => {
-                    if !error.is_conflict() {
-                        eprintln!("{key}: {error}; trying again");
-                    }
-                    self.queue.add_rate_limited(key.clone());
-                }
-            }
-        }
-    }
-
-    /// Ends all workers once they have done what is queued.
-    pub(crate) fn stop(&self) {
-        self.queue.shut_down();
-    }
-
-    /// Compares what is wanted with what is reported, and reports anew if they differ.
-    async fn reconcile(&self, key: &ObjectKey) -> Result<(), Error> {
-        let Ok(logger) = self.loggers.lister().namespace(key.namespace()).get(key.name()) else {
-            return Ok(()); // deleted: nothing is left to report on
+impl Reconciler for Reporter {
+    /// Compares what is observed with what is reported, and reports anew if they differ.
+    async fn reconcile(&self, key: ObjectKey) -> Result<Action, ReconcileError> {
+        let Ok(logger) = self.loggers.namespace(key.namespace()).get(key.name()) else {
+            return Ok(Action::Done); // deleted: nothing is left to report on
         };
         let status = observe(&logger);
         if logger.status.as_ref() == Some(&status) {
-            return Ok(());
+            return Ok(Action::Done);
         }
         let mut logger = logger.deep_copy();
         logger.status = Some(status);
         let loggers = self.clientset.example_v1().loggers(key.namespace());
         match loggers.update_status(&logger, &PostParams::default()).await {
-            Err(error) if error.is_not_found() => Ok(()), // deleted meanwhile
-            result => result.map(drop),
+            Err(error) if !error.is_not_found() => Err(error.into()), // it comes again, soon
+            _ => Ok(Action::Done),                                    // reported, or deleted meanwhile
         }
     }
 }

@@ -7,17 +7,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_client::informers::example_v1::LoggerInformer;
 use logger_client::typed::example_v1::LoggerClient;
 use logger_client::{Clientset, SharedInformerFactory};
+use logger_runtime::CancellationToken;
 use logger_runtime::kube::api::{DeleteParams, PostParams};
 use logger_types::v1::{Logger, LoggerSpec, LoggerState};
 use tokio::sync::watch;
 
-use crate::controller::Controller;
+use crate::controller::controller;
 use crate::picture;
 use crate::voice::{both, say};
 
 /// How long any step may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-const WORKERS: usize = 2;
 const NAMES: [&str; 2] = ["audit", "access"];
 
 /// Runs the controller beside the story, and afterwards removes the Loggers that the story made.
@@ -31,10 +31,10 @@ pub(crate) async fn tell(clientset: &Clientset, namespace: &str) -> Result<()> {
     let factory = SharedInformerFactory::namespaced(clientset, namespace);
     let informer = factory.example_v1().loggers();
     let stage = Stage::new(informer.clone(), loggers, namespace);
-    let controller = Controller::new(clientset.clone(), informer);
+    let (controller, stop) = (controller(clientset.clone(), &informer), CancellationToken::new());
     factory.start();
     factory.wait_for_sync(PATIENCE).await?;
-    let workers: Vec<_> = (0..WORKERS).map(|_| tokio::spawn(controller.clone().work())).collect();
+    let controller = tokio::spawn(controller.run(stop.clone()));
 
     let told = tokio::select! {
         told = stage.play() => told,
@@ -42,12 +42,10 @@ pub(crate) async fn tell(clientset: &Clientset, namespace: &str) -> Result<()> {
     };
     let cleared = stage.clear().await;
 
-    controller.stop();
-    for worker in workers {
-        worker.await.context("a worker of the controller failed")?;
-    }
+    stop.cancel();
+    let stopped = controller.await.context("the controller failed")?.map_err(Into::into);
     factory.shutdown().await;
-    both(told, cleared)
+    both(both(told, cleared), stopped)
 }
 
 /// Where the story plays: it acts through the typed client and sees through the informer.

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::gate::{Gate, KeyedGate};
 use super::measures::Measures;
 use super::reconciler::Reconciler;
 use super::watch::{IntoWatch, Subscribe, own_key, owners_key, subscribe};
@@ -13,6 +14,7 @@ use crate::factory::InformerFactory;
 use crate::key::ObjectKey;
 use crate::metrics::{Metrics, NoMetrics};
 use crate::object::ApiObject;
+use crate::store::WriteGate;
 use crate::workqueue::rate_limit::ExponentialBackoff;
 use crate::workqueue::{Config, RateLimiter, WorkQueue};
 
@@ -26,6 +28,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(30);
 pub struct ControllerBuilder<K> {
     name: String,
     watches: Vec<Subscribe>,
+    gates: Vec<Box<dyn Gate>>,
     workers: usize,
     time_limit: Option<Duration>,
     limits: Limits,
@@ -40,6 +43,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
         ControllerBuilder {
             name,
             watches: vec![subscribe(watch.into_watch(), own_key())],
+            gates: Vec::new(),
             workers: 1,
             time_limit: None,
             limits: Limits { sync: SYNC_TIMEOUT, grace: GRACE_PERIOD },
@@ -66,6 +70,25 @@ impl<K: ApiObject> ControllerBuilder<K> {
         I: IntoIterator<Item = ObjectKey>,
     {
         self.watches.push(subscribe(watch.into_watch(), Box::new(move |object, found| found.extend(keys(object)))));
+        self
+    }
+
+    /// Has a key wait until the cache has what the reconciler wrote of the object of that key, and noted in this gate: of the
+    /// kind itself, or of another whose objects have the same names. So it does not act on what it has changed since.
+    ///
+    /// While a key waits, others are worked on. Without a gate a key is worked on with what the cache has.
+    pub fn read_your_writes<W: ApiObject>(self, gate: &WriteGate<W>) -> Self {
+        self.read_your_writes_of(gate, |key| [key.clone()])
+    }
+
+    /// The same, of the objects whose keys this function gives for the key that is worked on.
+    pub fn read_your_writes_of<W, F, I>(mut self, gate: &WriteGate<W>, keys: F) -> Self
+    where
+        W: ApiObject,
+        F: Fn(&ObjectKey) -> I + Send + Sync + 'static,
+        I: IntoIterator<Item = ObjectKey> + 'static,
+    {
+        self.gates.push(Box::new(KeyedGate { gate: gate.clone(), keys }));
         self
     }
 
@@ -127,6 +150,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             name: self.name,
             queue,
             reconciler: Box::new(reconciler),
+            gates: self.gates,
             time_limit: self.time_limit,
             measures,
             at_work: Mutex::default(),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
+use super::gate::Gate;
 use super::measures::Measures;
 use super::reconciler::{Action, AnyReconciler, ReconcileError};
 use crate::Error;
@@ -21,11 +22,17 @@ use crate::workqueue::{AddOptions, Work, WorkQueue};
 /// Numbers the reconciliations of this process, for logs.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// So long a worker waits for a cache that lags; most do by less.
+const LAG: Duration = Duration::from_millis(200);
+/// So long a key is put aside whose cache lags by more, while others are worked on.
+const ASIDE: Duration = Duration::from_secs(1);
+
 /// What the workers of one controller share.
 pub(super) struct Workshop {
     pub(super) name: String,
     pub(super) queue: WorkQueue<ObjectKey>,
     pub(super) reconciler: Box<dyn AnyReconciler>,
+    pub(super) gates: Vec<Box<dyn Gate>>,
     pub(super) time_limit: Option<Duration>,
     pub(super) measures: Measures,
     pub(super) at_work: Mutex<BTreeSet<ObjectKey>>,
@@ -43,16 +50,34 @@ impl Workshop {
     /// Works until the stop; what is at work then is finished.
     pub(super) async fn work(self: Arc<Self>, stop: CancellationToken) {
         loop {
-            let work = tokio::select! {
+            let (work, is_current) = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                work = self.queue.get() => work,
+                next = self.next() => match next {
+                    Some(next) => next,
+                    None => return,
+                },
             };
-            match work {
-                Some(work) => self.process(&work).await,
-                None => return,
+            match is_current {
+                true => self.process(&work).await,
+                false => self.again(&work, AddOptions { after: Some(ASIDE), ..AddOptions::default() }),
             }
         }
+    }
+
+    /// The next key, and whether the caches have what was written of it.
+    async fn next(&self) -> Option<(Work<ObjectKey>, bool)> {
+        let work = self.queue.get().await?;
+        let is_open = self.gates.iter().all(|gate| gate.is_open(&work));
+        let is_current = is_open || {
+            let all = async {
+                for gate in &self.gates {
+                    gate.wait(&work).await;
+                }
+            };
+            timeout(LAG, all).await.is_ok()
+        };
+        Some((work, is_current))
     }
 
     /// The keys that are at work now.

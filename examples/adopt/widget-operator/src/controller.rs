@@ -1,69 +1,49 @@
-//! The controller: Widgets and ConfigMaps → queue → reconcile → a ConfigMap applied, a status written.
+//! The controller: for each Widget a ConfigMap applied and a status written.
 
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, PostParams};
 use logger_apply::core_v1::ConfigMapApply;
-use logger_runtime::{Error, FieldManager, ObjectKey, WorkQueue};
-use widget_client::informers::core_v1::ConfigMapInformer;
-use widget_client::informers::widgets_v1::WidgetInformer;
+use logger_runtime::{Action, Controller, Error, FieldManager, ObjectKey, ReconcileError, Reconciler};
+use widget_client::listers::core_v1::ConfigMapLister;
+use widget_client::listers::widgets_v1::WidgetLister;
 use widget_client::{Clientset, SharedInformerFactory};
 use widget_types::{Style, Widget, WidgetSpec, WidgetStatus};
 
 /// The label of our ConfigMaps.
 const OURS: &str = "widgets.example.dev/widget";
 
-/// Keeps a ConfigMap for each Widget.
-#[derive(Clone)]
-pub(crate) struct Controller {
-    clientset: Clientset,
-    widgets: WidgetInformer,
-    config_maps: ConfigMapInformer,
-    queue: WorkQueue<ObjectKey>,
+/// A controller that hears of changes through this factory's informers.
+pub(crate) fn controller(clientset: Clientset, factory: &SharedInformerFactory) -> Controller {
+    let (widgets, config_maps) = (factory.widgets_v1().widgets(), factory.core_v1().config_maps());
+    let keeper = Keeper { clientset, widgets: widgets.lister(), config_maps: config_maps.lister() };
+    Controller::for_informer("widgets", &widgets).watches(&config_maps, widget_of).build(keeper)
 }
 
-impl Controller {
-    /// A controller that hears of changes through this factory's informers.
-    pub(crate) fn new(clientset: Clientset, factory: &SharedInformerFactory) -> Self {
-        let (widgets, config_maps) = (factory.widgets_v1().widgets(), factory.core_v1().config_maps());
-        let queue = WorkQueue::new();
-        let events = queue.clone();
-        let heard = widgets.add_event_handler(move |event| events.add(ObjectKey::of(event.object().as_ref())));
-        heard.expect("the informer has not run yet");
-        // A ConfigMap of ours has the name of its Widget.
-        let events = queue.clone();
-        let heard = config_maps.add_event_handler(move |event| {
-            if event.object().metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(OURS)) {
-                events.add(ObjectKey::of(event.object().as_ref()));
-            }
-        });
-        heard.expect("the informer has not run yet");
-        Controller { clientset, widgets, config_maps, queue }
-    }
+/// A ConfigMap of ours has the name of its Widget.
+fn widget_of(config_map: &ConfigMap) -> Option<ObjectKey> {
+    let is_ours = config_map.metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(OURS));
+    is_ours.then(|| ObjectKey::of(config_map))
+}
 
-    /// Works on one key after the other until [`stop`](Self::stop).
-    pub(crate) async fn work(self) {
-        while let Some(key) = self.queue.get().await {
-            match self.reconcile(&key).await {
-                Ok(()) => self.queue.forget(&key),
-                // A conflict means that the informer is about to bring something newer.
-                Err(error) => {
-                    if !error.is_conflict() {
-                        eprintln!("{key}: {error}; trying again");
-                    }
-                    self.queue.add_rate_limited(key.clone());
-                }
-            }
-        }
-    }
+/// Keeps a ConfigMap for each Widget.
+struct Keeper {
+    clientset: Clientset,
+    widgets: WidgetLister,
+    config_maps: ConfigMapLister,
+}
 
-    /// Ends the work once what is queued is done.
-    pub(crate) fn stop(&self) {
-        self.queue.shut_down();
+impl Reconciler for Keeper {
+    async fn reconcile(&self, key: ObjectKey) -> Result<Action, ReconcileError> {
+        self.keep(&key).await?;
+        Ok(Action::Done)
     }
+}
 
-    async fn reconcile(&self, key: &ObjectKey) -> Result<(), Error> {
+impl Keeper {
+    async fn keep(&self, key: &ObjectKey) -> Result<(), Error> {
         let config_maps = self.clientset.core_v1().config_maps(key.namespace());
-        let current = self.config_maps.lister().namespace(key.namespace()).get(key.name()).ok();
-        let Ok(widget) = self.widgets.lister().namespace(key.namespace()).get(key.name()) else {
+        let current = self.config_maps.namespace(key.namespace()).get(key.name()).ok();
+        let Ok(widget) = self.widgets.namespace(key.namespace()).get(key.name()) else {
             return match current {
                 Some(_) => config_maps.delete(key.name(), &DeleteParams::default()).await.or_else(unless_gone),
                 None => Ok(()),

@@ -23,6 +23,11 @@ struct Args {
 
 #[tokio::main]
 async fn main() -> Result<()> {
+    // The controller logs what fails before it tries again.
+    tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
+        .with_writer(std::io::stderr)
+        .init();
     let args = Args::parse();
     let client = match args.kubeconfig {
         Some(file) => connect(file).await?,

@@ -9,12 +9,13 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::runtime::wait::{Condition, await_condition, conditions};
 use kube::{Api, Client, CustomResourceExt, Resource};
+use logger_runtime::CancellationToken;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use widget_client::{Clientset, SharedInformerFactory};
 use widget_types::{Style, Theme, Widget, WidgetSpec, WidgetVisit};
 
-use crate::controller::Controller;
+use crate::controller::controller;
 
 const NAME: &str = "greeting";
 /// How long any step may take.
@@ -54,10 +55,10 @@ async fn beside_the_controller(client: Client, namespace: &str) -> Result<()> {
         bail!("a ConfigMap {namespace}/{NAME} is there already; it is left alone: name another --namespace");
     }
     let factory = SharedInformerFactory::namespaced(&clientset, namespace);
-    let controller = Controller::new(clientset.clone(), &factory);
+    let (controller, stop) = (controller(clientset.clone(), &factory), CancellationToken::new());
     factory.start();
     factory.wait_for_sync(PATIENCE).await?;
-    let worker = tokio::spawn(controller.clone().work());
+    let controller = tokio::spawn(controller.run(stop.clone()));
 
     let widgets = clientset.widgets_v1().widgets(namespace);
     println!("story:    Widget {namespace}/{NAME} is created");
@@ -71,8 +72,8 @@ async fn beside_the_controller(client: Client, namespace: &str) -> Result<()> {
     let config_maps: Api<ConfigMap> = Api::namespaced(client, namespace);
     wait(&config_maps, NAME, |found: Option<&ConfigMap>| found.is_none()).await?;
     println!("story:    its ConfigMap is gone");
-    controller.stop();
-    worker.await?;
+    stop.cancel();
+    controller.await??;
     factory.shutdown().await;
     changed
 }

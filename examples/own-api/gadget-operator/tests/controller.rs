@@ -4,7 +4,7 @@ use gadget_client::Clientset;
 use gadget_types::v1::{Gadget, GadgetSpec};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_runtime::WorkQueue;
+use logger_runtime::CancellationToken;
 use logger_runtime::kube::Api;
 use logger_runtime::kube::api::PostParams;
 use logger_runtime::kube::runtime::wait::await_condition;
@@ -18,8 +18,8 @@ async fn gadgets_become_ready() {
     Api::all(client.clone()).create(&PostParams::default(), &crd).await.unwrap();
 
     let clientset = Clientset::new(client.clone());
-    let queue = WorkQueue::new();
-    let controller = tokio::spawn(gadget_operator::run(clientset.clone(), queue.clone()));
+    let stop = CancellationToken::new();
+    let controller = tokio::spawn(gadget_operator::run(clientset.clone(), stop.clone()));
 
     let gadgets = clientset.gadgets_v1().gadgets("default");
     let metadata = ObjectMeta { name: Some("lamp".into()), ..ObjectMeta::default() };
@@ -28,6 +28,6 @@ async fn gadgets_become_ready() {
 
     let ready = |gadget: Option<&Gadget>| gadget.is_some_and(|g| g.status.as_ref().is_some_and(|status| status.ready));
     await_condition(Api::<Gadget>::namespaced(client, "default"), "lamp", ready).await.unwrap();
-    queue.shut_down();
+    stop.cancel();
     controller.await.unwrap().unwrap();
 }
