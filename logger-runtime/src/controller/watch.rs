@@ -7,7 +7,7 @@ use k8s_openapi::ClusterResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 use super::predicate::Predicate;
-use crate::informer::{Event, Registration, SharedInformer};
+use crate::informer::{Event, Registration, SharedInformer, Stopped};
 use crate::key::ObjectKey;
 use crate::object::ApiObject;
 use crate::workqueue::{AddOptions, LOW_PRIORITY, WorkQueue};
@@ -142,19 +142,36 @@ fn is_controlled_by<K: ApiObject>(owner: &OwnerReference) -> bool {
 
 struct Subscribed<K> {
     informer: SharedInformer<K>,
-    registration: Registration,
+    registration: Result<Registration, Stopped>,
 }
 
 impl<K: ApiObject> Subscription for Subscribed<K> {
     fn wait_for_sync(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.informer.wait_for_sync())
+        Box::pin(async {
+            let synced = match &self.registration {
+                Ok(registration) => registration.wait_for_sync().await.is_ok(),
+                Err(_) => false,
+            };
+            if !synced {
+                std::future::pending().await
+            }
+        })
     }
 
     fn why_not_synced(&self) -> Option<String> {
-        self.informer.why_not_synced()
+        match &self.registration {
+            Ok(registration) if registration.has_synced() => None,
+            Ok(registration) => {
+                let why = || format!("{}: the controller has not heard of every object", registration.name());
+                Some(self.informer.why_not_synced().unwrap_or_else(why))
+            }
+            Err(stopped) => Some(stopped.to_string()),
+        }
     }
 
     fn end(&self) {
-        self.informer.remove_event_handler(self.registration);
+        if let Ok(registration) = &self.registration {
+            drop(registration.remove());
+        }
     }
 }
