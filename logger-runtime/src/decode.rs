@@ -247,11 +247,13 @@ impl<K> From<Bookmark> for WatchEvent<K> {
     }
 }
 
-/// A list without its objects.
+/// A list without its objects. Neither part may be missing: what is no list must not pass for an empty one.
 #[derive(Deserialize)]
 struct Around {
-    #[serde(default)]
     metadata: RawListMeta,
+    /// Go writes an empty list as `null`.
+    #[serde(rename = "items", deserialize_with = "Option::deserialize")]
+    _items: Option<[(); 0]>,
 }
 
 #[derive(Default, Deserialize)]
