@@ -87,10 +87,10 @@ async fn serve(
                 let Ok((client, _)) = accepted else { continue };
                 connections.spawn(carry(client, server, line.clone()));
             }
-            _ = refused.wait_for(|line| line.traffic == Traffic::Refused) => {
+            () = async { drop(refused.wait_for(|line| line.traffic == Traffic::Refused).await) } => {
                 drop(listener);
                 listening.send_replace(false);
-                if line.wait_for(|line| line.traffic != Traffic::Refused).await.is_err() {
+                if line.wait_for(|line| line.traffic != Traffic::Refused).await.map(drop).is_err() {
                     return;
                 }
                 listener = TcpListener::bind(address).await.expect("the port is still free");
@@ -110,7 +110,7 @@ async fn carry(mut client: TcpStream, server: SocketAddr, mut line: watch::Recei
     let there = pump(from_client, to_server, line.clone());
     let back = pump(from_server, to_client, line.clone());
     tokio::select! {
-        _ = line.wait_for(|line| line.cuts != begun) => {}
+        () = async { drop(line.wait_for(|line| line.cuts != begun).await) } => {}
         _ = async { tokio::try_join!(there, back) } => return,
     }
     // Without a linger, to close is to reset.
@@ -127,7 +127,7 @@ async fn pump(
     loop {
         let read = from.read(&mut buffer).await?;
         // What was read is held back while the line stalls; so is the end.
-        if line.wait_for(|line| line.traffic == Traffic::Flows).await.is_err() || read == 0 {
+        if line.wait_for(|line| line.traffic == Traffic::Flows).await.map(drop).is_err() || read == 0 {
             return to.shutdown().await;
         }
         to.write_all(&buffer[..read]).await?;
