@@ -7,28 +7,34 @@ use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
 use kube::{Client, Config};
+use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
 use logger_client::Clientset;
 use logger_client::typed::example_v1::LoggerClient;
 use logger_runtime::{Error, TypedClient};
 use serde_json::json;
 
-use crate::line::{Answer, Asked, Line};
-
 fn loggers(client: Client) -> LoggerClient {
     Clientset::new(client).example_v1().loggers("default")
 }
 
+/// A client of an embedded server that fails so, once all kinds are served.
+async fn failing(fail: impl FnOnce(&Faults)) -> Client {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    tests::install_crds(&server.client()).await;
+    fail(&faults);
+    server.client_with(faults.layer())
+}
+
 /// The error of a read that is answered so.
-async fn reading(answer: Answer) -> Error {
-    let line = Line::new().await;
-    line.once(Asked::Other, answer);
-    let error = loggers(line.client()).get("audit").await.expect_err("it is an error");
+async fn reading(answer: Fault) -> Error {
+    let client = failing(|faults| drop(faults.once(Verb::Get, answer))).await;
+    let error = loggers(client).get("audit").await.expect_err("it is an error");
     assert!(!error.to_string().contains('\n'), "it prints on one line: {error}");
     error
 }
 
 /// A client of a server that is not there.
-pub(crate) fn unreachable() -> Client {
+fn unreachable() -> Client {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
     config.connect_timeout = Some(Duration::from_secs(5));
@@ -37,7 +43,7 @@ pub(crate) fn unreachable() -> Client {
 
 #[tokio::test(start_paused = true)]
 async fn a_crd_that_is_not_installed_is_not_found_with_the_way_out() {
-    let loggers = loggers(Line::bare().client());
+    let loggers = loggers(ApiServer::new().client());
     let errors = [
         loggers.get("audit").await.unwrap_err(),
         loggers.get_opt("audit").await.expect_err("the kind is missing, not the object"),
@@ -63,7 +69,7 @@ async fn a_crd_that_is_not_installed_is_not_found_with_the_way_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_of_kubernetes_that_is_not_served_is_not_asked_for_a_crd() {
-    let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(Line::bare().client(), "default");
+    let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(ApiServer::new().client(), "default");
     let text = scalers.get("web").await.unwrap_err().to_string();
     assert!(
         text.ends_with(
@@ -75,7 +81,7 @@ async fn a_kind_of_kubernetes_that_is_not_served_is_not_asked_for_a_crd() {
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_object_is_not_taken_for_a_missing_crd() {
-    let loggers = loggers(Line::new().await.client());
+    let loggers = loggers(tests::embedded().await);
     assert_eq!(loggers.get_opt("audit").await.unwrap(), None);
     let error = loggers.get("audit").await.unwrap_err();
     assert!(error.is_not_found());
@@ -84,10 +90,8 @@ async fn a_missing_object_is_not_taken_for_a_missing_crd() {
 
 #[tokio::test(start_paused = true)]
 async fn forbidden_says_how_to_ask_for_the_grant() {
-    let line = Line::new().await;
-    line.always(Asked::Other, Answer::status(403, "Forbidden", "User \"ann\" cannot do that"));
-    line.always(Asked::List, Answer::status(403, "Forbidden", "User \"ann\" cannot do that"));
-    let loggers = loggers(line.client());
+    let forbidden = Fault::status(403, "Forbidden", "User \"ann\" cannot do that");
+    let loggers = loggers(failing(|faults| drop(faults.always(Requests::all(), forbidden))).await);
     let logger = tests::logger("audit");
     let post = PostParams::default();
     let (delete, all) = (DeleteParams::default(), ListParams::default());
@@ -109,7 +113,7 @@ async fn forbidden_says_how_to_ask_for_the_grant() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conflict_says_to_read_again() {
-    let loggers = loggers(Line::new().await.client());
+    let loggers = loggers(tests::embedded().await);
     let stale = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
     let mut changed = stale.clone();
     changed.spec.time_interval = 5;
@@ -136,7 +140,7 @@ async fn an_unreachable_server_is_named_with_the_cause() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_breaks_off_is_an_error() {
-    let error = reading(Answer::Torn("{\"apiVersion\": \"example.com/v1\", ")).await;
+    let error = reading(Fault::torn("{\"apiVersion\": \"example.com/v1\", ")).await;
     assert!(error.to_string().contains("connection reset"), "{error}");
     assert!(error.to_string().contains("is the API server up"), "{error}");
 }
@@ -144,7 +148,7 @@ async fn an_answer_that_breaks_off_is_an_error() {
 #[tokio::test(start_paused = true)]
 async fn malformed_json_is_an_error_that_says_who_answered() {
     for text in ["{\"apiVersion\": ", "<html>\n<body>log in first</body></html>", ""] {
-        let error = reading(Answer::Text(200, text.into())).await;
+        let error = reading(Fault::answer(200, text.into())).await;
         assert!(matches!(error.kube_error(), Some(kube::Error::SerdeError(_))), "{error}");
         let text = error.to_string();
         assert!(text.contains("line 1 column"), "{text}");
@@ -157,11 +161,10 @@ async fn malformed_json_is_an_error_that_says_who_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn malformed_events_are_errors_and_the_watch_goes_on() {
-    let line = Line::new().await;
     let good = json!({"type": "ADDED", "object": tests::logger("audit")});
     let answer = format!("{{\"type\": nonsense}}\n{good}\n");
-    line.once(Asked::Watch, Answer::Text(200, answer));
-    let events = loggers(line.client()).watch(&WatchParams::default(), "0").await.unwrap();
+    let client = failing(|faults| drop(faults.once(Verb::Watch, Fault::answer(200, answer)))).await;
+    let events = loggers(client).watch(&WatchParams::default(), "0").await.unwrap();
     pin_mut!(events);
     let error = events.next().await.unwrap().unwrap_err();
     assert!(error.to_string().starts_with("cannot watch loggers.example.com: "), "{error}");
@@ -173,7 +176,7 @@ async fn malformed_events_are_errors_and_the_watch_goes_on() {
 async fn a_500_with_an_html_body_is_one_line_of_text() {
     let page =
         format!("<html>\n<head><title>500</title></head>\n<body>\n{}\n</body>\n</html>\n", "<br>oops".repeat(5000));
-    let error = reading(Answer::Text(500, page)).await;
+    let error = reading(Fault::answer(500, page)).await;
     assert_eq!(error.status().unwrap().code, 500);
     let text = error.to_string();
     assert!(text.starts_with("cannot get loggers.example.com `audit`: "), "{text}");
@@ -183,7 +186,7 @@ async fn a_500_with_an_html_body_is_one_line_of_text() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_without_a_body_still_names_its_code() {
-    let error = reading(Answer::Text(502, String::new())).await;
+    let error = reading(Fault::answer(502, String::new())).await;
     assert!(error.to_string().contains("502"), "{error}");
 }
 
@@ -192,13 +195,10 @@ async fn an_answer_of_another_kind_is_refused() {
     let of = |api_version: &str, kind: &str| {
         let spec = json!({"name": "audit", "timeInterval": 1});
         let answer = json!({"apiVersion": api_version, "kind": kind, "metadata": {}, "spec": spec, "items": []});
-        Answer::Text(200, answer.to_string())
+        Fault::answer(200, answer.to_string())
     };
-    let line = Line::new().await;
-    let loggers = loggers(line.client());
     for (api_version, kind) in [("library.example.org/v1beta1", "Logger"), ("example.com/v1", "Book")] {
-        line.once(Asked::Other, of(api_version, kind));
-        line.once(Asked::List, of(api_version, kind));
+        let loggers = loggers(failing(|faults| drop(faults.always(Requests::all(), of(api_version, kind)))).await);
         for error in [loggers.get("audit").await.unwrap_err(), loggers.list(&ListParams::default()).await.unwrap_err()]
         {
             assert!(matches!(error.kube_error(), Some(kube::Error::SerdeError(_))), "{error}");
