@@ -104,7 +104,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     pub fn add(&self, key: K) {
         let request = Request { at: None, priority: 0, is_retry: false };
         let key = self.hashed(key);
-        self.0.shell.act(None, |state, now| state.add(key, request, now));
+        drop(self.0.shell.act(None, |state, now| state.add(key, request, now)));
     }
 
     /// Adds a key after a delay.
@@ -116,7 +116,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     pub fn add_at(&self, key: K, at: Instant) {
         let request = Request { at: Some(at), priority: 0, is_retry: true };
         let key = self.hashed(key);
-        self.0.shell.act(Some(Instant::now()), |state, now| state.add(key, request, now));
+        drop(self.0.shell.act(Some(Instant::now()), |state, now| state.add(key, request, now)));
     }
 
     /// Adds a key whose work failed, after what the rate limiter says.
@@ -137,7 +137,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         let now = after.map(|_| Instant::now());
         let at = now.zip(after).map(|(now, after)| later(now, after));
         let request = Request { at, priority, is_retry: after.is_some() };
-        self.0.shell.act(now, |state, now| state.add(key, request, now));
+        drop(self.0.shell.act(now, |state, now| state.add(key, request, now)));
     }
 
     /// Adds many keys at once, which is cheaper than one after the other. The rate limiter is asked for each.
@@ -149,7 +149,8 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         let now = options.after.map(|_| Instant::now());
         let at = now.zip(options.after).map(|(now, after)| later(now, after));
         let request = Request { at, priority: options.priority, is_retry: options.after.is_some() };
-        self.0.shell.act(now, |state, now| keys.into_iter().for_each(|key| state.add(key, request, now)));
+        let add = |state: &mut State<K>, now| keys.into_iter().filter_map(|key| state.add(key, request, now)).collect();
+        drop::<Vec<K>>(self.0.shell.act(now, add));
     }
 
     /// Adds a key that came from outside, such as by a request, and of which there could be any number.
@@ -159,11 +160,11 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     pub fn try_add(&self, key: K) -> Result<(), Refused> {
         let request = Request { at: None, priority: 0, is_retry: false };
         let key = self.hashed(key);
-        self.0.shell.act(None, |state, now| {
+        let added = self.0.shell.act(None, |state, now| {
             state.admit(&key, self.0.capacity)?;
-            state.add(key, request, now);
-            Ok(())
-        })
+            Ok(state.add(key, request, now))
+        });
+        added.map(drop)
     }
 
     /// Forgets the failures of a key, so that the next one is its first. Call it when the work succeeded, and when it failed
@@ -235,7 +236,7 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         let soonest = |at: Instant| after.map_or(at, |after| at.min(later(now, after)));
         let request = |at| Request { at: Some(soonest(at)), priority, is_retry: true };
         match shell.act(Some(now), |state, now| state.uncounted_until(key.hash, &key.key, now)) {
-            Some(until) => shell.act(Some(now), |state, now| state.add(key, request(until), now)),
+            Some(until) => drop(shell.act(Some(now), |state, now| state.add(key, request(until), now))),
             None => {
                 let until = later(now, self.0.rate_limiter.when(&key.key, now));
                 shell.act(Some(now), |state, now| state.back_off(key, until, request(until), now));
@@ -255,5 +256,7 @@ impl<K> fmt::Debug for WorkQueue<K> {
     }
 }
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod model;

@@ -13,14 +13,15 @@ use crate::workqueue::config::{Delayed, Drained};
 use crate::workqueue::sleepers::{Sleepers, Ticket};
 use crate::workqueue::state::{State, Taken};
 
-/// A state behind a lock.
+/// A state behind a lock. Aligned so that what others read or count beside it is not in its cache lines.
+#[repr(align(128))]
 pub(in crate::workqueue) struct Shell<K> {
     core: Mutex<Core<K>>,
     /// Some time: for steps that do not depend on it.
     some_time: Instant,
 }
 
-/// It promises: while a key waits for which nobody comes, nobody sleeps; while one is due later and somebody sleeps, one of
+/// It promises: if keys wait and getters sleep, as many were woken as keys wait; while one is due later and somebody sleeps, one of
 /// the sleepers, or one that is awake and on its way to the lock, sees to it that it is noticed in time.
 struct Core<K> {
     state: State<K>,
@@ -38,19 +39,19 @@ impl<K: Clone + Eq> Core<K> {
     /// Who has to wake up after a step.
     #[inline]
     fn settle(&mut self) -> Vec<Waker> {
-        let arrived = self.state.take_arrived();
         match self.getters.is_empty() && self.drainers.is_empty() {
             true => Vec::new(),
-            false => self.wake(arrived),
+            false => self.wake(),
         }
     }
 
-    fn wake(&mut self, arrived: usize) -> Vec<Waker> {
+    fn wake(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         if self.state.is_shut_down() {
             self.settle_shut_down(&mut wakers);
         }
-        for _ in 0..arrived {
+        // Each that was woken takes one key at most; one that finds none, because another was quicker, sleeps again.
+        while self.woken < self.state.waiting() {
             let Some(waker) = self.getters.take_one(self.timekeeper.map(|(ticket, _)| ticket)) else { break };
             self.woken += 1;
             wakers.push(waker);
@@ -87,16 +88,14 @@ impl<K: Clone + Eq> Core<K> {
         }
     }
 
-    /// A getter is awake, for whatever reason; whether it was woken here.
-    fn is_back(&mut self, ticket: Ticket) -> bool {
+    /// A getter is awake, for whatever reason.
+    fn is_back(&mut self, ticket: Ticket) {
         if self.timekeeper.is_some_and(|(timekeeper, _)| timekeeper == ticket) {
             self.timekeeper = None;
         }
-        let was_woken = self.getters.remove(ticket).is_none();
-        if was_woken {
+        if self.getters.remove(ticket).is_none() {
             self.woken -= 1;
         }
-        was_woken
     }
 }
 
@@ -219,9 +218,7 @@ impl<K: Clone + Eq> Drop for Getting<'_, K> {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
         let mut core = self.shell.lock();
-        if core.is_back(ticket) {
-            core.state.announce_again();
-        }
+        core.is_back(ticket);
         let wakers = core.settle();
         drop(core);
         wakers.into_iter().for_each(Waker::wake);

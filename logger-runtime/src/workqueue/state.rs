@@ -29,8 +29,6 @@ pub(super) struct State<K> {
     at_work: Chain,
     /// How many of those at work come again.
     again: usize,
-    /// How many keys came to wait since this was last asked.
-    arrived: usize,
     /// How many keys are in a back-off. Read without a lock by those who only want to know whether there is one.
     backing_off: Arc<AtomicUsize>,
     shut_down: bool,
@@ -65,7 +63,6 @@ impl<K: Clone + Eq> State<K> {
             requests: 0,
             at_work: Chain::default(),
             again: 0,
-            arrived: 0,
             backing_off: Arc::default(),
             shut_down: false,
             dropped: Vec::new(),
@@ -78,18 +75,20 @@ impl<K: Clone + Eq> State<K> {
         !self.delayed.is_empty() || self.ready.watches_clock() || self.meter.is_some()
     }
 
-    /// Asks for a delivery. Of several requests for one key the earliest counts, with the highest priority of all.
-    pub(super) fn add(&mut self, key: Hashed<K>, request: Request, now: Instant) {
+    /// Asks for a delivery. Of several requests for one key the earliest counts, with the highest priority of all. A key that
+    /// is there already comes back, for the caller to drop without a lock.
+    pub(super) fn add(&mut self, key: Hashed<K>, request: Request, now: Instant) -> Option<K> {
         self.move_due(now);
         if self.shut_down {
-            return self.refuse(&key, request);
+            self.refuse(&key, request);
+            return Some(key.key);
         }
-        let number = match self.entries.find(key.hash, &key.key) {
+        let (number, spare) = match self.entries.find(key.hash, &key.key) {
             Some(number) => {
                 self.raise(number, request.priority);
-                number
+                (number, Some(key.key))
             }
-            None => self.insert(key, request.priority, now),
+            None => (self.insert(key, request.priority, now), None),
         };
         match request.at.filter(|at| *at > now) {
             Some(at) => self.delay(number, at),
@@ -98,12 +97,13 @@ impl<K: Clone + Eq> State<K> {
         if request.is_retry {
             self.measure(|meter| meter.retried());
         }
+        spare
     }
 
     /// As [`add`](Self::add), for a key that failed, and opens the window until its retry, in which failures do not count.
     pub(super) fn back_off(&mut self, key: Hashed<K>, until: Instant, request: Request, now: Instant) {
         let (hash, copy) = (key.hash, key.key.clone());
-        self.add(key, request, now);
+        drop(self.add(key, request, now));
         if let Some(number) = self.entries.find(hash, &copy)
             && self.entries[number].retry_at.replace(until).is_none()
         {
@@ -135,7 +135,6 @@ impl<K: Clone + Eq> State<K> {
     pub(super) fn pop(&mut self, now: Instant) -> Option<Taken<K>> {
         self.move_due(now);
         let number = self.ready.pop(&mut self.entries, now)?;
-        self.arrived = self.arrived.saturating_sub(1);
         self.at_work.push(&mut self.entries, number);
         let entry = &mut self.entries[number];
         (entry.place, entry.started) = (Place::AtWork, now);
@@ -189,14 +188,9 @@ impl<K: Clone + Eq> State<K> {
         }
     }
 
-    /// How many keys came to wait since this was last asked, less those that were popped meanwhile.
-    pub(super) fn take_arrived(&mut self) -> usize {
-        std::mem::take(&mut self.arrived)
-    }
-
-    /// A worker that was sent for does not come: another may have to.
-    pub(super) fn announce_again(&mut self) {
-        self.arrived = self.ready.len().min(self.arrived + 1);
+    /// How many keys wait, as of the last step.
+    pub(super) fn waiting(&self) -> usize {
+        self.ready.len()
     }
 
     /// Takes no more keys, and does with those due later as it says.
@@ -319,7 +313,6 @@ impl<K: Clone + Eq> State<K> {
     fn wait(&mut self, number: usize) {
         self.entries[number].place = Place::Ready;
         self.ready.push(&mut self.entries, number);
-        self.arrived += 1;
     }
 
     fn move_due(&mut self, now: Instant) {

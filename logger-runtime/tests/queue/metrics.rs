@@ -17,7 +17,7 @@ struct Line(Seen, &'static str);
 
 impl Line {
     fn note(&self, value: f64) {
-        self.0.0.lock().unwrap().entry(self.1).or_default().push(value);
+        self.0.0.lock().expect("no test panics here").entry(self.1).or_default().push(value);
     }
 }
 
@@ -57,12 +57,12 @@ impl Metrics for Seen {
 impl Seen {
     fn line(&self, metric: Metric, labels: Labels<'_>) -> Arc<Line> {
         assert_eq!(labels, [("name", "loggers")]);
-        self.0.lock().unwrap().insert(metric.name, Vec::new());
+        self.0.lock().expect("no test panics here").insert(metric.name, Vec::new());
         Arc::new(Line(self.clone(), metric.name))
     }
 
     fn of(&self, name: &str) -> Vec<f64> {
-        self.0.lock().unwrap()[name].clone()
+        self.0.lock().expect("no test panics here")[name].clone()
     }
 
     fn last(&self, name: &str) -> f64 {

@@ -88,7 +88,7 @@ async fn q17_len_counts_what_is_ready_alone() {
 }
 
 fn ageing(max_wait: Duration, share: u32) -> Config<u32> {
-    let share = NonZeroU32::new(share).unwrap();
+    let share = NonZeroU32::new(share).expect("tests have some share");
     Config { ageing: Some(Ageing { max_wait, share }), ..Config::default() }
 }
 
@@ -96,7 +96,7 @@ fn ageing(max_wait: Duration, share: u32) -> Config<u32> {
 async fn passed(queue: &WorkQueue<u32>, low: u32, each: Duration) -> usize {
     for deliveries in 0.. {
         queue.add_with(1000 + deliveries, AddOptions { priority: 10, ..AddOptions::default() });
-        let work = queue.get().await.unwrap();
+        let work = queue.get().await.expect("the queue is not over");
         tokio::time::sleep(each).await;
         if *work == low {
             return deliveries as usize;

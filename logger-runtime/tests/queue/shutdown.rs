@@ -17,7 +17,7 @@ fn drained(dropped: &[&'static str]) -> Drained<&'static str> {
 }
 
 async fn soon<T>(task: JoinHandle<T>) -> T {
-    timeout(SOON, task).await.expect("it ends").unwrap()
+    timeout(SOON, task).await.expect("it ends").expect("it does not panic")
 }
 
 #[tokio::test(start_paused = true)]
