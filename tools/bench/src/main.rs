@@ -3,6 +3,7 @@
 mod cargo;
 mod conditions;
 mod copy;
+mod defects;
 mod derive;
 mod files;
 mod generator;
@@ -35,6 +36,8 @@ enum Bench {
     Generator(generator::Options),
     /// Compile many kinds: serde and schemars alone, kube's derive, ours; then the generated clients
     Derive(derive::Options),
+    /// Show what client-go's work queue does where our rules promise better
+    QueueDefects,
     /// Sync many objects from a real API server, list them, queue their keys: client-go, plain kube-runtime, ours
     Runtime(runtime::Options),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Bench::DeepCopy(options) => copy::run(&options),
         Bench::Generator(options) => generator::run(&options),
         Bench::Derive(options) => derive::run(&options),
+        Bench::QueueDefects => defects::run(),
         Bench::Runtime(options) => runtime::run(&options),
     };
     match done {
