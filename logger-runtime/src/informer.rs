@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::StreamExt;
 use ::kube::Api;
+use futures::StreamExt;
 use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 
@@ -26,11 +26,11 @@ use crate::object::{ApiObject, resource};
 use crate::reflector::{self, Reflector};
 use crate::store::{Change, Store};
 
-pub use event::{AnyObject, Event};
+pub use self::kube::KubeTrigger;
 pub(crate) use event::erased;
+pub use event::{AnyObject, Event};
 pub use hub::Stopped;
 pub use inbox::Events;
-pub use self::kube::KubeTrigger;
 pub use listener::{NotSynced, Registration};
 pub use options::{Delivery, HandlerOptions, OnPanic, Overflow};
 
@@ -103,10 +103,7 @@ impl<K: ApiObject> SharedInformer<K> {
     ///
     /// # Errors
     /// The informer has stopped.
-    pub fn add_event_handler(
-        &self,
-        handler: impl FnMut(&Event<K>) + Send + 'static,
-    ) -> Result<Registration, Stopped> {
+    pub fn add_event_handler(&self, handler: impl FnMut(&Event<K>) + Send + 'static) -> Result<Registration, Stopped> {
         self.add_event_handler_with(HandlerOptions::new(), handler)
     }
 

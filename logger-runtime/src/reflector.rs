@@ -61,11 +61,12 @@ pub enum Event<K> {
 /// It promises:
 /// - whoever does what the [events](Event) say has the server's objects, late at times but never wrong: what was missed while the
 ///   connection was down is in the next event, be it a change or a list of all;
-/// - it never goes back in time: a list is at least as new as what was told before;
+/// - it never goes back in time, unless the server itself does, as after a restored backup: a list is at least as new as
+///   what was told before;
 /// - it lists again only when it must: not because a watch ended, was cut, was refused or the server was busy, but because the
 ///   server forgot the version (410) or stays broken;
 /// - whatever the server answers is told, waited for and tried again, by [`Config::backoff`]; nothing is tried in a tight loop;
-/// - a connection that is dead without saying so is given up;
+/// - a connection that is dead without saying so is given up: after 3 minutes where the server sends bookmarks;
 /// - it ends when it is dropped, its request with it; nothing of it runs elsewhere.
 ///
 /// Its rules are those of client-go's reflector. It is a plain stream over kube's types and makes no use of the rest of

@@ -59,7 +59,11 @@ struct State {
 enum Phase {
     /// Handlers wait for it to run.
     New(Vec<Task>),
-    Running { runtime: Handle, tasks: TaskTracker, cancelled: CancellationToken },
+    Running {
+        runtime: Handle,
+        tasks: TaskTracker,
+        cancelled: CancellationToken,
+    },
     Stopped,
 }
 

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures::Stream;
 use ::kube::runtime::reflector::{Store, store, store::Writer};
 use ::kube::runtime::watcher;
+use futures::Stream;
 
 use super::event::Event;
 use super::hub::Stopped;

@@ -29,15 +29,24 @@ pub struct ExponentialBackoff {
     reset_after: Duration,
     step: Option<Duration>,
     last: Option<Instant>,
-    random: fastrand::Rng,
+    /// None is made until it is used: clones have chances of their own.
+    random: Option<fastrand::Rng>,
 }
 
 impl ExponentialBackoff {
     /// Doubles from the first to the longest step, without jitter.
     pub fn new(initial: Duration, longest: Duration) -> Self {
         let reset_after = Duration::from_secs(120);
-        let random = fastrand::Rng::new();
-        ExponentialBackoff { initial, factor: 2.0, longest, jitter: 0.0, reset_after, step: None, last: None, random }
+        ExponentialBackoff {
+            initial,
+            factor: 2.0,
+            longest,
+            jitter: 0.0,
+            reset_after,
+            step: None,
+            last: None,
+            random: None,
+        }
     }
 
     /// The same, each step so many times the one before; below 1 counts as 1.
@@ -61,10 +70,10 @@ impl ExponentialBackoff {
         self
     }
 
-    /// The same, with chances that this number determines, as for a test.
+    /// The same, with chances that this number determines, as for a test: in clones, too.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.random = fastrand::Rng::with_seed(seed);
+        self.random = Some(fastrand::Rng::with_seed(seed));
         self
     }
 }
@@ -82,7 +91,8 @@ impl Backoff for ExponentialBackoff {
         let next = self.step.filter(|_| !quiet).map(|step| times(step, self.factor));
         let step = next.unwrap_or(self.initial).min(self.longest);
         self.step = Some(step);
-        step.saturating_add(times(step, self.jitter * self.random.f64()))
+        let chance = self.random.get_or_insert_with(fastrand::Rng::new).f64();
+        step.saturating_add(times(step, self.jitter * chance))
     }
 }
 
@@ -119,6 +129,8 @@ mod tests {
         let seeded = |seed| delays(ExponentialBackoff::default().seed(seed), 8);
         assert_eq!(seeded(1), seeded(1));
         assert_ne!(seeded(1), seeded(2));
+        let unseeded = ExponentialBackoff::default();
+        assert_ne!(delays(unseeded.clone(), 8), delays(unseeded, 8), "reflectors of one config do not march in step");
     }
 
     #[test]

@@ -131,9 +131,10 @@ impl<K> Config<K> {
         self
     }
 
-    /// Takes a watch for dead when it told nothing for this time, not even a bookmark. Kubernetes sends bookmarks about
-    /// each minute, other servers may send none. By default only the end that the server promised is waited for, and
-    /// half a minute more.
+    /// Takes a watch for dead when it told nothing for this time, not even a bookmark.
+    ///
+    /// By default that is 3 minutes where the server has sent a bookmark: Kubernetes does about each minute. Of a server that
+    /// sends none, only the end that it promised is waited for, and half a minute more.
     #[must_use]
     pub fn idle_timeout(mut self, silence: Duration) -> Self {
         self.idle_timeout = Some(silence);

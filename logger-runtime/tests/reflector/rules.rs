@@ -121,7 +121,8 @@ async fn r07_a_connection_that_died_silently_is_given_up() {
     let told = heard.error().await.to_string();
     assert!(told.starts_with("cannot watch configmaps: the server was silent for"), "{told}");
     heard.these(&["b @13"]).await;
-    assert!(start.elapsed() <= Duration::from_secs(2 * 632), "{:?}", start.elapsed());
+    // Bookmarks that stop, 3 minutes; then a watch that never begins, at most ten and a half.
+    assert!(start.elapsed() <= Duration::from_secs(180 + 632), "{:?}", start.elapsed());
     assert_eq!((script.listed().len(), script.watched()), (1, vec!["10".into(), "12".into(), "12".into()]));
 }
 

@@ -322,6 +322,20 @@ fn r07_with_an_idle_timeout_silence_is_noticed_sooner() {
 }
 
 #[test]
+fn r07_a_server_that_sent_bookmarks_and_stops_is_gone_after_three_minutes() {
+    let mut driven = synced("10");
+    let timeout = driven.watch().timeout.unwrap();
+    driven.now += Duration::from_secs(60);
+    driven.told(Told::Modified, "11");
+    assert_eq!(
+        driven.machine.deadline(),
+        Some(driven.now - Duration::from_secs(60) + timeout + Duration::from_secs(30))
+    );
+    driven.told(BOOKMARK, "11");
+    assert_eq!(driven.machine.deadline(), Some(driven.now + Duration::from_secs(180)));
+}
+
+#[test]
 fn r07_no_timeout_is_too_long() {
     let watch_timeout = (Duration::MAX, Duration::MAX);
     let mut driven = driven(Rules { watch_timeout, idle_timeout: Some(Duration::MAX), ..rules() });

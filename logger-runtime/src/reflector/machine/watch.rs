@@ -12,6 +12,8 @@ use crate::version::ResourceVersion;
 const MARGIN: Duration = Duration::from_secs(30);
 /// How long a watch that has begun to tell what is there may pause in that.
 const INITIAL_PAUSE: Duration = Duration::from_secs(30);
+/// Kubernetes sends bookmarks about each minute: a server that does, and stops, is not there any more.
+const BOOKMARKS_STOPPED: Duration = Duration::from_secs(180);
 /// A watch that ends sooner is no good.
 const SHORT: Duration = Duration::from_secs(1);
 /// The failures of one disturbance are not further apart.
@@ -24,6 +26,8 @@ pub(super) struct Watching {
     /// The server has answered.
     pub(super) answered: bool,
     pub(super) events: u64,
+    /// The server has sent a bookmark by itself.
+    pub(super) bookmarks: bool,
     pub(super) timeout: Duration,
     /// The versions of events are in order: what is there is told, or was known.
     pub(super) ordered: bool,
@@ -50,6 +54,7 @@ impl Machine {
         let (Stage::Stream(watching) | Stage::Watch(watching)) = &mut self.stage else { return Meaning::Nothing };
         watching.events += 1;
         watching.last_event = now;
+        watching.bookmarks |= told == (Told::Bookmark { ends_initial_events: false });
         self.short = 0;
         if told == Told::Unknown {
             return Meaning::Nothing;
@@ -130,7 +135,10 @@ impl Machine {
         let (watching, pause) = match &self.stage {
             Stage::List(_) => return None,
             Stage::Stream(watching) => (watching, Some(INITIAL_PAUSE)),
-            Stage::Watch(watching) => (watching, self.rules.idle_timeout),
+            Stage::Watch(watching) => {
+                let bookmarks = watching.bookmarks.then_some(BOOKMARKS_STOPPED);
+                (watching, self.rules.idle_timeout.or(bookmarks))
+            }
         };
         let promised = watching.started.checked_add(watching.timeout.saturating_add(MARGIN));
         let silence = pause.filter(|_| watching.answered).and_then(|pause| watching.last_event.checked_add(pause));
@@ -171,6 +179,14 @@ impl Machine {
 impl Watching {
     pub(super) fn new(now: Instant) -> Self {
         let timeout = Duration::ZERO;
-        Watching { started: now, last_event: now, answered: false, events: 0, timeout, ordered: false }
+        Watching {
+            started: now,
+            last_event: now,
+            answered: false,
+            events: 0,
+            bookmarks: false,
+            timeout,
+            ordered: false,
+        }
     }
 }
