@@ -157,7 +157,7 @@ impl Machine {
         if let Some(token) = continue_token {
             // Only a server that keeps no copy in memory heeds a limit together with this version.
             self.paginated |= listing.began.as_ref().is_some_and(|version| version.as_str() == "0");
-            listing.options.resource_version = None;
+            (listing.options.resource_version, listing.options.resource_version_match) = (None, None);
             listing.options.continue_token = Some(token);
             return false;
         }
@@ -200,7 +200,11 @@ impl Machine {
         // The server answers from memory for a version that was seen, unless it is asked for a page.
         let seen = version.as_ref().is_some_and(|version| version.as_str() != "0");
         let limit = self.rules.page_size.or((!seen || self.paginated).then_some(PAGE));
-        let options = ListOptions { resource_version: version.clone(), limit, ..ListOptions::default() };
+        // A limit would otherwise mean exactly that version: one the server may list, but no longer watch from, for
+        // minutes. client-go leaves it at that.
+        let resource_version_match = (seen && limit.is_some()).then_some("NotOlderThan");
+        let options =
+            ListOptions { resource_version: version.clone(), resource_version_match, limit, ..ListOptions::default() };
         Listing { options, began: version, again }
     }
 

@@ -56,6 +56,18 @@ async fn r01_pages_are_told_as_one_list_of_the_first_ones_version() {
     assert_eq!(pages, [("0", "2"), ("", "2"), ("", "2")]);
 }
 
+/// As kube-apiserver 1.36 does after a restart: etcd still has the version, the server's memory does not.
+#[tokio::test(start_paused = true)]
+async fn r01_a_relist_in_pages_is_not_of_a_version_that_can_no_longer_be_watched() {
+    let script = Script::new(|asked, _| match (asked.watch, asked.version(), asked.option("resourceVersionMatch")) {
+        (true, "10", _) => Answer::Lines(vec![error(410, "Expired")]),
+        (true, ..) => Answer::Open(vec![]),
+        (false, "10", "NotOlderThan") => list(&["b"], "20", ""),
+        (false, ..) => list(&["a"], "10", ""),
+    });
+    hear(&script, Config::default().page_size(2)).these(&["all a @10", "all b @20"]).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn r02_an_expired_version_has_the_newest_listed() {
     let script = Script::new(|asked, before| match (asked.watch, before) {

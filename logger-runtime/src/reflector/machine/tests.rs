@@ -144,7 +144,12 @@ fn r01_a_page_size_holds_for_every_list() {
     driven.listed("10");
     driven.watch();
     driven.watch_fails(Failure::Other);
-    assert_eq!(driven.list(), ("10".into(), Some(10)));
+    let Do::List(options) = driven.next() else { panic!("a list was to come") };
+    assert_eq!((version(&options), options.limit), ("10".into(), Some(10)));
+    assert_eq!(options.resource_version_match, Some("NotOlderThan"));
+    driven.page("next");
+    let Do::List(options) = driven.next() else { panic!("a list was to come") };
+    assert_eq!((options.resource_version, options.resource_version_match), (None, None));
 }
 
 #[test]
