@@ -15,8 +15,8 @@ pub enum InitialSync {
     /// It lists them: in pages or in one answer, compressed where client and server can.
     #[default]
     List,
-    /// It has a watch begin with them (KEP-3157, Kubernetes 1.32), which costs the server less memory. It lists them where the server does
-    /// not do that, and no longer asks then.
+    /// It has a watch begin with them, which costs the server less memory: KEP-3157, on by default in Kubernetes 1.32 and
+    /// since 1.34. It lists them where the server does not do that, and no longer asks then.
     WatchList,
 }
 

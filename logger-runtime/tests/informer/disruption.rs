@@ -50,9 +50,8 @@ async fn i12_a_seen_deletion_carries_the_final_state_with_the_version_of_the_del
     let informer = world.following(&["gone"]).await;
     let version = informer.store().list()[0].metadata.resource_version.clone().unwrap();
     let number = |version: &str| version.parse::<u64>().unwrap();
-    let mut heard = hear_as(&informer, HandlerOptions::new(), |event| {
-        event.object().metadata.resource_version.clone().unwrap()
-    });
+    let mut heard =
+        hear_as(&informer, HandlerOptions::new(), |event| event.object().metadata.resource_version.clone().unwrap());
     assert_eq!(heard.next().await, version);
     world.delete("gone").await;
     assert!(number(&heard.next().await) > number(&version));

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures::StreamExt;
-use kube::api::ListParams;
 use kube::Api;
-use logger_runtime::informer::{Event, HandlerOptions, Registration, SharedInformer};
+use kube::api::ListParams;
 use logger_runtime::ApiObject;
+use logger_runtime::informer::{Event, HandlerOptions, Registration, SharedInformer};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

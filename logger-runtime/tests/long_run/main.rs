@@ -61,7 +61,13 @@ async fn run(rng: &mut Rng) -> usize {
     while budget.has_more() {
         let churn = churn::go_on(direct.clone(), rng.fork(), ROUND);
         let trouble = trouble::go_on(faults.clone(), rng.fork(), ROUND);
-        tokio::join!(churn, trouble, all.change_handlers(ROUND), of_a.change_handlers(ROUND), other.change_handlers(ROUND));
+        tokio::join!(
+            churn,
+            trouble,
+            all.change_handlers(ROUND),
+            of_a.change_handlers(ROUND),
+            other.change_handlers(ROUND)
+        );
         all.equals_the_server().await;
         of_a.equals_the_server().await;
         other.equals_the_server().await;

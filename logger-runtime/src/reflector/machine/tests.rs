@@ -225,6 +225,17 @@ fn r05_a_broken_watch_is_tried_again_for_half_a_minute_and_then_all_is_listed() 
 }
 
 #[test]
+fn r05_a_watch_that_ran_and_was_cut_is_begun_again_at_once_and_then_backs_off() {
+    let mut driven = synced("10");
+    driven.watch();
+    driven.now += MS(1000);
+    driven.watch_fails(Failure::Broken);
+    assert_eq!((driven.watch_version(), driven.waits.len()), ("10".into(), 0));
+    driven.watch_fails(Failure::Broken);
+    assert_eq!((driven.watch_version(), driven.waits.len()), ("10".into(), 1));
+}
+
+#[test]
 fn r06_failures_back_off_and_begin_anew_after_two_quiet_minutes() {
     let mut driven = begun();
     for _ in 0..8 {

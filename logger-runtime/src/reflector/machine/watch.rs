@@ -98,12 +98,16 @@ impl Machine {
     }
 
     fn plain_watch_failed(&mut self, now: Instant, failure: Failure) {
-        self.wait_after(now, failure);
         let same_version = match failure {
             Failure::Busy(_) | Failure::Refused => true,
             Failure::Broken => self.is_worth_retrying(now),
             _ => false,
         };
+        // A watch that ran and was cut is begun again at once, as one that ended.
+        let ran = matches!(&self.stage, Stage::Watch(watching) if watching.ran(now));
+        if !(same_version && ran && failure == Failure::Broken) {
+            self.wait_after(now, failure);
+        }
         if !same_version {
             self.begin(now);
         }
@@ -116,7 +120,7 @@ impl Machine {
             Stage::Stream(_) => return Some(self.did_not_end()),
             Stage::Watch(watching) => watching,
         };
-        if now.saturating_duration_since(watching.started) >= SHORT {
+        if watching.ran(now) {
             return None;
         }
         let nothing = watching.events == 0;
@@ -188,5 +192,10 @@ impl Watching {
             timeout,
             ordered: false,
         }
+    }
+
+    /// The server answered, and it was not over at once.
+    fn ran(&self, now: Instant) -> bool {
+        self.answered && now.saturating_duration_since(self.started) >= SHORT
     }
 }
