@@ -13,9 +13,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::future::{join_all, try_join_all};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::factory::InformerFactory;
@@ -63,7 +63,7 @@ struct Limits {
 /// Why a controller did not run, or did not stop in time.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Not every informer synced in time.
+    /// Not every informer synced in time, or one has stopped.
     #[error("controller `{controller}` cannot begin: not synced after {waited:?}: {}", reasons.join("; "))]
     NotSynced {
         /// Its name.
@@ -105,19 +105,24 @@ impl Controller {
     /// Waits until every watched informer has synced and the queue holds what was there; what a readiness probe asks.
     ///
     /// # Errors
-    /// One has not in time: the error says which, and why.
+    /// One has not in time, or has stopped: the error says which, and why.
     pub async fn wait_for_sync(&self) -> Result<(), RunError> {
-        let all = join_all(self.watches.iter().map(|watch| watch.wait_for_sync()));
-        if timeout(self.limits.sync, all).await.is_ok() {
-            return Ok(());
-        }
+        let began = Instant::now();
+        let all = try_join_all(
+            self.watches.iter().map(|watch| async { watch.wait_for_sync().await.then_some(()).ok_or(()) }),
+        );
+        let waited = match timeout(self.limits.sync, all).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(())) => began.elapsed(),
+            Err(_) => self.limits.sync,
+        };
         let mut reasons: Vec<_> = self.watches.iter().filter_map(|watch| watch.why_not_synced()).collect();
         reasons.sort();
         reasons.dedup();
         match reasons.is_empty() {
             // The last one synced just now.
             true => Ok(()),
-            false => Err(RunError::NotSynced { controller: self.name().to_owned(), waited: self.limits.sync, reasons }),
+            false => Err(RunError::NotSynced { controller: self.name().to_owned(), waited, reasons }),
         }
     }
 
@@ -130,6 +135,12 @@ impl Controller {
     /// # Panics
     /// The metrics that it was given panic.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), RunError> {
+        let ended = self.work(cancelled).await;
+        join_all(self.watches.iter().map(|watch| watch.end())).await;
+        ended
+    }
+
+    async fn work(&self, cancelled: CancellationToken) -> Result<(), RunError> {
         if let Some(factory) = &self.factory {
             factory.start();
         }
@@ -182,7 +193,7 @@ fn listed(keys: &[ObjectKey]) -> String {
 /// Its informers feed it no more.
 impl Drop for Controller {
     fn drop(&mut self) {
-        self.watches.iter().for_each(|watch| watch.end());
+        self.watches.iter().for_each(|watch| drop(watch.end()));
         self.queue().shut_down();
     }
 }

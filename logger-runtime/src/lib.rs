@@ -3,6 +3,8 @@
 //! Generated code names these with a kind; nothing here knows one. kube's client does HTTP, TLS, retry and decoding.
 
 mod apply;
+#[cfg(feature = "informers")]
+pub mod chapters;
 pub mod client;
 #[cfg(feature = "informers")]
 pub mod controller;
@@ -54,7 +56,7 @@ pub use preconditions::Preconditions;
 pub use reflector::Reflector;
 #[cfg(feature = "informers")]
 pub use store::{Store, WaitError, WriteGate, WriteOverlay};
-pub use version::ResourceVersion;
 /// Stops what is run with it: an informer, a controller.
 pub use tokio_util::sync::CancellationToken;
+pub use version::ResourceVersion;
 pub use workqueue::WorkQueue;

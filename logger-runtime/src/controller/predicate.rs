@@ -74,6 +74,12 @@ impl<K: Resource> Predicate<K> {
         Self::updated(|old, new| !is_same(&old.meta().annotations, &new.meta().annotations) || is_another(old, new))
     }
 
+    /// The finalizers changed. kube's `finalizer` adds one and returns, and waits to be called again for that.
+    pub fn finalizers_changed() -> Self {
+        let finalizers = |object: &K| object.meta().finalizers.clone().unwrap_or_default();
+        Self::updated(move |old, new| finalizers(old) != finalizers(new) || is_another(old, new))
+    }
+
     /// Anything changed: not when an informer only tells again what it holds.
     pub fn version_changed() -> Self {
         Self::updated(|old, new| old.meta().resource_version != new.meta().resource_version)
@@ -144,6 +150,11 @@ mod tests {
         }
         assert!(is(&annotations, |meta| meta.annotations = map()) && !is(&annotations, |meta| meta.labels = map()));
         assert!(!is(&labels, |meta| meta.labels = Some(BTreeMap::new())), "an empty map is none");
+        let finalizers = Predicate::finalizers_changed();
+        assert!(is(&finalizers, |meta| meta.finalizers = Some(vec!["a/b".to_owned()])));
+        assert!(
+            !is(&finalizers, |meta| meta.finalizers = Some(Vec::new())) && !is(&finalizers, |meta| meta.labels = map())
+        );
     }
 
     #[test]

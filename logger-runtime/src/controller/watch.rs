@@ -7,10 +7,13 @@ use k8s_openapi::ClusterResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 use super::predicate::Predicate;
-use crate::informer::{Event, Registration, SharedInformer, Stopped};
+use crate::informer::{Delivery, Event, HandlerOptions, Overflow, Registration, SharedInformer, Stopped};
 use crate::key::ObjectKey;
 use crate::object::ApiObject;
 use crate::workqueue::{AddOptions, LOW_PRIORITY, WorkQueue};
+
+/// So many events may wait before those of one object are joined. The handlers of controllers are quick: it takes a stall.
+const EVENTS: usize = 4096;
 
 /// An informer, and which of its events count.
 ///
@@ -71,18 +74,22 @@ pub(super) type Subscribe = Box<dyn FnOnce(WorkQueue<ObjectKey>) -> Box<dyn Subs
 
 /// A watch that feeds a queue, of whatever kind.
 pub(super) trait Subscription: Send + Sync {
-    fn wait_for_sync(&self) -> BoxFuture<'_, ()>;
+    /// Whether it has synced: it waits until it has, or never will.
+    fn wait_for_sync(&self) -> BoxFuture<'_, bool>;
     /// `None` if it has synced.
     fn why_not_synced(&self) -> Option<String>;
-    /// After this nothing more is added to the queue.
-    fn end(&self);
+    /// Nothing more is added to the queue once what is being added is; that can be awaited.
+    fn end(&self) -> BoxFuture<'static, ()>;
 }
 
-/// Feeds a queue with the keys that the events of this watch are about.
+/// Feeds a queue with the keys that the events of this watch are about. It hears of every state: an object may be about
+/// other keys in between, and what was worked on then is to be worked on again.
 pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: Keys<K>) -> Subscribe {
     Box::new(move |queue| {
         let Watch { informer, predicate } = watch;
-        let registration = informer.add_event_handler(move |event| {
+        let delivery = Delivery::EveryEvent { cap: EVENTS, overflow: Overflow::Coalesce };
+        let options = HandlerOptions::new().delivery(delivery);
+        let registration = informer.add_event_handler_with(options, move |event| {
             if predicate.as_ref().is_none_or(|predicate| predicate.is_met(event)) {
                 let options = AddOptions { priority: priority(event), ..AddOptions::default() };
                 keys_of(event, &keys).into_iter().for_each(|key| queue.add_with(key, options));
@@ -146,32 +153,33 @@ struct Subscribed<K> {
 }
 
 impl<K: ApiObject> Subscription for Subscribed<K> {
-    fn wait_for_sync(&self) -> BoxFuture<'_, ()> {
+    fn wait_for_sync(&self) -> BoxFuture<'_, bool> {
         Box::pin(async {
-            let synced = match &self.registration {
+            match &self.registration {
                 Ok(registration) => registration.wait_for_sync().await.is_ok(),
                 Err(_) => false,
-            };
-            if !synced {
-                std::future::pending().await
             }
         })
     }
 
     fn why_not_synced(&self) -> Option<String> {
-        match &self.registration {
-            Ok(registration) if registration.has_synced() => None,
-            Ok(registration) => {
-                let why = || format!("{}: the controller has not heard of every object", registration.name());
-                Some(self.informer.why_not_synced().unwrap_or_else(why))
-            }
-            Err(stopped) => Some(stopped.to_string()),
-        }
+        let registration = match &self.registration {
+            Ok(registration) if registration.has_synced() => return None,
+            Ok(registration) => registration,
+            Err(stopped) => return Some(stopped.to_string()),
+        };
+        let name = registration.name();
+        let why = || match registration.is_removed() {
+            true => format!("{name}: the informer has stopped"),
+            false => format!("{name}: the controller has not heard of every object yet"),
+        };
+        Some(self.informer.why_not_synced().unwrap_or_else(why))
     }
 
-    fn end(&self) {
-        if let Ok(registration) = &self.registration {
-            drop(registration.remove());
+    fn end(&self) -> BoxFuture<'static, ()> {
+        match &self.registration {
+            Ok(registration) => Box::pin(registration.remove()),
+            Err(_) => Box::pin(std::future::ready(())),
         }
     }
 }

@@ -4,9 +4,11 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::api::{Patch, PatchParams};
+use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
 use logger_runtime::controller::{Controller, Predicate, Watch};
 use logger_runtime::{ObjectKey, SharedInformer};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::stage::{Running, Stage, diary, noting};
 
@@ -89,6 +91,43 @@ async fn an_owner_of_the_cluster_has_a_key_without_namespace() {
     let running = Running::new(builder.build(noting(diary)));
     stage.create::<ConfigMap>("owned", owned_by(&[("ClusterRole", "admin", true)])).await;
     assert_eq!(reader.next_key().await, "admin");
+    running.stop().await.unwrap();
+}
+
+/// Three owners of one Secret, one after the other, while nobody hears; then all is heard in a burst.
+async fn three_owners_in_a_burst(stage: &Stage, faults: &Faults) {
+    let watches = || Requests::to("secrets").verb(Verb::Watch);
+    let (open, gate) = watch::channel(false);
+    faults.always(watches(), Fault::gate(gate));
+    faults.cut(watches());
+    stage.create::<Secret>("s", owned_by(&[("ConfigMap", "first", true)])).await;
+    for owner in ["second", "third"] {
+        stage.patch::<Secret>("s", owned_by(&[("ConfigMap", owner, true)])).await;
+    }
+    open.send_replace(true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn owners_that_an_object_had_for_a_moment_are_told_too() {
+    let faults = Faults::new();
+    let stage = Stage::on(ApiServer::new().client_with(faults.layer()));
+    stage.factory.start();
+    let ((diary, mut reader), (others, mut other)) = (diary(), diary());
+    let joined = move |event: &logger_runtime::Event<Secret>| {
+        others
+            .note(event.object().metadata.owner_references.iter().flatten().map(|owner| owner.name.clone()).collect());
+    };
+    let _joined = stage.secrets.add_event_handler(joined).unwrap();
+    let builder = Controller::for_informer("test", &stage.config_maps).owns(&stage.secrets);
+    let controller = builder.build(noting(diary));
+    controller.wait_for_sync().await.unwrap();
+    three_owners_in_a_burst(&stage, &faults).await;
+    let running = Running::new(controller);
+    let mut told = [reader.next_key().await, reader.next_key().await, reader.next_key().await];
+    told.sort();
+    assert_eq!(told, ["default/first", "default/second", "default/third"]);
+    let heard: Vec<String> = other.next().await;
+    assert_eq!(heard, ["third"], "a handler that joins events hears of the last owner alone");
     running.stop().await.unwrap();
 }
 

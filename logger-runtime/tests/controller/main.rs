@@ -1,6 +1,6 @@
 //! The promises of the controller, each shown by a test of that name, on the embedded API server with paused time.
 
-#![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod events;
 mod failures;

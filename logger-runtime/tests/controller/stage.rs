@@ -62,8 +62,12 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
+        Self::on(ApiServer::new().client())
+    }
+
+    /// The same, on a server behind something.
+    pub(crate) fn on(client: Client) -> Self {
         LazyLock::force(&LOG);
-        let client = ApiServer::new().client();
         let factory = InformerFactory::new(client.clone());
         let (config_maps, secrets) = (factory.informer(), factory.informer());
         Stage { client, factory, config_maps, secrets }

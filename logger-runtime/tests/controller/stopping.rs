@@ -86,7 +86,7 @@ async fn no_task_outlives_the_run_nor_a_run_that_is_dropped() {
     dropped.task.abort();
     drop(dropped.task.await);
     assert_eq!(reader.next().await, "cut");
-    tokio::task::yield_now().await;
+    sleep(Duration::from_millis(1)).await;
     assert_eq!(alive(), before);
 }
 

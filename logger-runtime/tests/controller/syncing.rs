@@ -56,6 +56,22 @@ async fn an_informer_that_does_not_sync_is_an_error_that_names_it_and_why() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_informer_that_has_stopped_is_an_error_at_once() {
+    let stage = Stage::started();
+    let before = Controller::for_informer("before", &stage.secrets).build(noting(diary().0));
+    stage.factory.shutdown().await;
+    let after = Controller::for_informer("after", &stage.config_maps).build(noting(diary().0));
+    let began = Instant::now();
+    for (controller, resource) in [(before, "secrets"), (after, "configmaps")] {
+        let name = controller.name().to_owned();
+        let error = controller.run(CancellationToken::new()).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("controller `{name}` cannot begin: not synced after 0ns: ")), "{error}");
+        assert!(error.contains(resource) && error.contains("stopped"), "{error}");
+    }
+    assert_eq!(began.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_sync_timeout_can_be_chosen_and_a_stop_ends_the_wait() {
     let stage = Stage::new();
     let build = || {
