@@ -18,10 +18,10 @@ const NAMES: u32 = 30;
 pub(crate) async fn go_on(client: Client, mut rng: Rng, time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {
-        let changes = match rng.u32(..20) {
+        let changes = match rng.u32(..150) {
             // More than the server remembers.
-            0 => 1500,
-            1..=3 => rng.u32(10..100),
+            0 => 1100,
+            1..=8 => rng.u32(10..60),
             _ => 1,
         };
         for _ in 0..changes {

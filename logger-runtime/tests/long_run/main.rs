@@ -28,7 +28,7 @@ const NAMESPACES: [&str; 3] = ["a", "b", "c"];
 const ROUND: Duration = Duration::from_secs(15 * 60);
 
 /// How many rounds there are unless told.
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 6;
 
 /// After so many rounds memory is as large as it gets.
 const WARM: usize = 4;
