@@ -73,6 +73,11 @@ impl Programs {
 
     /// The program that measures the peer's queue.
     pub(super) fn queue(&self, peer: Peer, cluster: &Cluster) -> Command {
+        if peer == Peer::Ours {
+            let mut command = Command::new(built("queue-rates"));
+            command.arg("5");
+            return command;
+        }
         let mut command = self.command(peer, cluster);
         command.arg("queue");
         command
