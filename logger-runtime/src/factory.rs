@@ -1,5 +1,7 @@
 //! The informer factory: one shared informer a kind, started and stopped together.
 
+mod builder;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,6 +13,7 @@ use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use self::builder::InformerFactoryBuilder;
 use crate::client::Addressed;
 use crate::index::Index;
 use crate::informer::SharedInformer;
@@ -19,14 +22,15 @@ use crate::object::ApiObject;
 /// Makes and runs the informers of a program. Cloning gives another handle on the same factory.
 ///
 /// It promises:
-/// - one informer, so one watch, for each kind, however often it is asked for;
+/// - one informer, so one watch of each namespace, for each kind, however often it is asked for: other namespaces or
+///   selectors of the same kind are another factory's;
+/// - an informer that is asked for after [`start`](Self::start) runs after another, and nothing runs unasked;
 /// - [`shutdown`](Self::shutdown) returns when every task it started has ended.
 #[derive(Clone)]
 pub struct InformerFactory(Arc<Inner>);
 
 struct Inner {
-    client: Client,
-    namespace: Option<String>,
+    told: InformerFactoryBuilder,
     informers: Mutex<HashMap<TypeId, Entry>>,
     tasks: TaskTracker,
     cancelled: CancellationToken,
@@ -83,18 +87,22 @@ impl<K: ApiObject> Informer for SharedInformer<K> {
 impl InformerFactory {
     /// A factory of informers of all namespaces.
     pub fn new(client: Client) -> Self {
-        Self::build(client, None)
+        Self::builder(client).build()
     }
 
     /// A factory of informers of one namespace; those of cluster kinds see the whole cluster.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
-        Self::build(client, Some(namespace.to_owned()))
+        Self::builder(client).namespace(namespace).build()
     }
 
-    fn build(client: Client, namespace: Option<String>) -> Self {
+    /// A factory that is told more: several namespaces, selectors, transforms, resyncs, metrics.
+    pub fn builder(client: Client) -> InformerFactoryBuilder {
+        InformerFactoryBuilder::new(client)
+    }
+
+    fn told(told: InformerFactoryBuilder) -> Self {
         InformerFactory(Arc::new(Inner {
-            client,
-            namespace,
+            told,
             informers: Mutex::default(),
             tasks: TaskTracker::new(),
             cancelled: CancellationToken::new(),
@@ -115,10 +123,8 @@ impl InformerFactory {
         K: Addressed + verbs::List + verbs::Watch,
     {
         let mut informers = self.informers();
-        let entry = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
-            let api = K::api(self.0.client.clone(), self.0.namespace.as_deref());
-            Entry { informer: Box::new(SharedInformer::new(api)), running: false }
-        });
+        let made = || Entry { informer: Box::new(self.0.told.informer::<K>()), running: false };
+        let entry = informers.entry(TypeId::of::<K>()).or_insert_with(made);
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
         let informer = informer.expect("the entry of a kind holds its informer").clone();
         for index in indexes {

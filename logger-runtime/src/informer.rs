@@ -1,12 +1,17 @@
 //! The shared informer: one watch of a kind, a store that follows it, and handlers that hear of every change.
 
 mod backlog;
+mod config;
 mod event;
+mod follow;
 mod hub;
 mod inbox;
+mod join;
 mod kube;
 mod listener;
+mod measured;
 mod options;
+mod running;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,16 +22,14 @@ use futures::StreamExt;
 use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Error;
 use crate::factory::SyncError;
 use crate::index::{Index, IndexError, IndexValue};
-use crate::key::ObjectKey;
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
-use crate::reflector::{self, Reflector};
-use crate::store::{Change, Store};
+use crate::store::Store;
 
 pub use self::kube::KubeTrigger;
+pub use config::{Config, Started};
 pub(crate) use event::erased;
 pub use event::{AnyObject, Event};
 pub use hub::Stopped;
@@ -34,8 +37,9 @@ pub use inbox::Events;
 pub use listener::{NotSynced, Registration};
 pub use options::{Delivery, HandlerOptions, OnPanic, Overflow};
 
-use hub::{AnyStore, Hub};
+use hub::Hub;
 use inbox::Handler;
+use join::Join;
 
 /// Keeps a store of a kind's objects and tells handlers what changes. Cloning gives another handle on the same informer.
 ///
@@ -57,8 +61,11 @@ use inbox::Handler;
 pub struct SharedInformer<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
-    api: Api<K>,
+    apis: Vec<Api<K>>,
+    /// Taken by the run.
+    config: Mutex<Option<Config<K>>>,
     store: Store<K>,
+    join: Join<K>,
     hub: Arc<Hub>,
     last_error: Mutex<Option<String>>,
 }
@@ -72,9 +79,39 @@ impl<K> Clone for SharedInformer<K> {
 impl<K: ApiObject> SharedInformer<K> {
     /// An informer of these objects. It does nothing until it is [run](Self::run).
     pub fn new(api: Api<K>) -> Self {
+        Self::with_config([api], Config::default())
+    }
+
+    /// An informer that is told more, of the objects of one `Api` or of several: each has a watch of its own, and all share the
+    /// store and the handlers. No two may have objects in common: give them different namespaces.
+    ///
+    /// It has synced when all are listed. A namespace that may not be listed keeps it from that, and
+    /// [`why_not_synced`](Self::why_not_synced) says so.
+    pub fn with_config(apis: impl IntoIterator<Item = Api<K>>, config: Config<K>) -> Self {
+        let apis: Vec<_> = apis.into_iter().collect();
+        let namespaces = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
         let store = Store::default();
-        let hub = Hub::new(resource::<K>(), Box::new(store.clone()));
-        SharedInformer(Arc::new(Shared { api, store, hub, last_error: Mutex::default() }))
+        let hub = Hub::new(resource::<K>(), Box::new(store.clone()), config.resync);
+        SharedInformer(Arc::new(Shared {
+            apis,
+            config: Mutex::new(Some(config)),
+            store,
+            join: Join::new(namespaces),
+            hub,
+            last_error: Mutex::default(),
+        }))
+    }
+
+    /// Changes what it was told: selectors, a transform, what hears of errors.
+    ///
+    /// # Errors
+    /// It was started.
+    pub fn configure(&self, change: impl FnOnce(Config<K>) -> Config<K>) -> Result<(), Started> {
+        let mut config = lock(&self.0.config);
+        let old = config.take().ok_or_else(|| Started { resource: resource::<K>() })?;
+        let new = config.insert(change(old));
+        self.0.hub.resync_by_default(new.resync);
+        Ok(())
     }
 
     /// The objects as last seen.
@@ -152,8 +189,7 @@ impl<K: ApiObject> SharedInformer<K> {
 
     /// Waits until it [has synced](Self::has_synced): for ever if it is never run, or stops before.
     pub async fn wait_for_sync(&self) {
-        // The sender lives in `self`, so waiting cannot fail.
-        drop(self.0.hub.synced().wait_for(|synced| *synced).await);
+        self.0.hub.wait_for_sync().await;
     }
 
     /// Waits until it [has synced](Self::has_synced), but no longer than this.
@@ -185,66 +221,13 @@ impl<K: ApiObject> SharedInformer<K> {
     }
 
     /// Lists, watches and tells the handlers until cancelled; then waits for the handlers that are in a call. Errors are
-    /// logged and retried, 0.8 to 60 seconds apart. A second run, at the same time or later, returns at once.
+    /// logged and retried, as the [reflector](crate::reflector::Config::backoff) is told. A second run, at the same time or
+    /// later, returns at once.
     ///
     /// # Panics
     /// With what a handler panicked with that was added with [`OnPanic::Abort`].
     pub async fn run(&self, cancelled: CancellationToken) {
-        let cancelled = cancelled.child_token();
-        let Some(running) = self.0.hub.start(cancelled.clone()) else {
-            tracing::warn!(resource = resource::<K>(), "this informer was started before; it is not run again");
-            return;
-        };
-        let events = Reflector::new(self.0.api.clone()).events();
-        let mut events = Box::pin(events.take_until(cancelled.cancelled_owned()));
-        while let Some(event) = events.next().await {
-            match event {
-                Ok(event) => self.0.apply(event),
-                Err(error) => self.0.note(&error),
-            }
-        }
-        drop(events);
-        running.stop().await;
-    }
-}
-
-impl<K: ApiObject> AnyStore for Store<K> {
-    fn objects(&self) -> Vec<Arc<dyn AnyObject>> {
-        self.list().into_iter().map(erased).collect()
-    }
-
-    fn stop(&self) {
-        Store::stop(self);
-    }
-}
-
-impl<K: ApiObject> Shared<K> {
-    fn apply(&self, event: reflector::Event<K>) {
-        let is_all = matches!(event, reflector::Event::Replaced { .. });
-        let initial = !self.hub.has_synced();
-        self.hub.change(|tell| {
-            for change in self.store.receive(event) {
-                let event = match change {
-                    Change::Added(object) => Event::Added { object, initial },
-                    Change::Updated { old, new } => Event::Updated { old, new },
-                    Change::Deleted { object, final_state_unknown } => Event::Deleted { object, final_state_unknown },
-                };
-                let key = ObjectKey::of(event.object().as_ref());
-                tell(&key, event.map(erased));
-            }
-        });
-        match (is_all, initial) {
-            (true, true) => self.hub.listed(),
-            (true, false) => self.hub.resync_all(),
-            (false, _) => {}
-        }
-        *lock(&self.last_error) = None;
-    }
-
-    fn note(&self, error: &Error) {
-        let text = error.to_string();
-        tracing::warn!(resource = resource::<K>(), error = text, "retrying");
-        *lock(&self.last_error) = Some(text);
+        self.0.run(cancelled.child_token()).await;
     }
 }
 

@@ -38,7 +38,7 @@ pub use controller::{Action, Controller, ReconcileError, Reconciler};
 pub use error::Error;
 pub use extension::Answer;
 #[cfg(feature = "informers")]
-pub use factory::{InformerFactory, SyncError};
+pub use factory::{InformerFactory, InformerFactoryBuilder, SyncError};
 pub use generic::GenericClient;
 #[cfg(feature = "informers")]
 pub use generic::{GenericInformer, GenericLister};

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -14,8 +14,12 @@ use tokio_util::task::TaskTracker;
 use super::event::{AnyObject, Event};
 use super::inbox::{Caller, Handler, Inbox};
 use super::listener::{Listener, Registration};
+use super::measured::{Measured, Measures};
 use super::options::{HandlerOptions, Hearing};
+use super::running::Running;
 use crate::key::ObjectKey;
+use crate::metrics::Refresh;
+use crate::version::ResourceVersion;
 
 /// An informer takes no handlers any more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,10 +44,14 @@ pub(super) struct Hub {
 pub(super) trait AnyStore: Send + Sync {
     /// Everything in it.
     fn objects(&self) -> Vec<Arc<dyn AnyObject>>;
+    /// How far it is.
+    fn version(&self) -> Option<ResourceVersion>;
     /// Nothing follows any more.
     fn stop(&self);
 }
 
+/// Tells of a change, with the key of the object.
+type Tell<'a> = &'a mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>);
 pub(super) type Panic = Box<dyn Any + Send>;
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -52,6 +60,9 @@ struct State {
     listeners: Vec<Arc<Listener>>,
     /// How many there ever were.
     count: usize,
+    resync: Option<Duration>,
+    /// Once it runs.
+    measured: Option<Measured>,
     /// Resyncs that are asked for once the informer runs are no more frequent than this; `None` until one was asked for.
     shortest_resync: Option<Duration>,
 }
@@ -70,8 +81,15 @@ enum Phase {
 const SHORTEST_RESYNC: Duration = Duration::from_secs(1);
 
 impl Hub {
-    pub(super) fn new(resource: String, store: Box<dyn AnyStore>) -> Arc<Self> {
-        let state = State { phase: Phase::New(Vec::new()), listeners: Vec::new(), count: 0, shortest_resync: None };
+    pub(super) fn new(resource: String, store: Box<dyn AnyStore>, resync: Option<Duration>) -> Arc<Self> {
+        let state = State {
+            phase: Phase::New(Vec::new()),
+            listeners: Vec::new(),
+            count: 0,
+            resync,
+            measured: None,
+            shortest_resync: None,
+        };
         let (synced, panic) = (watch::Sender::new(false), Mutex::default());
         Arc::new(Hub { resource, store, state: Mutex::new(state), synced, panic })
     }
@@ -83,9 +101,11 @@ impl Hub {
             return Err(Stopped { resource: self.resource.clone() });
         }
         state.count += 1;
-        let name = hearing.name.take().unwrap_or_else(|| format!("{}-{}", self.resource, state.count));
+        let given = hearing.name.take();
+        let name = given.clone().unwrap_or_else(|| format!("{}-{}", self.resource, state.count));
         hearing.resync = state.admit_resync(hearing.resync);
-        let listener = Listener::new(name, &hearing, is_stream);
+        let listener = Listener::new(name, given.is_some(), &hearing, is_stream);
+        state.measured.iter().for_each(|measured| listener.measure(measured));
         for object in self.store.objects() {
             listener.push(&key_of(&*object), Event::Added { object, initial: true });
         }
@@ -122,21 +142,28 @@ impl Hub {
 
     /// Runs the listeners' tasks until what is returned is stopped or dropped; cancels this when a handler aborts.
     /// `None` if it ran before.
-    pub(super) fn start(self: &Arc<Self>, cancelled: CancellationToken) -> Option<Running> {
+    pub(super) fn start(self: &Arc<Self>, cancelled: CancellationToken, measures: Option<Measures>) -> Option<Running> {
+        let measured = measures.map(Measured::new);
+        let this: Weak<dyn Refresh> = Arc::<Self>::downgrade(self);
+        measured.iter().for_each(|measured| measured.metrics().refresh_with(Weak::clone(&this)));
         let mut state = self.state();
+        measured.iter().for_each(|measured| state.listeners.iter().for_each(|listener| listener.measure(measured)));
+        state.measured = measured;
         let Phase::New(waiting) = &mut state.phase else { return None };
         let (runtime, tasks) = (Handle::current(), TaskTracker::new());
         waiting.drain(..).for_each(|task| drop(tasks.spawn_on(task, &runtime)));
         state.phase = Phase::Running { runtime, tasks: tasks.clone(), cancelled };
-        Some(Running { hub: Arc::clone(self), tasks })
+        Some(Running::new(Arc::clone(self), tasks))
     }
 
     /// Changes the store, and has every listener hear of what changed.
-    pub(super) fn change(&self, change: impl FnOnce(&mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>))) {
+    pub(super) fn change(&self, change: impl FnOnce(Tell<'_>)) {
         let state = self.state();
+        let start = state.measured.as_ref().map(|_| Instant::now());
         change(&mut |key, event| {
             state.listeners.iter().for_each(|listener| listener.push(key, event.clone()));
         });
+        state.processed(start, self.store.as_ref());
     }
 
     /// Everything that was there at the start is in the store, and handed to the listeners.
@@ -177,12 +204,22 @@ impl Hub {
         }
     }
 
+    /// What a handler panicked with that stopped the informer.
+    pub(super) fn take_panic(&self) -> Option<Panic> {
+        lock(&self.panic).take()
+    }
+
     pub(super) fn has_synced(&self) -> bool {
         *self.synced.borrow()
     }
 
-    pub(super) fn synced(&self) -> watch::Receiver<bool> {
-        self.synced.subscribe()
+    pub(super) async fn wait_for_sync(&self) {
+        // The sender lives in `self`, so waiting cannot fail.
+        drop(self.synced.subscribe().wait_for(|synced| *synced).await);
+    }
+
+    pub(super) fn resync_by_default(&self, period: Option<Duration>) {
+        self.state().resync = period;
     }
 
     /// Why nothing comes from it; `None` while it runs.
@@ -194,7 +231,8 @@ impl Hub {
         }
     }
 
-    fn stop(&self) {
+    /// Takes and tells nothing more.
+    pub(super) fn stop(&self) {
         let (phase, listeners) = {
             let mut state = self.state();
             (std::mem::replace(&mut state.phase, Phase::Stopped), std::mem::take(&mut state.listeners))
@@ -210,8 +248,20 @@ impl Hub {
 }
 
 impl State {
+    fn processed(&self, start: Option<Instant>, store: &dyn AnyStore) {
+        if let (Some(start), Some(measured)) = (start, &self.measured) {
+            measured.processed(start.elapsed());
+            self.measure(measured, store);
+        }
+    }
+
+    fn measure(&self, measured: &Measured, store: &dyn AnyStore) {
+        let queued = self.listeners.iter().map(|listener| listener.pending()).sum();
+        measured.stands(queued, store.version().as_ref());
+    }
+
     fn admit_resync(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        let asked = asked?.max(SHORTEST_RESYNC);
+        let asked = asked.or(self.resync).filter(|period| !period.is_zero())?.max(SHORTEST_RESYNC);
         match (&self.phase, self.shortest_resync) {
             (Phase::Running { .. }, Some(shortest)) => Some(asked.max(shortest)),
             (_, shortest) => {
@@ -222,31 +272,12 @@ impl State {
     }
 }
 
-/// An informer that runs. Dropped, it stops without waiting.
-pub(super) struct Running {
-    hub: Arc<Hub>,
-    tasks: TaskTracker,
-}
-
-impl Running {
-    /// Tells the listeners nothing more, and waits until each has returned from the call it is in.
-    ///
-    /// # Panics
-    /// With what a handler panicked with that aborts the informer.
-    pub(super) async fn stop(self) {
-        self.hub.stop();
-        self.tasks.close();
-        self.tasks.wait().await;
-        let panic = lock(&self.hub.panic).take();
-        if let Some(panic) = panic {
-            std::panic::resume_unwind(panic);
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.hub.stop();
+/// What handlers took since the last event.
+impl Refresh for Hub {
+    fn refresh(&self) {
+        let state = self.state();
+        state.measured.iter().for_each(|measured| state.measure(measured, self.store.as_ref()));
+        state.listeners.iter().for_each(|listener| listener.refresh());
     }
 }
 

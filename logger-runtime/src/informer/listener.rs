@@ -1,7 +1,8 @@
 //! One listener of an informer: what waits for it, whether it has synced, and the handle to remove it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -10,14 +11,18 @@ use tokio::sync::watch;
 
 use super::backlog::{Backlog, Unheard};
 use super::event::{AnyObject, Event};
+use super::measured::{Measured, approximately};
 use super::options::{Delivery, Hearing, Overflow};
 use crate::key::ObjectKey;
+use crate::metrics::Gauge;
 
 /// One handler or stream, whatever the kind: so it is compiled once, and not for every kind.
-#[derive(Debug)]
 pub(super) struct Listener {
     pub(super) name: String,
     pub(super) resync: Option<Duration>,
+    /// How much waits; of those that were given a name, so that there are not ever more lines.
+    pending: OnceLock<Arc<dyn Gauge>>,
+    is_named: bool,
     overflow: Overflow,
     /// Who takes what waits may not come back for more, so a removal does not wait for that.
     is_stream: bool,
@@ -46,7 +51,7 @@ struct Stage {
 }
 
 impl Listener {
-    pub(super) fn new(name: String, hearing: &Hearing, is_stream: bool) -> Arc<Self> {
+    pub(super) fn new(name: String, is_named: bool, hearing: &Hearing, is_stream: bool) -> Arc<Self> {
         let (cap, overflow) = match hearing.delivery {
             Delivery::Coalesced => (0, Overflow::Coalesce),
             Delivery::EveryEvent { cap, overflow } => (cap.max(1), overflow),
@@ -55,6 +60,8 @@ impl Listener {
         Arc::new(Listener {
             name,
             resync: hearing.resync,
+            pending: OnceLock::new(),
+            is_named,
             overflow,
             is_stream,
             state: Mutex::new(state),
@@ -121,6 +128,20 @@ impl Listener {
         self.shut(state);
     }
 
+    /// Has what waits for it measured, if it was given a name.
+    pub(super) fn measure(&self, measured: &Measured) {
+        if self.is_named {
+            self.pending.get_or_init(|| measured.of_handler(&self.name));
+        }
+    }
+
+    /// Measures what waits for it now.
+    pub(super) fn refresh(&self) {
+        if let Some(gauge) = self.pending.get() {
+            gauge.set(approximately(self.pending()));
+        }
+    }
+
     pub(super) fn panicked(&self) {
         self.panics.fetch_add(1, Ordering::Relaxed);
     }
@@ -139,6 +160,7 @@ impl Listener {
         let waited = std::mem::replace(&mut state.backlog, Backlog::new(0));
         self.settle(state);
         drop(waited);
+        self.refresh();
     }
 
     /// Tells where it stands now, and wakes whoever takes what waits.
@@ -146,12 +168,13 @@ impl Listener {
         let is_in_sync = state.is_listed && state.out != Some(true) && state.backlog.initial() == 0 && !state.is_closed;
         let has_ended = state.is_closed && (self.is_stream || state.out.is_none());
         let is_to_wake = state.is_closed || state.out.is_none() && state.backlog.len() > 0;
-        self.stage.send_if_modified(|stage| {
+        let is_other = self.stage.send_if_modified(|stage| {
             let now = Stage { has_synced: stage.has_synced || is_in_sync, has_ended };
             std::mem::replace(stage, now) != now
         });
         drop(state);
-        if is_to_wake {
+        // Who takes what waits may have something to do when it has synced, too.
+        if is_to_wake || is_other {
             self.waker.wake();
         }
     }
@@ -159,6 +182,13 @@ impl Listener {
     /// What this lock guards is whole at every step, so a panic elsewhere does not spoil it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pending = Listener::pending(self);
+        f.debug_struct("Listener").field("name", &self.name).field("pending", &pending).finish_non_exhaustive()
     }
 }
 

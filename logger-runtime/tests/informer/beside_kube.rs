@@ -12,8 +12,9 @@ use kube::runtime::reflector::{ReflectHandle, store_shared};
 use kube::runtime::watcher::Event;
 use kube::runtime::{Controller, WatchStreamExt, watcher};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-use crate::world::{World, alive, map, run, settle, state, synced, told};
+use crate::world::{PATIENCE, World, map, run, settle, state, synced, told};
 
 type Reflected = std::pin::Pin<Box<dyn Stream<Item = watcher::Result<Event<ConfigMap>>> + Send>>;
 
@@ -161,15 +162,13 @@ async fn kubes_store_is_ready_when_it_has_all_that_was_there_also_where_nothing_
         }
         let informer = world.informer();
         let (mut trigger, store) = informer.for_kube().unwrap();
-        let before = alive();
-        run(&informer);
-        let triggered = tokio::spawn(async move {
-            let _ = futures::poll!(trigger.next());
-            (&mut trigger).collect::<Vec<_>>().await
-        });
-        store.wait_until_ready().await.unwrap();
-        assert_eq!((store.len(), alive()), (names.len(), before + 2));
-        triggered.abort();
+        let triggered = tokio::spawn(async move { (&mut trigger).collect::<Vec<_>>().await.len() });
+        assert!(store.wait_until_ready().now_or_never().is_none());
+        let (cancelled, _) = run(&informer);
+        timeout(PATIENCE, store.wait_until_ready()).await.unwrap().unwrap();
+        assert_eq!(store.len(), names.len());
+        cancelled.cancel();
+        assert_eq!(triggered.await.unwrap(), names.len());
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use logger_apiserver::{Fault, Verb};
-use logger_runtime::informer::{HandlerOptions, SharedInformer};
+use logger_runtime::informer::{Config, HandlerOptions, SharedInformer};
 
-use crate::world::{Heard, World, hear, hear_as, run, settle, told};
+use crate::world::{Heard, World, hear, hear_as, settle, synced, told};
 
 /// An informer that has synced with `gone` and `stays`, and a handler that heard of them.
 async fn follow_two(world: &World) -> (SharedInformer<ConfigMap>, Heard) {
@@ -125,29 +125,29 @@ async fn i19_a_watch_that_is_taken_up_again_brings_changes_that_are_not_initial(
     world.set("gone", 2).await;
     world.create("new", 1).await;
     world.delete("gone").await;
-    let mut said = Vec::new();
-    while said.last().is_none_or(|said| said != "delete gone=2") {
-        said.push(heard.next().await);
-    }
-    assert!(said.contains(&"add new=1".to_owned()), "{said:?}");
+    heard.all_of(&["update gone 1->2", "add new=1", "delete gone=2"]).await;
     assert_eq!(world.faults.count(Verb::List), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_no_list_is_an_error_and_retried() {
+async fn i18_who_asked_hears_of_every_error_and_may_panic() {
     let world = World::new();
     for text in ["{\"kind\": ", "<html>\n<body>hello</body></html>", "{}"] {
         world.faults.once(Verb::List, Fault::answer(200, text));
     }
     world.faults.once(Verb::List, Fault::torn("{\"apiVersion\": \"v1\", "));
-    let informer = world.informer();
-    run(&informer);
-    for count in 2..=4 {
-        world.faults.until(Verb::List, count).await;
-        let error = informer.last_error().expect("the list before was none");
+    let (tell, mut errors) = tokio::sync::mpsc::unbounded_channel();
+    let config = Config::default().on_error(move |error| {
+        tell.send(error.to_string()).unwrap();
+        panic!("it fails");
+    });
+    let informer = world.informer_with(config);
+    synced(&informer).await;
+    assert_eq!(informer.last_error(), None);
+    for _ in 0..4 {
+        let error = errors.try_recv().unwrap();
         assert!(error.starts_with("cannot list configmaps: "), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }
-    informer.wait_for_sync_within(crate::world::PATIENCE).await.unwrap();
-    assert_eq!(informer.last_error(), None);
+    assert!(errors.try_recv().is_err());
 }

@@ -9,4 +9,5 @@ mod lifecycle;
 mod resync;
 mod slow;
 mod states;
+mod told;
 mod world;

@@ -1,44 +1,67 @@
 //! Handlers that do not keep up: nobody waits for them, and what waits for them does not grow.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 
 use futures::StreamExt;
-use logger_runtime::informer::{Delivery, HandlerOptions, OnPanic, Overflow};
+use logger_runtime::informer::{Delivery, HandlerOptions, OnPanic, Overflow, SharedInformer};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::yield_now;
 
-use crate::world::{World, hear, hear_as, run, settle, synced, told};
-
-/// A handler that blocks its thread with each event until it is let go on; with `Err` it panics.
-fn blocked(world_gate: Receiver<Result<(), ()>>) -> impl FnMut(&logger_runtime::Event<Map>) -> String + Send + 'static {
-    move |event| match world_gate.recv() {
-        Ok(Ok(())) => told(event),
-        Ok(Err(())) => panic!("it fails"),
-        Err(_) => "let go".to_owned(),
-    }
-}
+use crate::world::{Heard, World, hear, hear_as, run, settle, synced, told};
 
 type Map = k8s_openapi::api::core::v1::ConfigMap;
 
-fn gate() -> (Sender<Result<(), ()>>, Receiver<Result<(), ()>>) {
-    channel()
+/// Lets a handler go on that blocks its thread with each event, and tells when it is in a call. While it is, the paused clock
+/// does not move.
+struct Gate {
+    open: Sender<Result<(), ()>>,
+    entered: UnboundedReceiver<()>,
+}
+
+impl Gate {
+    fn let_go(&self) {
+        self.open.send(Ok(())).unwrap();
+    }
+
+    fn let_panic(&self) {
+        self.open.send(Err(())).unwrap();
+    }
+
+    async fn is_entered(&mut self) {
+        self.entered.recv().await.unwrap();
+    }
+}
+
+/// A handler that blocks its thread with each event until it is let go on.
+fn blocked(informer: &SharedInformer<Map>) -> (Gate, Heard) {
+    let ((open, gate), (enter, entered)) = (channel::<Result<(), ()>>(), unbounded_channel());
+    let heard = hear_as(informer, HandlerOptions::new().blocking(), move |event| {
+        drop(enter.send(()));
+        match gate.recv() {
+            Ok(Err(())) => panic!("it fails"),
+            _ => told(event),
+        }
+    });
+    (Gate { open, entered }, heard)
 }
 
 #[tokio::test(start_paused = true)]
 async fn i04_i23_a_handler_that_blocks_delays_nobody_and_is_called_once_at_a_time() {
     let world = World::new();
     let informer = world.following(&["a"]).await;
-    let (open, closed) = gate();
-    let mut slow = hear_as(&informer, HandlerOptions::new().blocking(), blocked(closed));
+    let (mut gate, mut slow) = blocked(&informer);
     let mut quick = hear(&informer);
     quick.these(&["add a=1 (initial)"]).await;
+    gate.is_entered().await;
     for state in 2..100 {
         world.set("a", state).await;
         quick.these(&[&format!("update a {}->{state}", state - 1)]).await;
     }
     assert_eq!(slow.now(), [""; 0]);
     assert_eq!(slow.registration.pending(), 1, "however often the object changed");
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     slow.these(&["add a=1 (initial)"]).await;
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     slow.these(&["update a 1->99"]).await;
 }
 
@@ -46,16 +69,16 @@ async fn i04_i23_a_handler_that_blocks_delays_nobody_and_is_called_once_at_a_tim
 async fn i06_a_handler_has_synced_when_it_returned_from_its_last_initial_object() {
     let world = World::new();
     let informer = world.following(&["a", "b"]).await;
-    let (open, closed) = gate();
-    let mut slow = hear_as(&informer, HandlerOptions::new().blocking(), blocked(closed));
+    let (mut gate, mut slow) = blocked(&informer);
     let quick = hear(&informer);
     quick.registration.wait_for_sync().await.unwrap();
-    open.send(Ok(())).unwrap();
+    gate.is_entered().await;
+    gate.let_go();
+    gate.is_entered().await;
     slow.next().await;
-    settle().await;
     assert!(informer.has_synced(), "the informer does not wait for it");
     assert_eq!((slow.registration.has_synced(), slow.registration.pending()), (false, 0), "it is in its last call");
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     slow.registration.wait_for_sync().await.unwrap();
     assert!(slow.registration.has_synced());
 }
@@ -91,13 +114,12 @@ async fn i06_initial_objects_that_go_before_they_are_heard_of_are_not_waited_for
 async fn i21_a_handler_that_panics_is_counted_and_goes_on_and_syncs() {
     let world = World::new();
     let informer = world.following(&["a"]).await;
-    let (open, closed) = gate();
-    let mut panics = hear_as(&informer, HandlerOptions::new().blocking(), blocked(closed));
+    let (gate, mut panics) = blocked(&informer);
     let mut other = hear(&informer);
-    open.send(Err(())).unwrap();
+    gate.let_panic();
     panics.registration.wait_for_sync().await.unwrap();
     assert_eq!(panics.registration.panics(), 1);
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     world.set("a", 2).await;
     panics.these(&["update a 1->2"]).await;
     other.these(&["add a=1 (initial)", "update a 1->2"]).await;
@@ -153,7 +175,7 @@ async fn i22_who_asks_hears_of_every_event_up_to_a_cap() {
         world.set("a", state).await;
         settle().await;
     }
-    let mut heard = async |events: &mut logger_runtime::informer::Events<Map>| {
+    let heard = async |events: &mut logger_runtime::informer::Events<Map>| {
         let mut heard = Vec::new();
         while let Some(Some(event)) = futures::FutureExt::now_or_never(events.next()) {
             heard.push(told(&event));
@@ -173,15 +195,15 @@ async fn i20_a_handler_that_is_in_a_call_is_waited_for_at_the_end() {
     let world = World::new();
     world.create("a", 1).await;
     let informer = world.informer();
-    let (open, closed) = gate();
-    let mut slow = hear_as(&informer, HandlerOptions::new().blocking(), blocked(closed));
+    let (mut gate, mut slow) = blocked(&informer);
     let (cancelled, running) = run(&informer);
-    informer.wait_for_sync().await;
-    settle().await;
+    gate.is_entered().await;
     cancelled.cancel();
-    settle().await;
+    for _ in 0..10 {
+        yield_now().await;
+    }
     assert!(!running.is_finished());
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     running.await.unwrap();
     slow.these(&["add a=1 (initial)"]).await;
 }
@@ -190,12 +212,11 @@ async fn i20_a_handler_that_is_in_a_call_is_waited_for_at_the_end() {
 async fn i08_a_removal_is_acknowledged_when_the_call_has_returned() {
     let world = World::new();
     let informer = world.following(&["a", "b"]).await;
-    let (open, closed) = gate();
-    let mut slow = hear_as(&informer, HandlerOptions::new().blocking(), blocked(closed));
-    settle().await;
+    let (mut gate, mut slow) = blocked(&informer);
+    gate.is_entered().await;
     let mut removed = Box::pin(slow.registration.remove());
     assert!(futures::poll!(&mut removed).is_pending());
-    open.send(Ok(())).unwrap();
+    gate.let_go();
     removed.await;
     slow.registration.remove().await;
     slow.next().await;

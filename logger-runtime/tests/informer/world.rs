@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use logger_apiserver::{ApiServer, Faults};
-use logger_runtime::informer::{Event, HandlerOptions, Registration, SharedInformer};
+use logger_runtime::informer::{Config, Event, HandlerOptions, Registration, SharedInformer};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -41,6 +41,11 @@ impl World {
     /// An informer at the end of the line.
     pub(crate) fn informer(&self) -> SharedInformer<ConfigMap> {
         SharedInformer::new(Api::namespaced(self.client(), "default"))
+    }
+
+    /// The same, told more.
+    pub(crate) fn informer_with(&self, config: Config<ConfigMap>) -> SharedInformer<ConfigMap> {
+        SharedInformer::with_config([Api::namespaced(self.client(), "default")], config)
     }
 
     /// An informer that has synced with these objects, each in state 1.
