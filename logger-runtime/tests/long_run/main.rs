@@ -28,10 +28,10 @@ const NAMESPACES: [&str; 3] = ["a", "b", "c"];
 const ROUND: Duration = Duration::from_secs(15 * 60);
 
 /// How many rounds there are unless told.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 4;
 
 /// After so many rounds memory is as large as it gets.
-const WARM: usize = 4;
+const WARM: usize = 2;
 
 #[tokio::test(start_paused = true)]
 async fn after_hours_of_churn_and_faults_stores_and_handlers_equal_the_server() {
