@@ -1,0 +1,178 @@
+//! A check in progress: its variables filled in, its answers taken down
+
+use std::{collections::BTreeMap, time::Duration};
+
+use http::{Request, StatusCode, header};
+use kube::{Client, client::Body};
+use libtest_mimic::Failed;
+use serde_json::{Value, json};
+
+use crate::{
+    answers::Answer,
+    names::{Names, at},
+    topic::{Check, Step},
+};
+
+/// How often a request is sent again until its answer is the one that is waited for, and how long between.
+const TRIES: usize = 200;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What came back.
+struct Response {
+    code: StatusCode,
+    headers: BTreeMap<String, String>,
+    /// JSON, the events of a watch, or text.
+    body: Value,
+}
+
+/// Sends the requests of a check and returns what was answered, with stable names.
+pub(crate) async fn run(client: &Client, check: &Check) -> Result<Vec<Answer>, Failed> {
+    let namespace = namespace(&check.name);
+    let mut variables = check.variables.clone();
+    variables.insert("cm".to_owned(), "/api/v1/namespaces/$ns/configmaps".to_owned());
+    let made = json!({ "metadata": { "name": namespace } });
+    send(client, "POST", "/api/v1/namespaces", &BTreeMap::new(), &made).await?;
+    // Variables may be made of the namespace.
+    for value in variables.values_mut() {
+        *value = value.replace("$ns", &namespace);
+    }
+    let mut names = Names::of(&namespace);
+    variables.insert("ns".to_owned(), namespace);
+    let mut answers = Vec::new();
+    for (index, step) in check.steps.iter().enumerate() {
+        let told = |error: Failed| {
+            let why = error.message().unwrap_or_default();
+            Failed::from(format!("step {} ({} {}): {why}", index + 1, step.verb, step.path))
+        };
+        let response = perform(client, step, &variables).await.map_err(told)?;
+        for (name, place) in &step.with.keep {
+            let value =
+                at(&response.body, place).ok_or_else(|| told(format!("no {place} in {}", response.body).into()))?;
+            variables.insert(name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        }
+        let answer = answer(step, response, &mut names);
+        if !step.with.silent {
+            answers.push(answer);
+        }
+    }
+    Ok(answers)
+}
+
+/// The namespace of a check.
+fn namespace(check: &str) -> String {
+    let mut name = check.replace("::", "-").replace('_', "-");
+    name.truncate(name.floor_char_boundary(50));
+    name.trim_end_matches('-').to_owned()
+}
+
+async fn perform(client: &Client, step: &Step, variables: &BTreeMap<String, String>) -> Result<Response, Failed> {
+    let (method, content_type) = match step.verb.as_str() {
+        "MERGE" => ("PATCH", "application/merge-patch+json"),
+        "JSON" => ("PATCH", "application/json-patch+json"),
+        "STRATEGIC" => ("PATCH", "application/strategic-merge-patch+json"),
+        "APPLY" => ("PATCH", "application/apply-patch+yaml"),
+        "WATCH" => ("GET", ""),
+        verb => (verb, "application/json"),
+    };
+    let mut path = filled(&step.path, variables);
+    if step.verb == "WATCH" {
+        let and = if path.contains('?') { '&' } else { '?' };
+        path = format!("{path}{and}watch=1&timeoutSeconds=1");
+    }
+    let mut headers = BTreeMap::from([("user-agent".to_owned(), "conformance/1.0".to_owned())]);
+    if !step.with.body.is_null() && !content_type.is_empty() {
+        headers.insert("content-type".to_owned(), content_type.to_owned());
+    }
+    for (name, value) in &step.with.headers {
+        headers.insert(name.to_lowercase(), filled(value, variables));
+    }
+    let body = filled_in(&step.with.body, variables);
+    for _ in 0..TRIES {
+        let response = send(client, method, &path, &headers, &body).await?;
+        let holds = |(place, value): (&String, &Value)| match place.as_str() {
+            "code" => *value == json!(response.code.as_u16()),
+            place => at(&response.body, place) == Some(value),
+        };
+        if step.with.until.iter().all(holds) {
+            return Ok(response);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Err("the answer that is waited for never came".into())
+}
+
+async fn send(
+    client: &Client,
+    method: &str,
+    path: &str,
+    headers: &BTreeMap<String, String>,
+    body: &Value,
+) -> Result<Response, Failed> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let body = match body {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.clone().into_bytes(),
+        json => serde_json::to_vec(json)?,
+    };
+    let response = client.send(request.body(Body::from(body))?).await?;
+    let code = response.status();
+    let kept = [header::CONTENT_TYPE, header::RETRY_AFTER, header::WARNING, header::ALLOW];
+    let kept = kept.iter().filter_map(|name| {
+        let values: Vec<_> = response.headers().get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+        (!values.is_empty()).then(|| (name.to_string(), values.join(", ")))
+    });
+    let headers = kept.collect();
+    let body = response.into_body().collect_bytes().await?;
+    Ok(Response { code, headers, body: read(path, &String::from_utf8_lossy(&body)) })
+}
+
+fn read(path: &str, body: &str) -> Value {
+    if path.contains("watch=") {
+        let events: Result<Vec<Value>, _> = body.lines().map(serde_json::from_str).collect();
+        if let Ok(mut events) = events {
+            events.retain(|event| !is_passing_bookmark(event));
+            return Value::Array(events);
+        }
+    }
+    serde_json::from_str(body).unwrap_or_else(|_| json!(body))
+}
+
+/// Bookmarks that end nothing come by the clock of the server, not of the request.
+fn is_passing_bookmark(event: &Value) -> bool {
+    event["type"] == "BOOKMARK" && event["object"]["metadata"].get("annotations").is_none()
+}
+
+fn answer(step: &Step, response: Response, names: &mut Names) -> Answer {
+    let mut body = response.body;
+    names.name(&mut body, step.with.managed);
+    if !step.with.show.is_empty() {
+        let shown = step.with.show.iter().map(|place| (place.clone(), at(&body, place).cloned().unwrap_or_default()));
+        body = Value::Object(shown.collect());
+    }
+    let headers = response.headers.into_iter().map(|(name, value)| (name, names.text(&value)));
+    // What nearly all say goes without saying.
+    let headers = headers.filter(|(name, value)| name != "content-type" || value != "application/json").collect();
+    Answer { request: format!("{} {}", step.verb, step.path), code: response.code.as_u16(), headers, body }
+}
+
+/// A text with `$name` put in, the longest names first.
+fn filled(text: &str, variables: &BTreeMap<String, String>) -> String {
+    let mut names: Vec<&String> = variables.keys().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    names.into_iter().fold(text.to_owned(), |text, name| text.replace(&format!("${name}"), &variables[name]))
+}
+
+fn filled_in(value: &Value, variables: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::String(text) => Value::String(filled(text, variables)),
+        Value::Array(items) => items.iter().map(|item| filled_in(item, variables)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (filled(name, variables), filled_in(value, variables)));
+            Value::Object(fields.collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Where the server in memory is known to answer otherwise than the real one, and why
+
+use std::{collections::BTreeMap, error::Error, fmt, fs};
+
+use serde::Deserialize;
+
+use crate::topic::Topic;
+
+/// The reasons, by check.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Differences {
+    /// How it is to stay.
+    accepted: BTreeMap<String, String>,
+    /// What is wrong, and to be done.
+    open: BTreeMap<String, String>,
+    #[serde(skip)]
+    checks: usize,
+}
+
+impl Differences {
+    /// Reads them, and refuses one that is about no check.
+    pub(crate) fn read(topics: &[Topic]) -> Result<Self, Box<dyn Error>> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/differences.yaml");
+        let mut differences: Self = serde_saphyr::from_str(&fs::read_to_string(path)?)?;
+        let checks: Vec<&String> = topics.iter().flat_map(|topic| &topic.checks).map(|check| &check.name).collect();
+        differences.checks = checks.len();
+        match differences.accepted.keys().chain(differences.open.keys()).find(|name| !checks.contains(name)) {
+            Some(name) => Err(format!("differences.yaml: there is no check {name}").into()),
+            None => Ok(differences),
+        }
+    }
+
+    pub(crate) fn of(&self, check: &str) -> Option<&String> {
+        self.accepted.get(check).or_else(|| self.open.get(check))
+    }
+}
+
+impl fmt::Display for Differences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (accepted, open) = (self.accepted.len(), self.open.len());
+        write!(f, "{} checks, of which {accepted} differ as accepted and {open} are open", self.checks)
+    }
+}
