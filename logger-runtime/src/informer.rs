@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ::kube::Api;
-use futures::StreamExt;
 use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 

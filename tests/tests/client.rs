@@ -148,7 +148,7 @@ async fn an_answer_that_breaks_off_is_an_error() {
 #[tokio::test(start_paused = true)]
 async fn malformed_json_is_an_error_that_says_who_answered() {
     for text in ["{\"apiVersion\": ", "<html>\n<body>log in first</body></html>", ""] {
-        let error = reading(Fault::answer(200, text.into())).await;
+        let error = reading(Fault::answer(200, text)).await;
         assert!(matches!(error.kube_error(), Some(kube::Error::SerdeError(_))), "{error}");
         let text = error.to_string();
         assert!(text.contains("line 1 column"), "{text}");

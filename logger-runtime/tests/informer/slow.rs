@@ -36,7 +36,7 @@ impl Gate {
 fn blocked(informer: &SharedInformer<Map>) -> (Gate, Heard) {
     let ((open, gate), (enter, entered)) = (channel::<Result<(), ()>>(), unbounded_channel());
     let heard = hear_as(informer, HandlerOptions::new().blocking(), move |event| {
-        drop(enter.send(()));
+        let _ = enter.send(());
         match gate.recv() {
             Ok(Err(())) => panic!("it fails"),
             _ => told(event),

@@ -52,7 +52,7 @@ impl Synced {
         let counted = Arc::clone(&updated);
         informer.add_event_handler(move |event| {
             counted.fetch_add(usize::from(matches!(event, Event::Updated { .. })), Ordering::Relaxed);
-        });
+        })?;
         factory.start();
         factory.wait_for_sync(DEADLINE).await?;
         Ok(Synced { _factory: factory, informer, updated })

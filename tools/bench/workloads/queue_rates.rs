@@ -47,7 +47,8 @@ fn key(number: usize) -> ObjectKey {
 
 /// Everything is added, worked on and drained, once.
 fn run(load: &Load, keys: &[ObjectKey]) {
-    let runtime = Builder::new_multi_thread().worker_threads(load.workers).enable_time().build().expect("threads start");
+    let runtime =
+        Builder::new_multi_thread().worker_threads(load.workers).enable_time().build().expect("threads start");
     let (start, before) = (Instant::now(), computed());
     let queue = WorkQueue::new();
     let workers: Vec<_> = (0..load.workers).map(|_| runtime.spawn(work(queue.clone()))).collect();
