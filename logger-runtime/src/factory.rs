@@ -129,7 +129,7 @@ impl InformerFactory {
         let informer = informer.expect("the entry of a kind holds its informer").clone();
         for index in indexes {
             // The same ones are asked for again and again; one that was stopped keeps no other, and looks at every object.
-            drop(informer.add_index(index.clone()));
+            drop(informer.add_index(*index));
         }
         informer
     }

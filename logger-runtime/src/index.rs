@@ -4,9 +4,14 @@ mod kept;
 
 use std::fmt;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::marker::PhantomData;
 
 pub(crate) use kept::{AnyKept, Kept};
+
+/// The function of an index: any that gives the values of an object.
+pub trait IndexFunction<K, V>: Fn(&K) -> Vec<V> + Send + Sync + 'static {}
+
+impl<K, V, F: Fn(&K) -> Vec<V> + Send + Sync + 'static> IndexFunction<K, V> for F {}
 
 /// What objects can be found by: such as a `String`, a number, an enum, or a tuple of these.
 pub trait IndexValue: Eq + Hash + Clone + Send + Sync + 'static {}
@@ -38,18 +43,13 @@ impl<V: Eq + Hash + Clone + Send + Sync + 'static> IndexValue for V {}
 /// - it is asked for an object when that comes, when it changes and when it goes, and never when the index is read.
 ///
 /// The function must give the same values for the same object, and must not ask the store that it is an index of.
-pub struct Index<K, V = String> {
+///
+/// `F` is the function: a plain one unless the index was made [of a closure](Self::with).
+pub struct Index<K, V = String, F = fn(&K) -> Vec<V>> {
     name: &'static str,
-    values: Values<K, V>,
+    values: F,
+    of: PhantomData<fn(&K) -> V>,
 }
-
-/// A plain function where it can be one, since constants hold no closures.
-enum Values<K, V> {
-    Function(fn(&K) -> Vec<V>),
-    Closure(Arc<Closure<K, V>>),
-}
-
-type Closure<K, V> = dyn Fn(&K) -> Vec<V> + Send + Sync;
 
 /// An index that a store does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,12 +65,14 @@ pub enum IndexError {
 impl<K, V> Index<K, V> {
     /// The index of this name; a store has one of each name.
     pub const fn new(name: &'static str, values: fn(&K) -> Vec<V>) -> Self {
-        Index { name, values: Values::Function(values) }
+        Index { name, values, of: PhantomData }
     }
+}
 
+impl<K, V, F: Fn(&K) -> Vec<V>> Index<K, V, F> {
     /// The same, by a closure.
-    pub fn with(name: &'static str, values: impl Fn(&K) -> Vec<V> + Send + Sync + 'static) -> Self {
-        Index { name, values: Values::Closure(Arc::new(values)) }
+    pub const fn with(name: &'static str, values: F) -> Self {
+        Index { name, values, of: PhantomData }
     }
 
     /// Its name.
@@ -80,24 +82,19 @@ impl<K, V> Index<K, V> {
 
     /// Under which values an object is found.
     pub fn values(&self, object: &K) -> Vec<V> {
-        match &self.values {
-            Values::Function(values) => values(object),
-            Values::Closure(values) => values(object),
-        }
+        (self.values)(object)
     }
 }
 
-impl<K, V> Clone for Index<K, V> {
+impl<K, V, F: Clone> Clone for Index<K, V, F> {
     fn clone(&self) -> Self {
-        let values = match &self.values {
-            Values::Function(values) => Values::Function(*values),
-            Values::Closure(values) => Values::Closure(Arc::clone(values)),
-        };
-        Index { name: self.name, values }
+        Index { name: self.name, values: self.values.clone(), of: PhantomData }
     }
 }
 
-impl<K, V> fmt::Debug for Index<K, V> {
+impl<K, V, F: Copy> Copy for Index<K, V, F> {}
+
+impl<K, V, F> fmt::Debug for Index<K, V, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Index").field("name", &self.name).finish_non_exhaustive()
     }

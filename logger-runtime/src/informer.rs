@@ -22,7 +22,7 @@ use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 
 use crate::factory::SyncError;
-use crate::index::{Index, IndexError, IndexValue};
+use crate::index::{Index, IndexError, IndexFunction, IndexValue};
 use crate::lister::Lister;
 use crate::object::{ApiObject, resource};
 use crate::store::Store;
@@ -130,7 +130,11 @@ impl<K: ApiObject> SharedInformer<K> {
     ///
     /// # Errors
     /// There is an index of this name, or the informer was stopped.
-    pub fn add_index<V: IndexValue>(&self, index: Index<K, V>) -> Result<(), IndexError> {
+    pub fn add_index<V, F>(&self, index: Index<K, V, F>) -> Result<(), IndexError>
+    where
+        V: IndexValue,
+        F: IndexFunction<K, V>,
+    {
         self.0.store.add_index(index)
     }
 

@@ -43,7 +43,7 @@ pub use generic::GenericClient;
 #[cfg(feature = "informers")]
 pub use generic::{GenericInformer, GenericLister};
 #[cfg(feature = "informers")]
-pub use index::{Index, IndexError, IndexValue};
+pub use index::{Index, IndexError, IndexFunction, IndexValue};
 #[cfg(feature = "informers")]
 pub use informer::{AnyObject, Event, HandlerOptions, Registration, SharedInformer};
 pub use key::ObjectKey;

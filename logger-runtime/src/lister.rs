@@ -92,18 +92,20 @@ impl<K: ApiObject> Lister<K> {
     }
 
     /// The objects that are found under this value. Where the store does not keep this index, every object is looked at.
-    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    pub fn by_index<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         self.store.by_index(index, value)
     }
 
     /// Those of them whose labels match.
-    pub fn by_index_matching<V, Q>(&self, index: &Index<K, V>, value: &Q, selector: &Selector) -> Vec<Arc<K>>
+    pub fn by_index_matching<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q, selector: &Selector) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         self.store.by_index_if(index, value, |object| matches(object, selector))
@@ -147,9 +149,10 @@ impl<K: ApiObject> NamespaceLister<K> {
     }
 
     /// The objects of the namespace that are found under this value. Those of other namespaces under it are looked at.
-    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    pub fn by_index<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         self.store.by_index_if(index, value, |object| namespace_of(object) == self.namespace)

@@ -12,6 +12,7 @@ mod tests;
 
 use std::any::Any;
 use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -19,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use kube::Resource;
 use kube::core::{Selector, SelectorExt};
 
-use crate::index::{AnyKept, Index, IndexError, IndexValue, Kept};
+use crate::index::{AnyKept, Index, IndexError, IndexFunction, IndexValue, Kept};
 use crate::key::ObjectKey;
 
 pub use gate::WriteGate;
@@ -27,7 +28,7 @@ pub use overlay::WriteOverlay;
 pub use progress::WaitError;
 pub(crate) use receive::Change;
 use table::Table;
-pub(crate) use table::{fit, name_of, namespace_of};
+pub(crate) use table::{fit, key_of, name_of, namespace_of, put};
 
 /// The objects of a kind as an informer last saw them. Cloning gives another handle on the same store.
 ///
@@ -89,14 +90,20 @@ impl<K> fmt::Debug for Store<K> {
 }
 
 /// Of two objects of one namespace and name the last stays.
-impl<K: Resource + 'static, O: Into<Arc<K>>> FromIterator<O> for Store<K> {
-    fn from_iter<I: IntoIterator<Item = O>>(objects: I) -> Self {
+impl<K: Resource> FromIterator<Arc<K>> for Store<K> {
+    fn from_iter<I: IntoIterator<Item = Arc<K>>>(objects: I) -> Self {
         let store = Store::default();
         {
             let mut all = store.write();
-            objects.into_iter().for_each(|object| drop(all.table.insert(object.into())));
+            objects.into_iter().for_each(|object| drop(all.table.insert(object)));
         }
         store
+    }
+}
+
+impl<K: Resource> FromIterator<K> for Store<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(objects: I) -> Self {
+        objects.into_iter().map(Arc::new).collect()
     }
 }
 
@@ -120,10 +127,7 @@ impl<K: Resource + 'static> Store<K> {
 
     /// All objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        let objects = self.read();
-        let mut all = Vec::with_capacity(objects.table.len());
-        all.extend(objects.table.all().cloned());
-        all
+        self.read().table.all().cloned().collect()
     }
 
     /// All objects whose labels match.
@@ -186,7 +190,11 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
     ///
     /// # Errors
     /// There is an index of this name, or the informer was stopped.
-    pub fn add_index<V: IndexValue>(&self, index: Index<K, V>) -> Result<(), IndexError> {
+    pub fn add_index<V, F>(&self, index: Index<K, V, F>) -> Result<(), IndexError>
+    where
+        V: IndexValue,
+        F: IndexFunction<K, V>,
+    {
         let _writing = self.writing();
         if self.0.progress.is_stopped() {
             return Err(IndexError::Stopped(index.name()));
@@ -206,18 +214,20 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
 
     /// The objects that are found under this value. Where the store does not keep an index of this name and type, every
     /// object is looked at.
-    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    pub fn by_index<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         self.by_index_if(index, value, |_| true)
     }
 
     /// The keys of the objects that are found under this value, by namespace and name.
-    pub fn index_keys<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<ObjectKey>
+    pub fn index_keys<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<ObjectKey>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         let mut keys: Vec<_> =
@@ -227,18 +237,31 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
     }
 
     /// The values under which an object is found, each once.
-    pub fn index_values<V: IndexValue>(&self, index: &Index<K, V>) -> Vec<V> {
+    pub fn index_values<V, F>(&self, index: &Index<K, V, F>) -> Vec<V>
+    where
+        V: IndexValue,
+        F: Fn(&K) -> Vec<V>,
+    {
         let objects = self.read();
         match objects.kept(index) {
             Some(kept) => kept.values().cloned().collect(),
-            None => Kept::new(index.clone(), objects.table.all()).values().cloned().collect(),
+            None => {
+                let values: HashSet<_> = objects.table.all().flat_map(|object| index.values(object)).collect();
+                values.into_iter().collect()
+            }
         }
     }
 
     /// The objects under this value that pass.
-    pub(crate) fn by_index_if<V, Q>(&self, index: &Index<K, V>, value: &Q, passes: impl Fn(&K) -> bool) -> Vec<Arc<K>>
+    pub(crate) fn by_index_if<V, F, Q>(
+        &self,
+        index: &Index<K, V, F>,
+        value: &Q,
+        passes: impl Fn(&K) -> bool,
+    ) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         let objects = self.read();
@@ -251,7 +274,11 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
 }
 
 impl<K: Resource + Send + Sync + 'static> Objects<K> {
-    fn kept<V: IndexValue>(&self, index: &Index<K, V>) -> Option<&Kept<K, V>> {
+    fn kept<V, F>(&self, index: &Index<K, V, F>) -> Option<&Kept<K, V>>
+    where
+        V: IndexValue,
+        F: Fn(&K) -> Vec<V>,
+    {
         let kept = self.indexes.iter().find(|kept| kept.name() == index.name())?;
         let kept: &dyn Any = kept.as_ref();
         kept.downcast_ref()

@@ -11,8 +11,8 @@ use hashbrown::hash_map::EntryRef;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_table};
 use kube::Resource;
 
-use super::{Index, IndexValue};
-use crate::store::{fit, name_of, namespace_of};
+use super::{Index, IndexFunction, IndexValue};
+use crate::store::{fit, key_of, name_of, namespace_of, put};
 
 /// A kept index, whatever its values are.
 pub(crate) trait AnyKept<K>: Any + Send + Sync {
@@ -24,7 +24,8 @@ pub(crate) trait AnyKept<K>: Any + Send + Sync {
 
 /// An index with the objects that are found in it.
 pub(crate) struct Kept<K, V> {
-    index: Index<K, V>,
+    name: &'static str,
+    values: Box<dyn IndexFunction<K, V>>,
     /// No value is without objects.
     found: HashMap<V, Found<K>>,
     /// Hashes the keys of objects.
@@ -38,11 +39,14 @@ enum Found<K> {
 }
 
 impl<K: Resource, V: IndexValue> Kept<K, V> {
-    pub(crate) fn new<'a>(index: Index<K, V>, objects: impl Iterator<Item = &'a Arc<K>>) -> Self
+    pub(crate) fn new<'a, F>(index: Index<K, V, F>, objects: impl Iterator<Item = &'a Arc<K>>) -> Self
     where
         K: 'a,
+        F: IndexFunction<K, V>,
     {
-        let mut kept = Kept { index, found: HashMap::new(), hasher: DefaultHashBuilder::default() };
+        let Index { name, values, .. } = index;
+        let hasher = DefaultHashBuilder::default();
+        let mut kept = Kept { name, values: Box::new(values), found: HashMap::new(), hasher };
         objects.for_each(|object| kept.insert(object));
         kept
     }
@@ -61,8 +65,8 @@ impl<K: Resource, V: IndexValue> Kept<K, V> {
     }
 
     fn values_of(&self, object: &K) -> Vec<V> {
-        catch_unwind(AssertUnwindSafe(|| self.index.values(object))).unwrap_or_else(|_| {
-            let (index, namespace, name) = (self.index.name(), namespace_of(object), name_of(object));
+        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
+            let (index, namespace, name) = (self.name, namespace_of(object), name_of(object));
             tracing::error!(index, namespace, name, "the index's function panicked: the object is not found in it");
             Vec::new()
         })
@@ -93,17 +97,13 @@ impl<K: Resource, V: IndexValue> Kept<K, V> {
 
 impl<K: Resource + Send + Sync + 'static, V: IndexValue> AnyKept<K> for Kept<K, V> {
     fn name(&self) -> &'static str {
-        self.index.name()
+        self.name
     }
 
     fn changed(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
         new.into_iter().for_each(|new| self.insert(new));
         old.into_iter().for_each(|old| self.remove(old));
     }
-}
-
-fn key<K: Resource>(object: &Arc<K>) -> (&str, &str) {
-    (namespace_of(object.as_ref()), name_of(object.as_ref()))
 }
 
 impl<K: Resource> Found<K> {
@@ -115,22 +115,15 @@ impl<K: Resource> Found<K> {
     }
 
     fn insert(&mut self, object: Arc<K>, hasher: &DefaultHashBuilder) {
-        let rehash = |object: &Arc<K>| hasher.hash_one(key(object));
-        let hash = rehash(&object);
         match self {
-            Found::One(known) if key(known) == key(&object) => *known = object,
+            Found::One(known) if key_of(known) == key_of(&object) => *known = object,
             Found::One(known) => {
                 let mut objects = HashTable::new();
-                objects.insert_unique(rehash(known), Arc::clone(known), rehash);
-                objects.insert_unique(hash, object, rehash);
+                put(&mut objects, Arc::clone(known), hasher);
+                put(&mut objects, object, hasher);
                 *self = Found::Many(objects);
             }
-            Found::Many(objects) => match objects.find_mut(hash, |known| key(known) == key(&object)) {
-                Some(known) => *known = object,
-                None => {
-                    objects.insert_unique(hash, object, rehash);
-                }
-            },
+            Found::Many(objects) => drop(put(objects, object, hasher)),
         }
     }
 
@@ -140,9 +133,9 @@ impl<K: Resource> Found<K> {
             Found::One(known) => Arc::ptr_eq(known, object),
             Found::Many(objects) => {
                 let is_it = |known: &Arc<K>| Arc::ptr_eq(known, object);
-                if let Ok(known) = objects.find_entry(hasher.hash_one(key(object)), is_it) {
+                if let Ok(known) = objects.find_entry(hasher.hash_one(key_of(object)), is_it) {
                     known.remove();
-                    fit(objects, |object| hasher.hash_one(key(object)));
+                    fit(objects, |object| hasher.hash_one(key_of(object)));
                 }
                 objects.is_empty()
             }

@@ -11,7 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use kube::Resource;
 use tokio::time::Instant;
 
-use super::{Store, name_of, namespace_of};
+use super::{Store, key_of, name_of, namespace_of};
 use crate::index::{Index, IndexValue};
 use crate::key::ObjectKey;
 use crate::version;
@@ -159,9 +159,10 @@ impl<K: Resource + 'static> WriteOverlay<K> {
 
 impl<K: Resource + Send + Sync + 'static> WriteOverlay<K> {
     /// The objects that are found under this value.
-    pub fn by_index<V, Q>(&self, index: &Index<K, V>, value: &Q) -> Vec<Arc<K>>
+    pub fn by_index<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
+        F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         let is_found = |object: &K| index.values(object).iter().any(|found| found.borrow() == value);
@@ -172,7 +173,7 @@ impl<K: Resource + Send + Sync + 'static> WriteOverlay<K> {
 impl<K: Resource> Written<K> {
     fn get(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
         let hash = self.hasher.hash_one((namespace, name));
-        self.writes.find(hash, |write| key(&write.object) == (namespace, name)).map(|write| &write.object)
+        self.writes.find(hash, |write| key_of(&write.object) == (namespace, name)).map(|write| &write.object)
     }
 
     fn get_like(&self, object: &K) -> Option<&Arc<K>> {
@@ -183,12 +184,12 @@ impl<K: Resource> Written<K> {
         self.count += 1;
         let Written { writes, hasher, count } = self;
         let write = Write { object, at: Instant::now(), nth: *count };
-        let hash = hasher.hash_one(key(&write.object));
-        match writes.find_mut(hash, |known| key(&known.object) == key(&write.object)) {
+        let hash = hasher.hash_one(key_of(&write.object));
+        match writes.find_mut(hash, |known| key_of(&known.object) == key_of(&write.object)) {
             Some(known) if is_newer(&known.object, &write.object) => {}
             Some(known) => *known = write,
             None => {
-                writes.insert_unique(hash, write, |write| hasher.hash_one(key(&write.object)));
+                writes.insert_unique(hash, write, |write| hasher.hash_one(key_of(&write.object)));
             }
         }
         if writes.len() > capacity
@@ -200,14 +201,10 @@ impl<K: Resource> Written<K> {
 
     fn remove(&mut self, namespace: &str, name: &str) {
         let hash = self.hasher.hash_one((namespace, name));
-        if let Ok(write) = self.writes.find_entry(hash, |write| key(&write.object) == (namespace, name)) {
+        if let Ok(write) = self.writes.find_entry(hash, |write| key_of(&write.object) == (namespace, name)) {
             write.remove();
         }
     }
-}
-
-fn key<K: Resource>(object: &Arc<K>) -> (&str, &str) {
-    (namespace_of(object.as_ref()), name_of(object.as_ref()))
 }
 
 fn version_of<K: Resource>(object: &Arc<K>) -> &str {

@@ -1,4 +1,4 @@
-//! Objects by namespace and name. Their names are read from the objects: nothing is held beside them but a pointer.
+//! Objects by namespace and name. Their names are read from the objects: nothing is held beside them but pointers.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -26,15 +26,22 @@ pub(crate) fn fit<T>(table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
     }
 }
 
+/// The key of an object, read from it.
+pub(crate) fn key_of<K: Resource>(object: &Arc<K>) -> (&str, &str) {
+    (namespace_of(object.as_ref()), name_of(object.as_ref()))
+}
+
 /// One object of each namespace and name, in no order.
+///
+/// Two pointers to each: one found by its whole key in one step, which is what most ask for, and one among those of its namespace.
 #[derive(Debug)]
 pub(super) struct Table<K> {
+    objects: HashTable<Arc<K>>,
     namespaces: HashTable<Namespace<K>>,
-    len: usize,
     hasher: DefaultHashBuilder,
 }
 
-/// The objects of a namespace: at least one, but while it is changed.
+/// The objects of a namespace: at least one.
 #[derive(Debug)]
 struct Namespace<K> {
     name: Box<str>,
@@ -43,20 +50,39 @@ struct Namespace<K> {
 
 impl<K> Default for Table<K> {
     fn default() -> Self {
-        Table { namespaces: HashTable::new(), len: 0, hasher: DefaultHashBuilder::default() }
+        let hasher = DefaultHashBuilder::default();
+        Table { objects: HashTable::new(), namespaces: HashTable::new(), hasher }
     }
 }
 
 impl<K> Table<K> {
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.objects.len()
+    }
+
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
+        self.objects.iter()
+    }
+
+    pub(super) fn of_namespace(&self, name: &str) -> impl ExactSizeIterator<Item = &Arc<K>> {
+        let namespace = self.namespaces.find(self.hasher.hash_one(name), |namespace| *namespace.name == *name);
+        namespace.map_or_else(Default::default, |namespace| namespace.objects.iter())
+    }
+
+    /// For how many objects and namespaces there is room.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> (usize, usize) {
+        (
+            self.objects.capacity()
+                + self.namespaces.iter().map(|namespace| namespace.objects.capacity()).sum::<usize>(),
+            self.namespaces.len(),
+        )
     }
 }
 
 impl<K: Resource> Table<K> {
     pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
-        let objects = &self.namespace(namespace)?.objects;
-        objects.find(self.hasher.hash_one(name), |object| name_of(object.as_ref()) == name)
+        self.objects.find(self.hasher.hash_one((namespace, name)), |object| key_of(object) == (namespace, name))
     }
 
     /// The object that has the same namespace and name.
@@ -64,72 +90,55 @@ impl<K: Resource> Table<K> {
         self.get(namespace_of(object), name_of(object))
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<K>> {
-        self.namespaces.iter().flat_map(|namespace| &namespace.objects)
-    }
-
-    pub(super) fn of_namespace(&self, namespace: &str) -> impl ExactSizeIterator<Item = &Arc<K>> {
-        self.namespace(namespace).map_or_else(Default::default, |namespace| namespace.objects.iter())
-    }
-
-    /// How many namespaces have objects.
-    #[cfg(test)]
-    pub(super) fn namespaces(&self) -> usize {
-        self.namespaces.len()
-    }
-
-    /// How many objects of this namespace there is room for.
-    #[cfg(test)]
-    pub(super) fn room(&self, namespace: &str) -> usize {
-        self.namespace(namespace).map_or(0, |namespace| namespace.objects.capacity())
-    }
-
     /// Puts an object in the place of the one that has its namespace and name, and returns that.
     pub(super) fn insert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
-        let Table { namespaces, len, hasher } = self;
+        let Table { objects, namespaces, hasher } = self;
         let name = namespace_of(object.as_ref());
-        let rehash = |namespace: &Namespace<K>| hasher.hash_one(&*namespace.name);
         let mut namespace = namespaces
-            .entry(hasher.hash_one(name), |namespace| *namespace.name == *name, rehash)
+            .entry(hasher.hash_one(name), |known| *known.name == *name, |known| hasher.hash_one(&*known.name))
             .or_insert_with(|| Namespace { name: name.into(), objects: HashTable::new() });
-        let old = namespace.get_mut().insert(object, hasher);
-        *len += usize::from(old.is_none());
-        old
+        put(&mut namespace.get_mut().objects, Arc::clone(&object), hasher);
+        put(objects, object, hasher)
     }
 
     /// Takes out the object that has the same namespace and name. A namespace whose last object goes leaves nothing behind.
     pub(super) fn remove_like(&mut self, object: &K) -> Option<Arc<K>> {
-        let (name, hasher) = (namespace_of(object), &self.hasher);
-        let hash = hasher.hash_one(name);
-        let mut namespace = self.namespaces.find_entry(hash, |namespace| *namespace.name == *name).ok()?;
-        let removed = namespace.get_mut().remove(name_of(object), hasher)?;
-        self.len -= 1;
-        if namespace.get().objects.is_empty() {
-            namespace.remove();
+        let Table { objects, namespaces, hasher } = self;
+        let key = (namespace_of(object), name_of(object));
+        let removed = take(objects, key, hasher)?;
+        if let Ok(mut namespace) = namespaces.find_entry(hasher.hash_one(key.0), |known| *known.name == *key.0) {
+            take(&mut namespace.get_mut().objects, key, hasher);
+            if namespace.get().objects.is_empty() {
+                namespace.remove();
+                fit(namespaces, |known| hasher.hash_one(&*known.name));
+            }
         }
         Some(removed)
-    }
-
-    fn namespace(&self, name: &str) -> Option<&Namespace<K>> {
-        self.namespaces.find(self.hasher.hash_one(name), |namespace| *namespace.name == *name)
     }
 }
 
-impl<K: Resource> Namespace<K> {
-    fn insert(&mut self, object: Arc<K>, hasher: &DefaultHashBuilder) -> Option<Arc<K>> {
-        let name = name_of(object.as_ref());
-        let hash = hasher.hash_one(name);
-        if let Some(place) = self.objects.find_mut(hash, |known| name_of(known.as_ref()) == name) {
-            return Some(std::mem::replace(place, object));
-        }
-        self.objects.insert_unique(hash, object, |known| hasher.hash_one(name_of(known.as_ref())));
-        None
+/// Puts an object into a table of objects by their keys, and returns the one that had its key.
+pub(crate) fn put<K: Resource>(
+    objects: &mut HashTable<Arc<K>>,
+    object: Arc<K>,
+    hasher: &DefaultHashBuilder,
+) -> Option<Arc<K>> {
+    let hash = hasher.hash_one(key_of(&object));
+    if let Some(known) = objects.find_mut(hash, |known| key_of(known) == key_of(&object)) {
+        return Some(std::mem::replace(known, object));
     }
+    objects.insert_unique(hash, object, |known| hasher.hash_one(key_of(known)));
+    None
+}
 
-    fn remove(&mut self, name: &str, hasher: &DefaultHashBuilder) -> Option<Arc<K>> {
-        let known = self.objects.find_entry(hasher.hash_one(name), |known| name_of(known.as_ref()) == name).ok()?;
-        let (removed, _) = known.remove();
-        fit(&mut self.objects, |known| hasher.hash_one(name_of(known.as_ref())));
-        Some(removed)
-    }
+/// Takes the object of this key out of such a table.
+fn take<K: Resource>(
+    objects: &mut HashTable<Arc<K>>,
+    key: (&str, &str),
+    hasher: &DefaultHashBuilder,
+) -> Option<Arc<K>> {
+    let known = objects.find_entry(hasher.hash_one(key), |known| key_of(known) == key).ok()?;
+    let (taken, _) = known.remove();
+    fit(objects, |known| hasher.hash_one(key_of(known)));
+    Some(taken)
 }

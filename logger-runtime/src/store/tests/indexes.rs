@@ -79,7 +79,7 @@ fn s04_a_second_index_of_a_name_is_an_error_and_so_is_one_after_the_stop() {
     assert_eq!(taken, IndexError::NameTaken("by_text"));
     store.stop();
     let other = Index::new("other", texts);
-    let stopped = store.add_index(other.clone()).unwrap_err();
+    let stopped = store.add_index(other).unwrap_err();
     assert_eq!(stopped, IndexError::Stopped("other"));
     assert!(!store.has_index("other") && store.has_index("by_text"));
     assert!(store.by_index(&other, "x").is_empty(), "it is asked all the same");
@@ -100,7 +100,7 @@ fn s08_values_are_of_any_type_and_functions_may_be_closures() {
     let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x", "y"])]);
     for added in [false, true] {
         if added {
-            store.add_index(by_size.clone()).unwrap();
+            store.add_index(by_size).unwrap();
         }
         assert_eq!(keys(&store.by_index(&by_size, &Size::Small)), ["a/1"]);
         assert_eq!(keys(&store.by_index(&by_size, &Size::Large(2))), ["a/2"]);
@@ -117,7 +117,7 @@ fn s08_a_function_that_panics_spoils_neither_the_store_nor_its_other_indexes() {
         Some("bad") => panic!("a bug of the user's"),
         _ => vec![0],
     });
-    store.add_index(broken.clone()).unwrap();
+    store.add_index(broken).unwrap();
     store.receive(applied(with_texts("bad", "1", &["x"])));
     store.receive(applied(with_texts("good", "2", &["x"])));
     assert_eq!(found(&store, "x"), ["a/bad", "a/good"]);

@@ -1,0 +1,69 @@
+//! What the store allocates: nothing to find by name, and little for each object.
+
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use k8s_openapi::api::core::v1::ConfigMap;
+use logger_runtime::{Index, Lister, ObjectKey, Store};
+
+use crate::object;
+
+const NAMESPACES: usize = 20;
+const EACH: usize = 500;
+
+fn objects() -> Vec<Arc<ConfigMap>> {
+    let name = |i: usize| object(&format!("namespace-{:02}", i % NAMESPACES), &format!("object-{i:06}"));
+    (0..NAMESPACES * EACH).map(|i| Arc::new(name(i))).collect()
+}
+
+#[test]
+fn finding_by_name_allocates_nothing() {
+    let store = Store::from_iter(objects());
+    let lister = Lister::new(store.clone()).namespace("namespace-07");
+    let key = ObjectKey::namespaced("namespace-07", "object-000107");
+    let counted = measure(|| {
+        assert!(store.get("namespace-07", "object-000107").is_some());
+        assert!(store.get("namespace-07", "nobody").is_none());
+        assert!(store.get_by_key(&key).is_some());
+        assert!(lister.get("object-000107").is_ok());
+    });
+    assert_eq!(counted.count_total, 0);
+}
+
+#[test]
+fn listing_allocates_the_list() {
+    let store = Store::from_iter(objects());
+    let pointer = size_of::<usize>();
+    for (list, len) in [
+        (&(|| store.list_namespace("namespace-07")) as &dyn Fn() -> Vec<Arc<ConfigMap>>, EACH),
+        (&|| store.list(), EACH * NAMESPACES),
+    ] {
+        let counted = measure(|| assert_eq!(list().len(), len));
+        assert_eq!((counted.count_total, counted.bytes_max as usize), (1, len * pointer));
+    }
+}
+
+#[test]
+fn an_object_costs_the_store_at_most_forty_bytes() {
+    let objects = objects();
+    let len = objects.len() as i64;
+    let mut store = Store::default();
+    let counted = measure(|| store = Store::from_iter(objects.iter().cloned()));
+    assert!(counted.bytes_current <= 40 * len, "{} bytes for {len} objects", counted.bytes_current);
+    drop(store);
+}
+
+#[test]
+fn an_index_costs_no_copy_of_a_name() {
+    let objects = objects();
+    let len = objects.len() as i64;
+    let store = Store::from_iter(objects);
+    let few = Index::with("few", |map: &ConfigMap| vec![map.metadata.name.as_ref().map_or(0, |name| name.len() % 3)]);
+    let counted = measure(|| store.add_index(few).unwrap());
+    assert!(counted.bytes_current <= 40 * len, "{} bytes for {len} objects", counted.bytes_current);
+    let each = Index::with("each", |map: &ConfigMap| {
+        vec![map.metadata.name.as_ref().and_then(|name| name.rsplit('-').next()?.parse::<u32>().ok())]
+    });
+    let counted = measure(|| store.add_index(each).unwrap());
+    assert!(counted.bytes_current <= 120 * len, "{} bytes for {len} objects", counted.bytes_current);
+}
