@@ -1,15 +1,16 @@
-//! Times and counts what reading a store costs: 50,000 Loggers in 100 namespaces, as a reflector would have put them there.
+//! Times and counts what reading a store costs: 50,000 Loggers in 100 namespaces, as a reflector would have put them.
 //!
-//! Prints one JSON object for each thing measured. `ns` and `us` are medians of five rounds by the clock; the peers' programs
-//! pick their keys in the same way.
+//! Prints one JSON object for each thing measured. Times are nanoseconds, medians of five rounds, by the clock and as
+//! computed. The peers' programs pick their keys in the same way.
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use bench::logger::Logger;
 use logger_runtime::{Index, Lister, ObjectKey, Store};
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 const NAMESPACES: usize = 100;
@@ -21,19 +22,18 @@ const ROUNDS: usize = 5;
 fn main() {
     let loggers = loggers();
     let mut store = Store::default();
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), cpu_time());
     let counted = measure(|| store = loggers.iter().cloned().collect());
-    let fill = start.elapsed().as_nanos() as f64 / loggers.len() as f64;
+    let each = |all: Duration| all.as_nanos() as f64 / loggers.len() as f64;
+    let taken = Taken { clock: each(start.elapsed()), computed: each(cpu_time().saturating_sub(before)) };
     let bytes = counted.bytes_current as f64 / loggers.len() as f64;
-    tell(
-        &json!({"what": "fill", "objects": loggers.len(), "ns_per_object": round(fill), "store_bytes_per_object": round(bytes)}),
-    );
+    tell("fill, each object", &taken, json!({"objects": loggers.len(), "store_bytes_per_object": round(bytes)}));
 
     let picks = picks(&loggers);
     time_gets(&store, &picks);
     time_lists(&store);
     time_index(&store);
-    time_floors(&loggers);
+    time_floor(&loggers);
 }
 
 /// Decoded one by one, as they come from a server; without managedFields, as the informer's defaults have them.
@@ -73,88 +73,93 @@ fn time_gets(store: &Store<Logger>, picks: &[&Arc<Logger>]) {
         let (namespace, name) = name(object);
         store.get(namespace, name).is_some()
     };
-    let ns = median(|| picks.iter().filter(|logger| found(logger)).count(), GETS);
+    let taken = median(|| picks.iter().filter(|logger| found(logger)).count(), GETS);
     let counted = measure(|| assert!(found(picks[0])));
-    tell(&json!({"what": "get", "ns": round(ns), "allocations": counted.count_total}));
+    tell("get", &taken, json!({"allocations": counted.count_total}));
 
     let lister = Lister::new(store.clone());
     let through_lister = |object: &Logger| {
         let (namespace, name) = name(object);
         lister.namespace(namespace).get(name).is_ok()
     };
-    let ns = median(|| picks.iter().filter(|logger| through_lister(logger)).count(), GETS);
-    tell(&json!({"what": "get, a namespace lister for each", "ns": round(ns)}));
+    let taken = median(|| picks.iter().filter(|logger| through_lister(logger)).count(), GETS);
+    tell("get, a namespace lister for each", &taken, json!({}));
 
     let keys: Vec<_> = picks[..GETS / 5].iter().map(|logger| ObjectKey::of(logger.as_ref())).collect();
-    let ns = median(|| keys.iter().filter(|key| store.get_by_key(key).is_some()).count(), keys.len());
-    tell(&json!({"what": "get by a key", "ns": round(ns)}));
+    let taken = median(|| keys.iter().filter(|key| store.get_by_key(key).is_some()).count(), keys.len());
+    tell("get by a key", &taken, json!({}));
 }
 
 fn time_lists(store: &Store<Logger>) {
     let namespaces: Vec<_> = (0..NAMESPACES).map(|i| format!("bench-{i:03}")).collect();
     let list = |nth: usize| store.list_namespace(&namespaces[nth % NAMESPACES]).len();
-    let mut times: Vec<_> = (0..LISTS * ROUNDS)
+    let taken = median(|| (0..LISTS).map(list).sum(), LISTS);
+    let mut each: Vec<_> = (0..LISTS)
         .map(|nth| {
             let start = Instant::now();
             assert_eq!(black_box(list(nth)), EACH);
-            start.elapsed().as_nanos() as f64 / 1e3
+            start.elapsed().as_nanos()
         })
         .collect();
-    times.sort_by(f64::total_cmp);
-    let counted = measure(|| assert_eq!(list(0), EACH));
-    tell(&json!({
-        "what": "list of one namespace", "objects": EACH, "us": round(times[times.len() / 2]),
-        "p99_us": round(times[times.len() * 99 / 100]), "allocations": counted.count_total,
-    }));
-    let us = median(|| store.list().len(), 1) / 1e3;
-    tell(&json!({"what": "list of all", "objects": store.len(), "us": round(us)}));
+    each.sort_unstable();
+    let (median_ns, p99) = (each[LISTS / 2], each[LISTS * 99 / 100]);
+    let allocations = measure(|| assert_eq!(list(0), EACH)).count_total;
+    let more = json!({"objects": EACH, "median_ns": median_ns, "p99_ns": p99, "allocations": allocations});
+    tell("list of one namespace", &taken, more);
+    tell("list of all", &median(|| store.list().len(), 1), json!({"objects": store.len()}));
 }
 
 fn time_index(store: &Store<Logger>) {
-    let by_team = Index::with("by_team", |logger: &Logger| {
-        logger
-            .metadata
-            .name
-            .iter()
-            .filter_map(|name| name.rsplit('-').next()?.parse::<usize>().ok())
-            .map(|i| i % 100)
-            .collect()
+    let number = |name: &String| name.rsplit('-').next()?.parse::<usize>().ok();
+    let by_team = Index::with("by_team", move |logger: &Logger| {
+        logger.metadata.name.iter().filter_map(number).map(|number| number % NAMESPACES).collect()
     });
     let start = Instant::now();
-    let counted = measure(|| store.add_index(by_team.clone()).expect("its name is free"));
+    let counted = measure(|| store.add_index(by_team).expect("its name is free"));
     let fill = start.elapsed().as_nanos() as f64 / store.len() as f64;
     let bytes = counted.bytes_current as f64 / store.len() as f64;
-    let us = median(|| (0..100).map(|team| store.by_index(&by_team, &team).len()).sum(), 100) / 1e3;
-    tell(&json!({
-        "what": "list of one index value", "objects": EACH, "us": round(us), "fill_ns_per_object": round(fill),
-        "bytes_per_object": round(bytes),
-    }));
+    let taken = median(|| (0..NAMESPACES).map(|team| store.by_index(&by_team, &team).len()).sum(), NAMESPACES);
+    let more = json!({"objects": EACH, "fill_ns_per_object": round(fill), "bytes_per_object": round(bytes)});
+    tell("list of one index value", &taken, more);
 }
 
 /// What cannot be done for less: pointers of 500 objects copied from a list of them.
-fn time_floors(loggers: &[Arc<Logger>]) {
+fn time_floor(loggers: &[Arc<Logger>]) {
     let clone = || loggers.chunks(EACH).map(|namespace| black_box(namespace.to_vec()).len()).sum();
-    let us = median(clone, NAMESPACES) / 1e3;
-    tell(&json!({"what": "floor: 500 pointers cloned", "us": round(us)}));
+    tell("floor: pointers cloned", &median(clone, NAMESPACES), json!({"objects": EACH}));
 }
 
-/// Nanoseconds of one of so many, in the median round.
-fn median(mut round: impl FnMut() -> usize, of: usize) -> f64 {
-    let mut times: Vec<_> = (0..ROUNDS)
+/// Nanoseconds of one of so many: by the clock and as computed, each in its median round.
+struct Taken {
+    clock: f64,
+    computed: f64,
+}
+
+fn median(mut round: impl FnMut() -> usize, of: usize) -> Taken {
+    let (mut clock, mut computed): (Vec<_>, Vec<_>) = (0..ROUNDS)
         .map(|_| {
-            let start = Instant::now();
+            let (start, before) = (Instant::now(), cpu_time());
             black_box(round());
-            start.elapsed().as_nanos() as f64 / of as f64
+            let each = |all: Duration| all.as_nanos() as f64 / of as f64;
+            (each(start.elapsed()), each(cpu_time().saturating_sub(before)))
         })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[ROUNDS / 2]
+        .unzip();
+    clock.sort_by(f64::total_cmp);
+    computed.sort_by(f64::total_cmp);
+    Taken { clock: clock[ROUNDS / 2], computed: computed[ROUNDS / 2] }
+}
+
+fn cpu_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 fn round(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
 }
 
-fn tell(fact: &Value) {
-    println!("{fact}");
+fn tell(what: &str, taken: &Taken, mut more: Value) {
+    more["what"] = what.into();
+    more["ns"] = round(taken.clock).into();
+    more["cpu_ns"] = round(taken.computed).into();
+    println!("{more}");
 }
