@@ -27,7 +27,7 @@ async fn synced() -> (Api<ConfigMap>, SharedInformer<ConfigMap>, CancellationTok
     let (informer, cancelled) = (SharedInformer::new(maps.clone()), CancellationToken::new());
     let (run, token) = (informer.clone(), cancelled.clone());
     let running = tokio::spawn(async move { run.run(token).await });
-    drop(timeout(PATIENCE, informer.wait_for_sync()).await.expect("it syncs"));
+    timeout(PATIENCE, informer.wait_for_sync()).await.expect("it syncs");
     (maps, informer, cancelled, running)
 }
 
