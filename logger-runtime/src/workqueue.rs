@@ -12,8 +12,8 @@ mod work;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hashbrown::DefaultHashBuilder;
@@ -23,6 +23,7 @@ pub use config::{AddOptions, Ageing, Config, Delayed, Drained, LOW_PRIORITY, Ref
 pub use rate_limit::RateLimiter;
 pub use work::Work;
 
+use crate::metrics::Refresh;
 use meter::Meter;
 use shell::Shell;
 use state::{Hashed, Request, State};
@@ -84,22 +85,27 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> WorkQueue<K> {
     pub fn new() -> Self {
         Self::with_config(Config::default())
     }
-}
 
-impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// An empty queue.
     pub fn with_config(config: Config<K>) -> Self {
-        let meter = config.metrics.map(|metrics| Meter::new(&*metrics, &config.name, Instant::now()));
+        let meter = config.metrics.as_ref().map(|metrics| Meter::new(&**metrics, &config.name, Instant::now()));
         let state = State::new(config.ageing, meter);
-        WorkQueue(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             backing_off: state.backing_off(),
             shell: Shell::new(state),
             hasher: DefaultHashBuilder::default(),
             rate_limiter: config.rate_limiter,
             capacity: config.capacity,
-        }))
+        });
+        if let Some(metrics) = config.metrics {
+            let ages: Weak<Shared<K>> = Arc::downgrade(&shared);
+            metrics.refresh_with(ages);
+        }
+        WorkQueue(shared)
     }
+}
 
+impl<K: Clone + Eq + Hash> WorkQueue<K> {
     /// Adds a key, to be worked on as soon as a worker is free.
     pub fn add(&self, key: K) {
         let request = Request { at: None, priority: 0, is_retry: false };
@@ -220,7 +226,9 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
     }
 
     /// Tells the metrics how long keys are at work so far. The queue does so itself when keys come and go, each half second
-    /// at most; whoever exports metrics calls this first, so that they are true also while nothing moves.
+    /// at most, and before it is read where the metrics system tells when ([`Metrics::refresh_with`]); this is for others.
+    ///
+    /// [`Metrics::refresh_with`]: crate::metrics::Metrics::refresh_with
     pub fn refresh_metrics(&self) {
         self.0.shell.act(None, |state, now| state.refresh(now, true));
     }
@@ -242,6 +250,12 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
                 shell.act(Some(now), |state, now| state.back_off(key, until, request(until), now));
             }
         }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send> Refresh for Shared<K> {
+    fn refresh(&self) {
+        self.shell.act(None, |state, now| state.refresh(now, true));
     }
 }
 

@@ -138,8 +138,8 @@ impl<K: Clone + Eq> Shell<K> {
 
     /// Shuts down, and waits until nothing is left.
     pub(in crate::workqueue) async fn drain(&self, delayed: Delayed) -> Drained<K> {
-        self.act(Some(now()), |state, now| state.shut_down(delayed, now));
         let mut draining = Draining { shell: self, ticket: None, ended: self.lock().ended };
+        self.act(Some(now()), |state, now| state.shut_down(delayed, now));
         poll_fn(|context| draining.poll(context)).await
     }
 

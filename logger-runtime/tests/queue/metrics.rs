@@ -1,16 +1,22 @@
 //! What a queue measures, under the names of client-go.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
-use logger_runtime::metrics::{Counter, Gauge, Histogram, Labels, Metric, Metrics};
+use logger_runtime::metrics::{Counter, Gauge, Histogram, Labels, Metric, Metrics, Refresh};
 use logger_runtime::workqueue::Config;
 
 use super::*;
 
 /// Remembers everything.
-#[derive(Clone, Debug, Default)]
-struct Seen(Arc<Mutex<BTreeMap<&'static str, Vec<f64>>>>);
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<BTreeMap<&'static str, Vec<f64>>>>, Arc<Mutex<Option<Weak<dyn Refresh>>>>);
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seen")
+    }
+}
 
 #[derive(Debug)]
 struct Line(Seen, &'static str);
@@ -51,6 +57,10 @@ impl Metrics for Seen {
     fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram> {
         assert_eq!((buckets.len(), buckets[0], buckets[11]), (12, 1e-8, 1e3));
         self.line(metric, labels)
+    }
+
+    fn refresh_with(&self, refresh: Weak<dyn Refresh>) {
+        *self.1.lock().expect("no test panics here") = Some(refresh);
     }
 }
 
@@ -182,6 +192,19 @@ async fn q16_unfinished_work_is_the_sum_and_the_longest_running_the_most_of_the_
     drop((b, c));
     queue.refresh_metrics();
     assert_eq!(ages(), (0.0, 0.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn q16_ages_are_as_of_when_they_are_read_where_the_metrics_system_tells() {
+    let (queue, seen) = measured();
+    queue.add("a");
+    let work = next(&queue).await;
+    tokio::time::sleep(seconds(7)).await;
+    let ages = seen.1.lock().unwrap().take().unwrap();
+    ages.upgrade().unwrap().refresh();
+    assert_eq!(seen.last("workqueue_longest_running_processor_seconds"), 7.0);
+    drop((work, queue));
+    assert!(ages.upgrade().is_none(), "metrics keep no queue alive");
 }
 
 #[tokio::test(start_paused = true)]

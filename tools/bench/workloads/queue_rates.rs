@@ -1,16 +1,17 @@
 //! Rates of the work queue: add, get, forget, done, with distinct keys and with a few that are added again and again.
 //!
-//! `queue-rates [ROUNDS [LOAD]]`; one JSON line for each run. Producers are threads, workers are tasks on as many threads as
-//! there are workers.
+//! `queue-rates [ROUNDS [LOAD]]`; one JSON line for each run. Producers and workers are tasks on as many threads as there
+//! are processors, as they are goroutines where Go is measured.
 
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bench::measure::{TIMES, computed, say};
 use logger_runtime::workqueue::Delayed;
 use logger_runtime::{ObjectKey, WorkQueue};
 use serde_json::json;
-use tokio::runtime::Builder;
+use tokio::runtime::Runtime;
+use tokio::task::coop::consume_budget;
 
 /// What is put through a queue.
 struct Load {
@@ -33,10 +34,11 @@ fn main() {
     let mut numbers = std::env::args().skip(1).map_while(|number| number.parse().ok());
     let rounds = numbers.next().unwrap_or(TIMES);
     let loads = numbers.next().map_or(&LOADS[..], |load: usize| LOADS.get(load..=load).unwrap_or_default());
+    let runtime = Runtime::new().expect("threads start");
     for load in loads {
-        let keys: Vec<ObjectKey> = (0..load.keys).map(key).collect();
+        let keys = (0..load.keys).map(key).collect();
         for _ in 0..rounds {
-            run(load, &keys);
+            runtime.block_on(async { run(load, &keys).await });
         }
     }
 }
@@ -46,32 +48,30 @@ fn key(number: usize) -> ObjectKey {
 }
 
 /// Everything is added, worked on and drained, once.
-fn run(load: &Load, keys: &[ObjectKey]) {
-    let runtime =
-        Builder::new_multi_thread().worker_threads(load.workers).enable_time().build().expect("threads start");
+async fn run(load: &Load, keys: &Arc<[ObjectKey]>) {
     let (start, before) = (Instant::now(), computed());
     let queue = WorkQueue::new();
-    let workers: Vec<_> = (0..load.workers).map(|_| runtime.spawn(work(queue.clone()))).collect();
-    thread::scope(|scope| {
-        for first in 0..load.producers {
-            let queue = &queue;
-            scope.spawn(move || {
-                for number in (first..load.adds).step_by(load.producers) {
-                    queue.add(keys[number % keys.len()].clone());
-                }
-            });
-        }
-    });
-    runtime.block_on(queue.drain(Delayed::Drop));
-    let all = async {
-        let mut sum = 0;
-        for worker in workers {
-            sum += worker.await.expect("workers do not panic");
-        }
-        sum
-    };
-    let processed: u64 = runtime.block_on(all);
+    let workers: Vec<_> = (0..load.workers).map(|_| tokio::spawn(work(queue.clone()))).collect();
+    let numbers = |first| (first..load.adds).step_by(load.producers);
+    let producers: Vec<_> =
+        (0..load.producers).map(|first| tokio::spawn(produce(queue.clone(), keys.clone(), numbers(first)))).collect();
+    for producer in producers {
+        producer.await.expect("producers do not panic");
+    }
+    queue.drain(Delayed::Drop).await;
+    let mut processed = 0;
+    for worker in workers {
+        processed += worker.await.expect("workers do not panic");
+    }
     report(load, processed, start.elapsed(), computed() - before);
+}
+
+/// As an informer's task, it lets others run as often as tokio asks tasks to.
+async fn produce(queue: WorkQueue<ObjectKey>, keys: Arc<[ObjectKey]>, numbers: impl Iterator<Item = usize>) {
+    for number in numbers {
+        queue.add(keys[number % keys.len()].clone());
+        consume_budget().await;
+    }
 }
 
 async fn work(queue: WorkQueue<ObjectKey>) -> u64 {

@@ -63,6 +63,9 @@ impl<K> Entry<K> {
 
 const NONE: usize = usize::MAX;
 
+/// For how many keys there may be room in an empty queue: what many more at once took is given back.
+const KEPT: usize = 1024;
+
 /// The entries, by number and by key. A number holds as long as its entry.
 pub(super) struct Entries<K> {
     slots: Slab<Entry<K>>,
@@ -109,6 +112,9 @@ impl<K: Eq> Entries<K> {
         let entry = self.slots.remove(number);
         if let Ok(found) = self.numbers.find_entry(entry.hash, |other| *other == number) {
             found.remove();
+        }
+        if self.slots.is_empty() && self.slots.capacity() > KEPT {
+            *self = Entries::default();
         }
         entry
     }
