@@ -7,11 +7,12 @@ use std::marker::PhantomData;
 
 use bytes::{Buf, Bytes};
 use futures::{Stream, stream};
-use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue};
+use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, RETRY_AFTER};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
 use kube::client::Body;
 use kube::core::Status;
+use kube::core::response::StatusDetails;
 use kube::{Api, Client, Error};
 
 use super::options::ListOptions;
@@ -106,13 +107,24 @@ impl<K: ApiObject> Wire<K> {
 /// What the server, or whoever answered in its place, said.
 async fn refused(response: Response<Body>) -> Error {
     let code = response.status().as_u16();
+    // Priority and fairness answer in plain text, and say how long to wait in the header alone.
+    let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
     let body = Limited::new(response.into_body(), LONGEST_ERROR).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let page = || {
         let text = String::from_utf8_lossy(&body);
         Status::failure(text.trim(), "Failed to parse error data").with_code(code)
     };
-    Error::Api(serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| page()).boxed())
+    let mut status = serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| page());
+    if let Some(wait) = wait {
+        status.details.get_or_insert_with(no_details).retry_after_seconds = wait;
+    }
+    Error::Api(status.boxed())
+}
+
+fn no_details() -> StatusDetails {
+    let (name, group, kind, uid) = <(String, String, String, String)>::default();
+    StatusDetails { name, group, kind, uid, causes: Vec::new(), retry_after_seconds: 0 }
 }
 
 /// A watch that goes on.

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use logger_apiserver::{ApiServer, Fault, Faults, Verb};
+use logger_runtime::Reflector;
 use logger_runtime::reflector::Config;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -25,6 +30,18 @@ async fn errors_name_kind_namespace_verb_and_last_status() {
     let error = heard.error().await;
     assert_eq!(error.status().map(|status| status.code), Some(429));
     assert!(error.to_string().starts_with("cannot watch configmaps: TooManyRequests"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn r04_a_wait_that_priority_and_fairness_ask_for_in_the_header_alone_is_kept() {
+    let faults = Faults::new();
+    faults.once(Verb::List, Fault::too_many_requests(20));
+    let api: Api<ConfigMap> = Api::all(ApiServer::new().client_with(faults.layer()));
+    let mut events = Reflector::new(api).events().boxed();
+    let start = Instant::now();
+    assert!(events.next().await.is_some_and(|told| told.is_err()));
+    assert!(events.next().await.is_some_and(|told| told.is_ok()));
+    assert_eq!(start.elapsed().as_secs(), 20);
 }
 
 fn nonsense(index: usize) -> Option<Value> {

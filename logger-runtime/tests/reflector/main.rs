@@ -1,6 +1,8 @@
 //! The reflector over a client: its rules on a server that follows a script, and on the API server in memory.
 
 #[cfg(test)]
+mod churn;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod hearing;
