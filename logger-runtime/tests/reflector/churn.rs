@@ -11,7 +11,7 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, PostParams};
 use logger_apiserver::{ApiServer, Fault, Faults, Requests};
 use logger_runtime::Reflector;
-use logger_runtime::reflector::{Config, Event, InitialSync};
+use logger_runtime::reflector::{Config, Event, ExponentialBackoff, InitialSync};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -23,7 +23,8 @@ type Copy = BTreeMap<String, String>;
 #[tokio::test(start_paused = true)]
 async fn r12_the_copy_is_the_servers_whatever_goes_wrong() {
     for seed in 0..12 {
-        let config = Config::default().page_size(4).initial_sync(match seed % 2 {
+        let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_secs(2)).jitter(1.0).seed(seed);
+        let config = Config::default().page_size(4).backoff(backoff).initial_sync(match seed % 2 {
             0 => InitialSync::List,
             _ => InitialSync::WatchList,
         });
