@@ -155,6 +155,11 @@ impl Machine {
     pub(super) fn page(&mut self, now: Instant, version: &str, continue_token: Option<String>) -> bool {
         let Stage::List(listing) = &mut self.stage else { return false };
         if let Some(token) = continue_token {
+            // The page after this one is this one: pages lead nowhere.
+            if listing.options.continue_token.as_ref() == Some(&token) {
+                self.list_failed(now, Failure::Expired);
+                return false;
+            }
             // Only a server that keeps no copy in memory heeds a limit together with this version.
             self.paginated |= listing.began.as_ref().is_some_and(|version| version.as_str() == "0");
             (listing.options.resource_version, listing.options.resource_version_match) = (None, None);
@@ -170,7 +175,8 @@ impl Machine {
     pub(super) fn list_failed(&mut self, now: Instant, failure: Failure) {
         let unavailable = matches!(failure, Failure::Expired | Failure::TooLarge);
         if let Stage::List(listing) = &mut self.stage {
-            if failure == Failure::Expired && listing.options.continue_token.is_some() {
+            let paged = listing.options.continue_token.is_some() && listing.options.limit.is_some();
+            if failure == Failure::Expired && paged {
                 let resource_version = listing.began.clone();
                 listing.options = ListOptions { resource_version, ..ListOptions::default() };
                 return;
