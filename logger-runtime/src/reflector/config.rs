@@ -123,10 +123,11 @@ impl<K> Config<K> {
         self
     }
 
-    /// How long a watch lasts before the server ends it and another follows: by chance between these, in whole seconds.
-    /// 5 to 10 minutes by default; a range the wrong way round is its first time.
+    /// How long a watch lasts before the server ends it and another follows: by chance between these, in whole seconds, at
+    /// least one. 5 to 10 minutes by default; a range the wrong way round is its first time.
     #[must_use]
     pub fn watch_timeout(mut self, shortest: Duration, longest: Duration) -> Self {
+        let shortest = shortest.max(Duration::from_secs(1));
         self.watch_timeout = (shortest, longest.max(shortest));
         self
     }
