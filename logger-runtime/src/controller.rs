@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{join_all, try_join_all};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -180,7 +180,7 @@ impl Controller {
 /// Waits for all of them.
 async fn ended(workers: &mut JoinSet<()>) {
     while let Some(ended) = workers.join_next().await {
-        if let Err(panic) = ended.map_err(|error| error.into_panic()) {
+        if let Err(Ok(panic)) = ended.map_err(JoinError::try_into_panic) {
             resume_unwind(panic);
         }
     }

@@ -76,7 +76,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
     /// Has a key wait until the cache has what the reconciler wrote of the object of that key, and noted in this gate: of the
     /// kind itself, or of another whose objects have the same names. So it does not act on what it has changed since.
     ///
-    /// While a key waits, others are worked on. Without a gate a key is worked on with what the cache has.
+    /// A worker waits a fifth of a second for that at most; then others have their turn, and the key comes again after a
+    /// second. Without a gate a key is worked on with what the cache has.
     pub fn read_your_writes<W: ApiObject>(self, gate: &WriteGate<W>) -> Self {
         self.read_your_writes_of(gate, |key| [key.clone()])
     }

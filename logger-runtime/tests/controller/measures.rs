@@ -75,6 +75,18 @@ async fn it_measures_under_the_names_of_controller_runtime() {
         assert!(line(&format!("{name}{expected}")), "{expected}: {}", metrics.text());
     }
     assert!(line("workqueue_adds_total{name=\"maps\"} 11"), "its queue measures, too: {}", metrics.text());
+    for name in [
+        "depth",
+        "adds_total",
+        "queue_duration_seconds_bucket",
+        "work_duration_seconds_count",
+        "unfinished_work_seconds",
+        "longest_running_processor_seconds",
+        "retries_total",
+    ] {
+        let is_of_it = |line: &str| line.starts_with(&format!("workqueue_{name}{{")) && line.contains("name=\"maps\"");
+        assert!(metrics.text().lines().any(is_of_it), "{name}: {}", metrics.text());
+    }
     running.stop().await.unwrap();
 }
 
