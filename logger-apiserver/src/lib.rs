@@ -17,6 +17,9 @@
 //! # }
 //! ```
 //!
+//! Between this or any other server and a client, [`Faults`] make requests fail, hang, crawl or break off, and tell which were
+//! sent; [`Reactors`] answer in the server's place and record every action with its object. Both are tower layers.
+//!
 //! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind, with
 //! `/status` and `/scale` if it says so. Every write says in `metadata.managedFields` who owns which field, and server-side
 //! apply goes by that and by the schema's list and map types, conflicts and all.
