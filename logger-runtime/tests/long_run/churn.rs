@@ -9,7 +9,7 @@ use kube::{Api, Client};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::NAMESPACES;
+use crate::{HISTORY, NAMESPACES};
 
 /// How many names there are in each namespace.
 const NAMES: u32 = 30;
@@ -20,8 +20,8 @@ pub(crate) async fn go_on(client: Client, mut rng: Rng, time: Duration) {
     while Instant::now() < end {
         let changes = match rng.u32(..150) {
             // More than the server remembers.
-            0 => 1100,
-            1..=8 => rng.u32(10..60),
+            0..4 => 2 * HISTORY,
+            4..10 => rng.u32(10..60),
             _ => 1,
         };
         for _ in 0..changes {

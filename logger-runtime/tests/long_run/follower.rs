@@ -11,6 +11,7 @@ use kube::Api;
 use kube::api::ListParams;
 use logger_runtime::ApiObject;
 use logger_runtime::informer::{Event, HandlerOptions, Registration, SharedInformer};
+use logger_runtime::reflector::Config;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -38,8 +39,19 @@ pub(crate) struct Follower<K> {
 
 impl<K: ApiObject> Follower<K> {
     /// Starts an informer at the end of a bad line.
-    pub(crate) fn start(line: Api<K>, server: Api<K>, mut rng: Rng) -> Self {
+    pub(crate) fn start(line: Api<K>, server: Api<K>, rng: Rng) -> Self {
+        Self::start_with(line, server, rng, |config| config)
+    }
+
+    /// The same, for an informer that is told more.
+    pub(crate) fn start_with(
+        line: Api<K>,
+        server: Api<K>,
+        mut rng: Rng,
+        configure: impl FnOnce(Config<K>) -> Config<K>,
+    ) -> Self {
         let informer = SharedInformer::new(line);
+        informer.configure(|config| config.reflector(configure)).unwrap();
         let [plain, slow, panics, resyncs] = [(); 4].map(|()| View::default());
         let heard = plain.clone();
         drop(informer.add_event_handler(move |event| heard.hear(event)).unwrap());

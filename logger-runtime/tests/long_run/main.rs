@@ -17,6 +17,7 @@ use fastrand::Rng;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, Client, api::PostParams};
 use logger_apiserver::{ApiServer, Faults, Requests, Verb};
+use logger_runtime::reflector::{Config, InitialSync};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout};
 
@@ -24,14 +25,17 @@ use crate::follower::Follower;
 
 const NAMESPACES: [&str; 3] = ["a", "b", "c"];
 
+/// How many changes the server remembers: few, so that versions are too old after bursts and outages.
+const HISTORY: u32 = 150;
+
 /// How long a round's churn and faults last, on the paused clock.
 const ROUND: Duration = Duration::from_secs(15 * 60);
 
 /// How many rounds there are unless told.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 
 /// After so many rounds memory is as large as it gets.
-const WARM: usize = 2;
+const WARM: usize = 3;
 
 #[tokio::test(start_paused = true)]
 async fn after_hours_of_churn_and_faults_stores_and_handlers_equal_the_server() {
@@ -46,14 +50,15 @@ async fn after_hours_of_churn_and_faults_stores_and_handlers_equal_the_server() 
 }
 
 async fn run(rng: &mut Rng) -> usize {
-    let (server, faults) = (ApiServer::new(), Faults::remembering(1000));
+    let (server, faults) = (ApiServer::builder().history(HISTORY as usize).build(), Faults::remembering(1000));
     let direct = server.client();
     make_namespaces(&direct).await;
     let client = || server.client_with(faults.layer());
     let maps = Api::<ConfigMap>::all(direct.clone());
     let (maps_of_a, secrets) = (Api::<ConfigMap>::namespaced(direct.clone(), "a"), Api::<Secret>::all(direct.clone()));
     let mut all = Follower::start(Api::all(client()), maps, rng.fork());
-    let mut of_a = Follower::start(Api::namespaced(client(), "a"), maps_of_a, rng.fork());
+    let streamed = |config: Config<ConfigMap>| config.initial_sync(InitialSync::WatchList);
+    let mut of_a = Follower::start_with(Api::namespaced(client(), "a"), maps_of_a, rng.fork(), streamed);
     let mut other = Follower::start(Api::all(client()), secrets, rng.fork());
 
     let mut budget = Budget::new();
