@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{CONTENT_TYPE, RETRY_AFTER},
+    header::{CONTENT_TYPE, RETRY_AFTER, WARNING},
 };
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::Status};
@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 
 use crate::{
     Shared,
+    accept::Form,
+    call::Call,
     delete::Deleted,
-    kinds::Kind,
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
@@ -38,6 +39,8 @@ pub(crate) enum Answer {
     Watch(Box<Watch>),
     /// A watch that is told at once why it can be none.
     NoWatch(Box<Status>),
+    /// Another answer, and what the client should know.
+    Warned(Box<Self>, Vec<String>),
 }
 
 impl Answer {
@@ -45,8 +48,11 @@ impl Answer {
         Self::json(StatusCode::OK, value)
     }
 
-    pub(crate) fn object(code: StatusCode, kind: &Kind, object: &Stored) -> Self {
-        Self::json(code, &object.named(Some((&kind.api_version(), &kind.kind))))
+    pub(crate) fn object(code: StatusCode, call: &Call, object: &Stored) -> Self {
+        match call.form {
+            Form::Whole => Self::json(code, &object.named(Some((&call.kind.api_version(), &call.kind.kind)))),
+            Form::Metadata => Self::json(code, &object.metadata_alone()),
+        }
     }
 
     pub(crate) fn scale(scale: &Scale) -> Self {
@@ -54,26 +60,33 @@ impl Answer {
     }
 
     /// A list. Items of built-in kinds go without their type, and so do the real server's.
-    pub(crate) fn list(kind: &Kind, page: &Page) -> Self {
+    pub(crate) fn list(call: &Call, page: &Page) -> Self {
+        let kind = &call.kind;
         let api_version = kind.api_version();
         let names = kind.is_custom().then_some((api_version.as_str(), kind.kind.as_str()));
         let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom() {
+        if page.next.is_some() || kind.is_custom() && call.form == Form::Whole {
             metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
         }
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = json!(remaining);
+        }
+        if call.form == Form::Metadata {
+            let items = page.items.iter().map(|object| object.metadata_alone()).collect();
+            let (api_version, kind) = ("meta.k8s.io/v1", "PartialObjectMetadataList");
+            return Self::json(StatusCode::OK, &List { api_version, kind, metadata, items });
         }
         let items = page.items.iter().map(|object| object.named(names)).collect();
         Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
     }
 
     /// The object while it lasts, a success once it is gone.
-    pub(crate) fn deleted(kind: &Kind, deleted: &Deleted) -> Self {
+    pub(crate) fn deleted(call: &Call, deleted: &Deleted) -> Self {
+        let kind = &call.kind;
         match deleted {
-            Deleted::Ending(object) => Self::object(StatusCode::OK, kind, object),
+            Deleted::Ending(object) => Self::object(StatusCode::OK, call, object),
             Deleted::Gone(object) if kind.as_built_in().is_some_and(|facts| facts.is_returned_when_deleted) => {
-                Self::object(StatusCode::OK, kind, object)
+                Self::object(StatusCode::OK, call, object)
             }
             Deleted::Gone(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
@@ -100,6 +113,7 @@ impl Answer {
                 let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));
                 response(StatusCode::OK, JSON, StreamBody::new(frames).boxed_unsync())
             }
+            Self::Warned(answer, warnings) => warned(answer.into_response(shared), &warnings),
             Self::NoWatch(status) => response(StatusCode::OK, JSON, whole(watch::line("ERROR", &status))),
         }
     }
@@ -128,6 +142,16 @@ struct List<'a> {
     kind: &'a str,
     metadata: Value,
     items: Vec<Named<'a>>,
+}
+
+fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
+    for warning in warnings {
+        // Anyone's text may be in it; what a header cannot hold is left out.
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - {warning:?}")) {
+            response.headers_mut().append(WARNING, value);
+        }
+    }
+    response
 }
 
 fn refused(status: &Status) -> Response<Body> {

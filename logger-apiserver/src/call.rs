@@ -1,10 +1,11 @@
 //! One request for a resource, and the server state it works on
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 
 use crate::{
+    accept::Form,
     kinds::{Kind, Kinds},
     object::Stored,
     request::Query,
@@ -58,6 +59,10 @@ pub(crate) struct Call {
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
+    /// How much of objects the client wants.
+    pub(crate) form: Form,
+    /// What the client is to be told beside the answer.
+    pub(crate) warnings: RefCell<Vec<String>>,
 }
 
 impl Call {
@@ -69,6 +74,13 @@ impl Call {
     /// Whether unknown fields are a reason to refuse the body.
     pub(crate) fn is_strict(&self) -> bool {
         self.query.get("fieldValidation") == Some("Strict")
+    }
+
+    /// Tells the client of fields that are not kept, unless it does not want to know.
+    pub(crate) fn warn_of_unknown(&self, unknown: &[String]) {
+        if self.query.get("fieldValidation") != Some("Ignore") {
+            self.warnings.borrow_mut().extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
+        }
     }
 
     /// Whether the body is to be applied.

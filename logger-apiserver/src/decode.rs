@@ -11,40 +11,60 @@ use crate::{
     namespace,
     object::Object,
     patch::type_name,
-    status::{FieldError, Refusal, Result},
+    status::{FieldError, MEDIA_TYPES, Refusal, Result},
 };
 
-const ACCEPTED: &str = "application/json";
+const YAML: &str = "application/yaml";
 
 /// Reads the object in the body of a create or an update.
 pub(crate) fn object(call: &Call) -> Result<Object> {
     check_media_type(call)?;
     let kind = &call.kind;
+    if call.content_type == YAML {
+        return from_yaml(call);
+    }
     let fields = match serde_json::from_slice(&call.body) {
         Ok(Value::Object(fields)) => fields,
         Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), &call.body)),
         Err(error) => {
             return Err(unrecognized(
                 kind,
-                &format!("couldn't get version/kind; json parse error: {error}"),
+                &format!("couldn't get version/kind; json parse error: {}", in_words_of_go(&error)),
                 &call.body,
             ));
         }
     };
-    check_type(kind, &fields, &call.body)?;
-    from_fields(kind, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
+    of_type(call, fields)
 }
 
-/// Bodies are JSON, whether they say so or not.
+fn from_yaml(call: &Call) -> Result<Object> {
+    let kind = &call.kind;
+    let refuse = |why: String| {
+        let why = format!("couldn't get version/kind; json parse error: {why}");
+        unrecognized(kind, &why, &call.body)
+    };
+    let fields = serde_saphyr::from_slice(&call.body).map_err(|error| refuse(error.to_string()))?;
+    of_type(call, fields)
+}
+
+/// Makes an object of fields that should be one of the kind.
+fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
+    let kind = &call.kind;
+    check_type(kind, &fields, &call.body)?;
+    from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
+}
+
+/// Bodies are JSON unless they say they are YAML. The real server reads protobuf, too, and says so.
 pub(crate) fn check_media_type(call: &Call) -> Result<()> {
     match call.content_type.as_str() {
-        "" | ACCEPTED => Ok(()),
-        _ => Err(Refusal::unsupported_media_type(ACCEPTED)),
+        "" | "application/json" | YAML => Ok(()),
+        _ => Err(Refusal::unsupported_media_type(MEDIA_TYPES)),
     }
 }
 
 /// Makes an object of a patch's outcome, which may have gained unknown fields or lost its type.
-pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object> {
+pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
+    let (kind, name) = (&call.kind, call.name());
     let Value::Object(fields) = outcome else {
         return Err(Refusal::unprocessable());
     };
@@ -65,7 +85,7 @@ pub(crate) fn patched(kind: &Kind, name: &str, outcome: Value) -> Result<Object>
     } else {
         format!("{:?}", json!(fields).to_string())
     };
-    from_fields(kind, fields, false, |why| {
+    from_fields(call, fields, false, |why| {
         let why = if kind.is_custom() { unhandled(kind, why) } else { why };
         Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", &shown, why)])
     })
@@ -92,11 +112,13 @@ fn unhandled(kind: &Kind, why: String) -> String {
 }
 
 fn from_fields(
-    kind: &Kind,
+    call: &Call,
     mut fields: Map<String, Value>,
     strict: bool,
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<Object> {
+    let kind = &call.kind;
+    let unknown_metadata = unknown_metadata(&fields);
     read_built_in(kind, &mut fields).map_err(&refuse)?;
     let mut object = Object::from_json(fields).map_err(|error| refuse(error.to_string()))?;
     // Only built-in kinds can tell an empty list of managers, which forgets them, from none.
@@ -104,14 +126,40 @@ fn from_fields(
         object.metadata.managed_fields = None;
     }
     if let Some(schema) = kind.schema() {
-        let unknown = value::prune(&mut object.body, schema);
+        let mut unknown = value::prune(&mut object.body, schema);
+        unknown.extend(unknown_metadata);
         if strict && !unknown.is_empty() {
             let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
             return Err(refuse(format!("strict decoding error: {}", unknown.join(", "))));
         }
+        call.warn_of_unknown(&unknown);
         value::drop_nulls(&mut object.body, schema);
     }
     complete(kind, object)
+}
+
+/// The fields of the metadata that are none.
+fn unknown_metadata(fields: &Map<String, Value>) -> Vec<String> {
+    const KNOWN: [&str; 15] = [
+        "annotations",
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generateName",
+        "generation",
+        "labels",
+        "managedFields",
+        "name",
+        "namespace",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    ];
+    let metadata = fields.get("metadata").and_then(Value::as_object).into_iter().flatten();
+    let unknown = metadata.map(|(name, _)| name).filter(|name| !KNOWN.contains(&name.as_str()));
+    unknown.map(|name| format!("metadata.{name}")).collect()
 }
 
 /// Fills in what may be left out.
@@ -165,12 +213,25 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 fn not_an_object(value: &Value) -> String {
-    format!("couldn't get version/kind; json parse error: json: cannot unmarshal {} into an object", type_name(value))
+    let into = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let found = type_name(value);
+    format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {into}")
+}
+
+/// What is wrong with a text that is no JSON.
+pub(crate) fn in_words_of_go(error: &serde_json::Error) -> String {
+    if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
 }
 
 fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
     const SHOWN: usize = 30;
-    let text = String::from_utf8_lossy(body);
+    // Go shows what does not begin as an object in hexadecimal.
+    let hex = || body.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = if body.first().is_none_or(|first| *first == b'{') {
+        String::from_utf8_lossy(body)
+    } else {
+        std::borrow::Cow::Owned(hex())
+    };
     let excerpt = match text.char_indices().nth(SHOWN) {
         _ if text.is_empty() => "<empty>".to_owned(),
         Some((end, _)) => format!("{} ...", &text[..end]),

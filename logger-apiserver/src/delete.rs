@@ -1,15 +1,17 @@
 //! Delete and delete-collection: at once, or marked for as long as finalizers hold the object
 
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 
 use crate::{
     call::{Call, State, is_dry_run},
-    definition,
+    decode, definition,
     kinds::{Family, Kind},
     list::{self, Page},
     metadata, namespace,
     object::{Object, Stored},
-    status::{Refusal, Result},
+    status::{FieldError, Refusal, Result},
     write,
 };
 
@@ -56,7 +58,7 @@ pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored) ->
         Family::Definition => Deleted::Ending(definition::terminate(state, object)),
         Family::BuiltIn(_) | Family::Custom { .. } if object.finalizers().is_empty() => {
             write::remove(state, kind, object);
-            Deleted::Gone(object.clone())
+            Deleted::Gone(Arc::new(object.at(state.store.version())))
         }
         Family::BuiltIn(_) | Family::Custom { .. } if object.is_terminating() => Deleted::Ending(object.clone()),
         Family::BuiltIn(_) | Family::Custom { .. } => {
@@ -71,17 +73,43 @@ pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored) ->
 fn options(call: &Call) -> Result<DeleteOptions> {
     let mut options: DeleteOptions = match call.body.as_ref() {
         [] => DeleteOptions::default(),
-        body => serde_json::from_slice(body)
-            .map_err(|error| Refusal::bad_request(format!("couldn't get version/kind; json parse error: {error}")))?,
+        body => serde_json::from_slice(body).map_err(|error| {
+            let why = decode::in_words_of_go(&error);
+            Refusal::bad_request(format!("couldn't get version/kind; json parse error: {why}"))
+        })?,
     };
     if let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") {
         let version = options.api_version.as_deref().unwrap_or_default();
-        return Err(Refusal::bad_request(format!("no kind {other:?} is registered for version {version:?} in scheme")));
+        return Err(Refusal::bad_request(format!(
+            "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+        )));
     }
     if let Some(dry_run) = call.query.get("dryRun") {
         options.dry_run = Some(vec![dry_run.to_owned()]);
     }
+    if let Some(policy) = call.query.get("propagationPolicy") {
+        options.propagation_policy = Some(policy.to_owned());
+    }
+    check_propagation(&options)?;
     Ok(options)
+}
+
+/// What becomes of dependents is said once, and with a known word.
+fn check_propagation(options: &DeleteOptions) -> Result<()> {
+    const FIELD: &str = "propagationPolicy";
+    const KNOWN: [&str; 4] = ["Foreground", "Background", "Orphan", "nil"];
+    let Some(policy) = &options.propagation_policy else {
+        return Ok(());
+    };
+    let shown = format!("{policy:?}");
+    let error = if options.orphan_dependents.is_some() {
+        FieldError::invalid(FIELD, shown, "orphanDependents and deletionPropagation cannot be both set")
+    } else if KNOWN[..3].contains(&policy.as_str()) {
+        return Ok(());
+    } else {
+        FieldError::unsupported(FIELD, shown, &KNOWN.map(str::to_owned))
+    };
+    Err(Refusal::invalid_of("DeleteOptions", "meta.k8s.io", "", &[error]))
 }
 
 fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) -> Result<()> {

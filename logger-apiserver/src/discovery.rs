@@ -46,7 +46,8 @@ pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Val
     let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let resources: Vec<Value> = of_version.flat_map(|kind| resource_bodies(kind)).collect();
     if resources.is_empty() {
-        return Err(Refusal::PageNotFound);
+        let unknown = if kinds.has_built_in(group) { Refusal::unknown_resource() } else { Refusal::PageNotFound };
+        return Err(unknown);
     }
     Ok(json!({
         "kind": "APIResourceList",
@@ -81,7 +82,9 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
 
 fn resource_bodies(kind: &Kind) -> Vec<Value> {
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-    if kind.is_namespace() {
+    if kind.is_custom() {
+        verbs = vec!["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+    } else if kind.is_namespace() {
         verbs.retain(|verb| *verb != "deletecollection");
     }
     let mut resource = json!({

@@ -1,15 +1,16 @@
 //! From a route and a method to the work and its answer
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 use http::{
     HeaderName, Method, StatusCode,
-    header::{CONTENT_TYPE, USER_AGENT},
+    header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
     request::Parts,
 };
 
 use crate::{
+    accept,
     answer::Answer,
     apply,
     call::{self, Call, Endpoint, State},
@@ -32,7 +33,8 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
     if route == Route::Unknown {
         return Err(Refusal::PageNotFound);
     }
-    if !matches!(parts.method, Method::GET | Method::HEAD) {
+    // The real server looks at no method where it lists its groups.
+    if !matches!(parts.method, Method::GET | Method::HEAD) && route != Route::Groups {
         return Err(Refusal::method_not_allowed());
     }
     Ok(match route {
@@ -49,9 +51,13 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
     let kind = served(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
+    if parts.method == Method::HEAD && !kind.is_custom() {
+        return Err(Refusal::method_not_allowed());
+    }
     let header = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let call = Call {
+        form: accept::negotiate(header(ACCEPT), kind.is_custom())?,
         kind,
         namespace: target.namespace,
         name: target.name,
@@ -60,14 +66,19 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         query,
         content_type: header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
         body,
+        warnings: RefCell::default(),
     };
-    perform(state, &parts.method, &call)
+    let outcome = perform(state, &parts.method, &call);
+    match call.warnings.take() {
+        warnings if warnings.is_empty() => outcome,
+        warnings => Ok(Answer::Warned(Box::new(outcome.unwrap_or_else(Answer::from)), warnings)),
+    }
 }
 
 /// The kind a path is about, if it is served at that path.
 fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> {
     let Some(kind) = state.kinds.get(&target.group, &target.version, &target.plural) else {
-        return Err(if state.kinds.has_built_in(&target.group, &target.version) {
+        return Err(if state.kinds.has_built_in(&target.group) {
             Refusal::unknown_resource()
         } else {
             Refusal::PageNotFound
@@ -78,6 +89,8 @@ fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Kind>> 
         target.namespace.is_none() && target.name.is_none() && matches!(*method, Method::GET | Method::HEAD);
     if target.namespace.is_some() == kind.namespaced || everywhere && kind.namespaced {
         Ok(kind)
+    } else if !kind.is_custom() && kind.namespaced && target.name.is_none() {
+        Err(Refusal::method_not_allowed())
     } else {
         Err(Refusal::PageNotFound)
     }
@@ -100,25 +113,25 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
         return perform_scale(state, method, call, paths);
     }
     match *method {
-        Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, kind, &read::get(state, call)?)),
+        Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, call, &read::get(state, call)?)),
         Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
-        Method::GET | Method::HEAD => Ok(Answer::list(kind, &list::list(state, call)?)),
+        Method::GET | Method::HEAD => Ok(Answer::list(call, &list::list(state, call)?)),
         Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
         Method::POST if !named || kind.is_custom() => {
-            Ok(Answer::object(StatusCode::CREATED, kind, &write::create(state, call)?))
+            Ok(Answer::object(StatusCode::CREATED, call, &write::create(state, call)?))
         }
         Method::PUT if named => {
             let (code, object) = write::update(state, call)?;
-            Ok(Answer::object(code, kind, &object))
+            Ok(Answer::object(code, call, &object))
         }
         Method::PATCH if named && call.is_apply() => {
             let (code, object) = apply::apply(state, call)?;
-            Ok(Answer::object(code, kind, &object))
+            Ok(Answer::object(code, call, &object))
         }
-        Method::PATCH if named => Ok(Answer::object(StatusCode::OK, kind, &write::patch(state, call)?)),
+        Method::PATCH if named => Ok(Answer::object(StatusCode::OK, call, &write::patch(state, call)?)),
         Method::PUT | Method::PATCH if kind.is_custom() => Err(Refusal::bad_request("name must be provided")),
-        Method::DELETE if named => Ok(Answer::deleted(kind, &delete::delete(state, call)?)),
-        Method::DELETE if !kind.is_namespace() => Ok(Answer::list(kind, &delete::delete_collection(state, call)?)),
+        Method::DELETE if named => Ok(Answer::deleted(call, &delete::delete(state, call)?)),
+        Method::DELETE if !kind.is_namespace() => Ok(Answer::list(call, &delete::delete_collection(state, call)?)),
         _ => Err(Refusal::method_not_allowed()),
     }
 }

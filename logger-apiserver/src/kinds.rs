@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
+    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
 use logger_crd::{judge::Judge, value};
 use serde_json::{Map, Value, json};
@@ -45,6 +45,8 @@ pub(crate) enum Family {
         definition: String,
         judge: Option<Arc<Judge>>,
         versions: Arc<Versions>,
+        /// The paths of fields that selectors may name, without their first dot.
+        selectable: Vec<String>,
     },
 }
 
@@ -156,6 +158,7 @@ impl Kind {
                 definition: uid.to_owned(),
                 judge: schema_of(version).map(|schema| Arc::new(Judge::of_accepted(schema))),
                 versions: versions.clone(),
+                selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
             },
         }
     }
@@ -278,6 +281,10 @@ impl Kind {
     }
 }
 
+fn selectable_path(field: &SelectableField) -> String {
+    field.json_path.trim_start_matches('.').to_owned()
+}
+
 /// The schema of a version, as JSON.
 fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<Value> {
     version.schema.as_ref()?.open_api_v3_schema.as_ref().map(|schema| json!(schema))
@@ -309,9 +316,9 @@ impl Kinds {
         self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned())).cloned()
     }
 
-    /// Whether the server has kinds of its own in a version of a group.
-    pub(crate) fn has_built_in(&self, group: &str, version: &str) -> bool {
-        self.iter().any(|kind| !kind.is_custom() && kind.group == group && kind.version == version)
+    /// Whether the server has kinds of its own in a group.
+    pub(crate) fn has_built_in(&self, group: &str) -> bool {
+        self.iter().any(|kind| !kind.is_custom() && kind.group == group)
     }
 
     /// Any served version of a resource.

@@ -57,6 +57,7 @@
 //! reading an object in another version than it was written in, unknown fields in the metadata of embedded resources, and
 //! the warnings of definitions.
 
+mod accept;
 mod actions;
 mod answer;
 mod apply;
@@ -190,7 +191,8 @@ impl ApiServer {
             Ok(body) => self.handle(&parts, body).await,
             Err(error) => Refusal::bad_request(format!("the request body could not be read: {error}")).into(),
         };
-        answer.into_response(self.shared)
+        let response = answer.into_response(self.shared);
+        if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
     /// Does what a request asks for. One that is about a version to come is given a while for it to come.

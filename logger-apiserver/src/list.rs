@@ -34,6 +34,7 @@ enum At {
 /// Answers a list request.
 pub(crate) fn list(state: &State, call: &Call) -> Result<Page> {
     check_options(call)?;
+    call.query.integer("timeoutSeconds")?;
     let limit = limit(call)?;
     let selector = Selector::from_query(&call.query, &call.kind)?;
     let token = call.query.get("continue").map(Token::decode).transpose().map_err(refuse_token)?;

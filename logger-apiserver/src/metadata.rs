@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -16,6 +17,9 @@ use crate::{
 const LONGEST_PREFIX: usize = 58;
 /// No vowels and no digits that look like them: a generated name spells no word.
 const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// The longest value of a label, and name in its key, in bytes.
+const LONGEST_LABEL: usize = 63;
 
 const NAME: &str = "metadata.name";
 const NO_DOTS: &str = "must not contain dots";
@@ -92,6 +96,9 @@ pub(crate) fn check(kind: &Kind, object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_name(kind, object.name(), &mut errors);
     check_labels(object.metadata.labels.as_ref(), &mut errors);
+    check_annotations(object.metadata.annotations.as_ref(), &mut errors);
+    check_owners(object, &mut errors);
+    check_finalizers(kind, object, &mut errors);
     errors
 }
 
@@ -139,6 +146,78 @@ fn check_name(kind: &Kind, name: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// Of built-in kinds only the known ones may be without a domain.
+fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.finalizers";
+    const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+    for (index, finalizer) in object.finalizers().iter().enumerate() {
+        let mistakes = key_mistakes(finalizer);
+        let shown = format!("{finalizer:?}");
+        if mistakes.is_empty()
+            && !kind.is_custom()
+            && !finalizer.contains('/')
+            && !STANDARD.contains(&finalizer.as_str())
+        {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(format!("{FIELD}[{index}]"), &shown, why));
+        }
+        errors.extend(mistakes.into_iter().map(|why| FieldError::invalid(FIELD, &shown, why)));
+    }
+}
+
+/// What should be said of finalizers of a custom object that are well-formed and not well chosen.
+pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = String> {
+    let unqualified = object.finalizers().iter().filter(|finalizer| !finalizer.contains('/'));
+    unqualified.map(|finalizer| {
+        let why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
+        format!("metadata.finalizers: {finalizer:?}: {why}")
+    })
+}
+
+fn check_owners(object: &Object, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.ownerReferences";
+    let owners = object.metadata.owner_references.as_deref().unwrap_or_default();
+    for owner in owners {
+        let texts =
+            [("apiVersion", &owner.api_version), ("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)];
+        let empty = texts.iter().filter(|(_, text)| text.is_empty());
+        let refuse = |(field, _): &(&str, &String)| {
+            let what = if *field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
+            FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", what)
+        };
+        errors.extend(empty.map(refuse));
+    }
+    let controllers: Vec<String> = owners
+        .iter()
+        .filter(|owner| owner.controller == Some(true))
+        .map(|owner| format!("{}/{}", owner.kind, owner.name))
+        .collect();
+    if let [first, second, ..] = controllers.as_slice() {
+        let why = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+        );
+        errors.push(FieldError::invalid(FIELD, go_owners(owners), why));
+    }
+}
+
+/// Owners with their fields in the order that Go writes them in.
+fn go_owners(owners: &[OwnerReference]) -> String {
+    let one = |owner: &OwnerReference| {
+        let quoted = |text: &str| json!(text).to_string();
+        let flag = |name: &str, flag: Option<bool>| flag.map(|flag| format!(",\"{name}\":{flag}")).unwrap_or_default();
+        format!(
+            "{{\"apiVersion\":{},\"kind\":{},\"name\":{},\"uid\":{}{}{}}}",
+            quoted(&owner.api_version),
+            quoted(&owner.kind),
+            quoted(&owner.name),
+            quoted(&owner.uid),
+            flag("controller", owner.controller),
+            flag("blockOwnerDeletion", owner.block_owner_deletion),
+        )
+    };
+    format!("[{}]", owners.iter().map(one).collect::<Vec<_>>().join(","))
+}
+
 fn check_path_segment(name: &str, errors: &mut Vec<FieldError>) {
     let mut refuse = |why: String| errors.push(FieldError::invalid(NAME, format!("{name:?}"), why));
     match name {
@@ -153,20 +232,55 @@ fn check_path_segment(name: &str, errors: &mut Vec<FieldError>) {
 fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.labels";
     for (key, value) in labels.into_iter().flatten() {
-        let (prefix, name) = key.split_once('/').map_or((None, key.as_str()), |(prefix, name)| (Some(prefix), name));
-        if prefix.is_some_and(|prefix| !prefix.split('.').all(is_dns_label)) {
-            errors.push(FieldError::invalid(FIELD, format!("{key:?}"), format!("prefix part {SUBDOMAIN}")));
-        }
-        if !is_label_text(name) {
-            errors.push(FieldError::invalid(FIELD, format!("{key:?}"), KEY_NAME));
-        }
-        if value.len() > 63 {
-            errors.push(FieldError::invalid(FIELD, format!("{value:?}"), "must be no more than 63 characters"));
-        }
-        if !value.is_empty() && !is_label_text(value) {
-            errors.push(FieldError::invalid(FIELD, format!("{value:?}"), LABEL_VALUE));
-        }
+        errors.extend(key_mistakes(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+        errors
+            .extend(value_mistakes(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)));
     }
+}
+
+fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
+    for key in annotations.into_iter().flatten().map(|(key, _)| key) {
+        // Annotations may be written in capitals before the slash.
+        let mistakes = key_mistakes(&key.to_lowercase()).into_iter();
+        errors.extend(mistakes.map(|why| FieldError::invalid("metadata.annotations", format!("{key:?}"), why)));
+    }
+}
+
+/// What is wrong with the key of a label.
+pub(crate) fn key_mistakes(key: &str) -> Vec<String> {
+    let parts: Vec<&str> = key.split('/').collect();
+    let (prefix, name) = match parts.as_slice() {
+        [name] => (None, *name),
+        [prefix, name] => (Some(*prefix), *name),
+        _ => {
+            let rule = KEY_NAME.strip_prefix("name part ").unwrap_or(KEY_NAME);
+            return vec![format!(
+                "a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
+    };
+    let mut mistakes = Vec::new();
+    match prefix {
+        Some("") => mistakes.push("prefix part must be non-empty".to_owned()),
+        Some(prefix) if !prefix.split('.').all(is_dns_label) => mistakes.push(format!("prefix part {SUBDOMAIN}")),
+        _ => {}
+    }
+    if name.is_empty() {
+        mistakes.push("name part must be non-empty".to_owned());
+    } else if name.len() > LONGEST_LABEL {
+        mistakes.push(format!("name part must be no more than {LONGEST_LABEL} bytes"));
+    }
+    if !is_label_text(name) {
+        mistakes.push(KEY_NAME.to_owned());
+    }
+    mistakes
+}
+
+/// What is wrong with the value of a label.
+pub(crate) fn value_mistakes(value: &str) -> Vec<String> {
+    let too_long = (value.len() > LONGEST_LABEL).then(|| format!("must be no more than {LONGEST_LABEL} bytes"));
+    let wrong = (!value.is_empty() && !is_label_text(value)).then(|| LABEL_VALUE.to_owned());
+    too_long.into_iter().chain(wrong).collect()
 }
 
 fn is_dns_label(text: &str) -> bool {

@@ -59,7 +59,7 @@ pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &s
     let found = state.store.get("namespaces", "", namespace).ok_or_else(|| Refusal::namespace_not_found(namespace))?;
     if found.is_terminating() {
         let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
-        return Err(Refusal::forbidden(kind, name, &why));
+        return Err(Refusal::namespace_is_ending(kind, name, namespace, &why));
     }
     Ok(())
 }

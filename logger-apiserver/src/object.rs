@@ -1,6 +1,6 @@
 //! An object as the server holds it: typed metadata beside a free body
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde::Serialize;
@@ -48,6 +48,17 @@ impl Object {
         }
     }
 
+    /// The form that tells the metadata and nothing else.
+    pub(crate) fn metadata_alone(&self) -> Named<'_> {
+        static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        Named {
+            api_version: Some("meta.k8s.io/v1"),
+            kind: Some("PartialObjectMetadata"),
+            metadata: &self.metadata,
+            body: &NOTHING,
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or_default()
     }
@@ -86,11 +97,6 @@ impl Object {
 
     fn content(&self, status_counts: bool) -> impl Iterator<Item = (&String, &Value)> {
         self.body.iter().filter(move |(name, _)| status_counts || *name != "status")
-    }
-
-    /// The text at a path of the body, or none.
-    pub(crate) fn text(&self, path: &str) -> &str {
-        self.field(path).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The value at a path of the body.

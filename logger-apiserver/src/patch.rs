@@ -16,10 +16,23 @@ pub(crate) fn apply(content_type: &str, patch: &[u8], object: &mut Value) -> Res
     }
 }
 
+/// Refuses a patch of an unknown type, before anything else is looked at.
+pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
+    match content_type {
+        "application/json-patch+json" | "application/merge-patch+json" => Ok(()),
+        "application/strategic-merge-patch+json" if !is_custom => Err(Refusal::unsupported_media_type(ACCEPTED)),
+        _ if is_custom => Err(Refusal::unsupported_media_type(ACCEPTED)),
+        _ => Err(Refusal::unsupported_patch_type()),
+    }
+}
+
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
     let operations = decode(patch)?;
     if !operations.is_array() {
-        return Err(undecodable(format!("{} in place of an array of operations", type_name(&operations))));
+        let found = type_name(&operations);
+        return Err(undecodable(format!(
+            "json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
+        )));
     }
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| Refusal::unprocessable())?;
     operations.0.into_iter().try_for_each(|operation| {

@@ -64,16 +64,13 @@ impl Route {
             _ => (None, parts),
         };
         let part = |index: usize| parts.get(index).map(|part| (*part).to_owned());
-        if parts.len() > 3 {
-            return Self::Unknown;
-        }
         Self::Resource(Target {
             group: group.to_owned(),
             version: version.to_owned(),
             namespace,
             plural: part(0).unwrap_or_default(),
             name: part(1),
-            subresource: part(2),
+            subresource: parts.get(2..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/")),
         })
     }
 }

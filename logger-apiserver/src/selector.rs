@@ -1,5 +1,7 @@
 //! Label and field selectors: which objects a list or a watch is about
 
+mod fields;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
@@ -7,16 +9,19 @@ use serde_json::Value;
 
 use crate::{
     kinds::Kind,
+    metadata,
     object::Object,
     request::Query,
     status::{Refusal, Result},
 };
 
+use fields::Term;
+
 /// A label selector and a field selector, both of which an object must match.
 #[derive(Debug, Default)]
 pub(crate) struct Selector {
     labels: Vec<Requirement>,
-    fields: Vec<FieldTerm>,
+    fields: Vec<Term>,
 }
 
 impl Selector {
@@ -25,7 +30,7 @@ impl Selector {
         let labels = query.get("labelSelector").map(parse_labels).transpose().map_err(Refusal::bad_request)?;
         let fields = query
             .get("fieldSelector")
-            .map(|text| parse_fields(text, kind))
+            .map(|text| fields::parse(text, kind))
             .transpose()
             .map_err(Refusal::bad_request)?;
         Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })
@@ -105,6 +110,7 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
         tokens.advance();
     }
     let key = tokens.word()?;
+    refuse("<nil>", &key, metadata::key_mistakes(&key))?;
     let test = if negated {
         Test::Missing
     } else if matches!(tokens.peek(), "" | ",") {
@@ -112,7 +118,22 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
     } else {
         comparison(tokens)?
     };
+    if let Test::In(values) | Test::NotIn(values) = &test {
+        for (index, value) in values.iter().enumerate() {
+            refuse(&format!("values[{index}][{key}]"), value, metadata::value_mistakes(value))?;
+        }
+    }
     Ok(Requirement { key, test })
+}
+
+fn refuse(place: &str, text: &str, mistakes: Vec<String>) -> Result<(), String> {
+    let told: Vec<String> =
+        mistakes.iter().map(|mistake| format!("{place}: Invalid value: {text:?}: {mistake}")).collect();
+    match told.as_slice() {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        several => Err(format!("[{}]", several.join(", "))),
+    }
 }
 
 fn comparison(tokens: &mut Tokens) -> Result<Test, String> {
@@ -144,7 +165,7 @@ fn number(value: &str) -> Result<i64, String> {
 /// `(a, b)`; an empty place is the empty value.
 fn value_list(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
     if tokens.peek() != "(" {
-        return Err(tokens.expected("'('"));
+        return Err(format!("found '{}' expected: '('", tokens.peek()));
     }
     tokens.advance();
     let mut values = BTreeSet::new();
@@ -210,64 +231,6 @@ fn token_length(text: &str) -> usize {
 
 fn is_word(token: &str) -> bool {
     !token.is_empty() && !token.contains(['=', '!', '(', ')', ',', '>', '<'])
-}
-
-/// One comma-separated part of a field selector.
-#[derive(Debug)]
-struct FieldTerm {
-    field: Field,
-    value: String,
-    negated: bool,
-}
-
-#[derive(Debug)]
-enum Field {
-    Name,
-    Namespace,
-    /// By its path in the body.
-    Other(&'static str),
-}
-
-impl FieldTerm {
-    fn matches(&self, object: &Object) -> bool {
-        let found = match self.field {
-            Field::Name => object.name(),
-            Field::Namespace => object.namespace(),
-            Field::Other(path) => object.text(path),
-        };
-        (found == self.value) != self.negated
-    }
-}
-
-fn parse_fields(text: &str, kind: &Kind) -> Result<Vec<FieldTerm>, String> {
-    text.split(',').filter(|term| !term.is_empty()).map(|term| parse_field(text, term, kind)).collect()
-}
-
-fn parse_field(selector: &str, term: &str, kind: &Kind) -> Result<FieldTerm, String> {
-    let (name, value, negated) = match (term.split_once("!="), term.split_once("=="), term.split_once('=')) {
-        (Some((name, value)), _, _) => (name, value, true),
-        (None, Some((name, value)), _) | (None, None, Some((name, value))) => (name, value, false),
-        (None, None, None) => return Err(format!("invalid selector: '{selector}'; can't understand '{term}'")),
-    };
-    let field = match name {
-        "metadata.name" => Field::Name,
-        "metadata.namespace" => Field::Namespace,
-        other => other_field(other, kind)?,
-    };
-    Ok(FieldTerm { field, value: value.to_owned(), negated })
-}
-
-fn other_field(name: &str, kind: &Kind) -> Result<Field, String> {
-    let unsupported = || format!("field label not supported: {name}");
-    let Some(facts) = kind.as_built_in() else {
-        return Err(unsupported());
-    };
-    if facts.selectable.is_empty() {
-        let known = r#"only "metadata.name", "metadata.namespace""#;
-        return Err(format!("{name:?} is not a known field selector: {known}"));
-    }
-    let field = facts.selectable.iter().find(|field| **field == name).ok_or_else(unsupported)?;
-    Ok(Field::Other(field))
 }
 
 /// Whether a label selector, as objects have them, selects something, and these labels too.

@@ -7,6 +7,9 @@ use logger_crd::finding::Finding;
 
 use crate::kinds::Kind;
 
+/// What the real server reads and writes.
+pub(crate) const MEDIA_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
 /// The result of one request's work.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
@@ -136,6 +139,21 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
     }
 
+    /// A new object in a namespace that is on its way out.
+    pub(crate) fn namespace_is_ending(kind: &Kind, name: &str, namespace: &str, why: &str) -> Self {
+        let mut refusal = Self::forbidden(kind, name, why);
+        if let Self::Status(status) = &mut refusal
+            && let Some(details) = &mut status.details
+        {
+            details.causes = Some(vec![StatusCause {
+                field: Some("metadata.namespace".to_owned()),
+                message: Some(format!("namespace {namespace} is being terminated")),
+                reason: Some("NamespaceTerminating".to_owned()),
+            }]);
+        }
+        refusal
+    }
+
     /// An object that breaks rules of its kind; `errors` is not empty.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
         Self::invalid_of(&kind.kind, &kind.group, name, errors)
@@ -167,6 +185,34 @@ impl Refusal {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.resource());
         let details = StatusDetails { name: None, ..resource_details(kind, "") };
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(details))
+    }
+
+    /// A form of objects that there is none of.
+    pub(crate) fn not_acceptable() -> Self {
+        let message = format!("only the following media types are accepted: {MEDIA_TYPES}");
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, None)
+    }
+
+    /// As [`not_acceptable`](Self::not_acceptable), said by the part of the real server that never looks at objects.
+    pub(crate) fn not_representable() -> Self {
+        let streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}, {streams}");
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, Some(StatusDetails::default()))
+    }
+
+    /// The same refusal, after what came before it.
+    pub(crate) fn after(self, words: &str) -> Self {
+        let Self::Status(mut status) = self else {
+            return self;
+        };
+        status.message = status.message.map(|message| format!("{words}{message}"));
+        Self::Status(status)
+    }
+
+    /// A patch of a type that no handler of the real server is there for.
+    pub(crate) fn unsupported_patch_type() -> Self {
+        let message = "415: Unsupported Media Type";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, Some(StatusDetails::default()))
     }
 
     pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
@@ -255,6 +301,11 @@ impl FieldError {
         Self { reason, field: field.into(), message }
     }
 
+    /// Whether something is missing: then rules are not asked.
+    pub(crate) fn is_required(&self) -> bool {
+        self.reason == "FieldValueRequired"
+    }
+
     fn cause(&self) -> StatusCause {
         StatusCause {
             field: Some(self.field.clone()),
@@ -269,9 +320,14 @@ pub(crate) fn qualified(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
-/// One error stands bare, several stand in brackets.
+/// One error stands bare, several stand in brackets, none stands twice.
 fn joined(errors: &[FieldError]) -> String {
-    let texts: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+    let mut texts: Vec<String> = Vec::new();
+    for text in errors.iter().map(|error| format!("{}: {}", error.field, error.message)) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
     match texts.as_slice() {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),

@@ -22,6 +22,7 @@ use tokio::{
 
 use crate::{
     Shared,
+    accept::Form,
     call::{Call, State},
     kinds::Kind,
     object::{Object, Stored},
@@ -41,6 +42,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Watch {
     kind: Arc<Kind>,
+    form: Form,
     /// `plural.group`, as events name it.
     resource: String,
     namespace: Option<String>,
@@ -66,6 +68,7 @@ impl Watch {
         let current = state.store.version();
         let mut watch = Self {
             kind: call.kind.clone(),
+            form: call.form,
             resource: call.kind.resource(),
             namespace: call.namespace.clone(),
             selector: Selector::from_query(&call.query, &call.kind)?,
@@ -132,7 +135,10 @@ impl Watch {
     }
 
     fn object_line(&self, type_: &str, object: &Object) -> Bytes {
-        line(type_, &object.named(Some((&self.kind.api_version(), &self.kind.kind))))
+        match self.form {
+            Form::Whole => line(type_, &object.named(Some((&self.kind.api_version(), &self.kind.kind)))),
+            Form::Metadata => line(type_, &object.metadata_alone()),
+        }
     }
 
     fn bookmark_line(&self, ends_initial: bool) -> Bytes {
@@ -140,10 +146,11 @@ impl Watch {
         if ends_initial {
             metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
         }
-        line(
-            "BOOKMARK",
-            &json!({ "apiVersion": self.kind.api_version(), "kind": self.kind.kind, "metadata": metadata }),
-        )
+        let (api_version, kind) = match self.form {
+            Form::Whole => (self.kind.api_version(), self.kind.kind.as_str()),
+            Form::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadata"),
+        };
+        line("BOOKMARK", &json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata }))
     }
 }
 

@@ -49,10 +49,10 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
-    if state.store.get(&kind.resource(), object.namespace(), object.name()).is_some() {
+    if let Some(there) = state.store.get(&kind.resource(), object.namespace(), object.name()) {
         let generated = !name_given || object.metadata.generate_name.is_some();
-        let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists };
-        return Err(refusal(kind, object.name()));
+        let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists }(kind, object.name());
+        return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
     }
     if dry_run {
         return Ok(Arc::new(object));
@@ -69,6 +69,7 @@ pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stor
     check_name(&object, call)?;
     let old = match state.existing(call) {
         Err(_) if call.kind.as_built_in().is_some_and(|facts| facts.is_made_by_updates) => {
+            object.metadata.resource_version = None;
             managed_fields::track(Author::of(call), None, &mut object);
             return Ok((StatusCode::CREATED, insert(state, call, object, options.dry_run)?));
         }
@@ -82,12 +83,13 @@ pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stor
 
 /// Changes an object (or, at `/status`, its status) by a patch of its stored state.
 pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
-    let options = call.patch_options()?;
     let kind = &call.kind;
+    patch::check_media_type(&call.content_type, kind.is_custom())?;
+    let options = call.patch_options()?;
     let old = state.existing(call)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
     patch::apply(&call.content_type, &call.body, &mut outcome)?;
-    let mut object = decode::patched(kind, call.name(), outcome)?;
+    let mut object = decode::patched(call, outcome)?;
     place(&mut object, call)?;
     check_name(&object, call)?;
     if object.metadata.resource_version.is_some() {
@@ -179,7 +181,7 @@ pub(crate) fn check_name(object: &Object, call: &Call) -> Result<()> {
 /// Optimistic concurrency: a write that names a version is for that version alone.
 pub(crate) fn check_version(kind: &Kind, object: &Object, old: &Object) -> Result<()> {
     let version = object.resource_version();
-    if version.is_empty() && !kind.updates_name_a_version() {
+    if matches!(version, "" | "0") && !kind.updates_name_a_version() {
         return Ok(());
     }
     if version.is_empty() || version == "0" {
@@ -202,11 +204,10 @@ pub(crate) fn check_uid(call: &Call, object: &Object, old: &Object) -> Result<()
     }
     let kind = &call.kind;
     let namespace = call.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    let place = if kind.is_custom() { format!("{}/{}", kind.group, kind.plural) } else { kind.plural.clone() };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{}/{}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
+        "StorageError: invalid object, Code: 4, Key: /registry/{place}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
          Precondition failed: UID in precondition: {}, UID in object meta: {}",
-        kind.group,
-        kind.plural,
         old.name(),
         object.uid(),
         old.uid(),
@@ -297,10 +298,20 @@ fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &call.kind;
     // The rules of definitions are of their metadata, too.
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
-    errors.extend(old.map(|old| metadata::check_update(object, old)).unwrap_or_default());
+    // The real server looks at what an update may not change twice: by the rules for all, and by those of the kind.
+    let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
+    errors.extend(updated.iter().chain(&updated).cloned());
+    if kind.is_custom() && old.is_none() {
+        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+    }
+    let is_blocked = errors.iter().any(FieldError::is_required);
     if let Some(judge) = kind.judge() {
         let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
-        if judge.has_rules() {
+        if judge.has_rules() && is_blocked && found.is_empty() {
+            let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                complete validation";
+            errors.push(FieldError::invalid("<nil>", "null", why));
+        } else if judge.has_rules() {
             let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
             found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
         }

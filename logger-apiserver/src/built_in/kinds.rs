@@ -51,6 +51,7 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .generation(Generation::OfContent)
         .returned_when_deleted()
         .selectable(&[
+            "spec.hostNetwork",
             "spec.nodeName",
             "spec.restartPolicy",
             "spec.schedulerName",
@@ -131,6 +132,7 @@ pub(crate) static ALL: [BuiltIn; 22] = [
         .in_all()
         .status()
         .generation(Generation::OfContent)
+        .selectable(&["status.successful"])
         .immutable(&[("spec.selector", IMMUTABLE), ("spec.template", IMMUTABLE)])
         .filled_in_by(&[fill_in::pod_template, fill_in::job]),
     BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)

@@ -14,6 +14,9 @@ pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Ve
     if kind.selects_its_template {
         errors.extend(unselected_template(object));
     }
+    if let Some(old) = old.filter(|old| old.field("immutable") == Some(&Value::Bool(true))) {
+        errors.extend(frozen_data(object, old));
+    }
     if let Some(old) = old {
         errors.extend(kind.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
         errors.extend(frozen(kind, object, old));
@@ -34,6 +37,13 @@ fn unselected_template(object: &Object) -> Option<FieldError> {
         return None;
     }
     Some(FieldError::invalid(LABELS, labels, "`selector` does not match template `labels`"))
+}
+
+/// A `ConfigMap` or a Secret that says it is immutable stays so, with its data.
+fn frozen_data(object: &Object, old: &Object) -> impl Iterator<Item = FieldError> {
+    let changed =
+        ["immutable", "data", "binaryData"].into_iter().filter(|field| object.field(field) != old.field(field));
+    changed.map(|field| FieldError::forbidden(field, "field is immutable when `immutable` is set"))
 }
 
 fn changed(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {

@@ -54,6 +54,8 @@ impl Names {
         if !managed {
             fields.remove("managedFields");
         }
+        // A fingerprint of how the server stores a kind.
+        fields.remove("storageVersionHash");
         self.note_generated(fields);
         sort_causes(fields);
         let is_list = fields.contains_key("items") || fields.get("type").is_some_and(|type_| type_ == "BOOKMARK");
@@ -147,6 +149,9 @@ impl Names {
     /// A version in a message: one that is known, or a number that would differ each time.
     fn version_in(&self, found: &str) -> String {
         let digits: String = found.chars().filter(char::is_ascii_digit).collect();
+        if found.starts_with("current") {
+            return "current: N".to_owned();
+        }
         let known = digits.parse::<u64>().ok().and_then(|number| self.versions.get(&number));
         // Small and large numbers were written in a check, the rest came from the server.
         let stable = known

@@ -18,8 +18,8 @@ async fn a_malformed_body_is_a_bad_request() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_json_is_an_unsupported_media_type() {
-    let (code, body) = raw(&client().await, "POST", WIDGETS, "application/yaml", "kind: Widget").await;
+async fn a_body_that_is_neither_json_nor_yaml_is_an_unsupported_media_type() {
+    let (code, body) = raw(&client().await, "POST", WIDGETS, "text/xml", "<widget/>").await;
     assert_eq!(code, 415);
     assert!(body.contains("the body of the request was in an unknown format"), "{body}");
 }
