@@ -28,10 +28,9 @@ use crate::object::{ApiObject, resource};
 use crate::store::Store;
 
 pub use self::kube::KubeTrigger;
-pub use config::{Config, Started};
+pub use config::{Config, Started, Stopped};
 pub(crate) use event::erased;
 pub use event::{AnyObject, Event};
-pub use hub::Stopped;
 pub use inbox::Events;
 pub use listener::{NotSynced, Registration};
 pub use options::{Delivery, HandlerOptions, OnPanic, Overflow};

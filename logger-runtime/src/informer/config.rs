@@ -1,4 +1,4 @@
-//! What an informer can be told before it starts.
+//! What an informer can be told before it starts, and what it refuses later.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,6 +32,14 @@ pub(super) type ErrorHandler = Arc<dyn Fn(&Error) + Send + Sync>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the informer of {resource} was started: give it its options before")]
 pub struct Started {
+    /// Such as `loggers.example.com`.
+    pub resource: String,
+}
+
+/// An informer takes no handlers any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the informer of {resource} has stopped and takes no handlers any more; make a new one")]
+pub struct Stopped {
     /// Such as `loggers.example.com`.
     pub resource: String,
 }

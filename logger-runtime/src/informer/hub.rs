@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::config::Stopped;
 use super::event::{AnyObject, Event};
 use super::inbox::{Caller, Handler, Inbox};
 use super::listener::{Listener, Registration};
@@ -20,14 +21,6 @@ use super::running::Running;
 use crate::key::ObjectKey;
 use crate::metrics::Refresh;
 use crate::version::ResourceVersion;
-
-/// An informer takes no handlers any more.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the informer of {resource} has stopped and takes no handlers any more; make a new one")]
-pub struct Stopped {
-    /// Such as `loggers.example.com`.
-    pub resource: String,
-}
 
 /// The listeners of an informer, whatever the kind.
 pub(super) struct Hub {

@@ -107,6 +107,7 @@ impl Caller {
             }
             OnPanic::Abort => {
                 tracing::error!(handler = listener.name, "an event handler panicked; its informer stops");
+                listener.close();
                 if let Some(hub) = self.inbox.hub.upgrade() {
                     hub.abort(panic);
                 }

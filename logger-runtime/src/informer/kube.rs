@@ -9,8 +9,8 @@ use ::kube::runtime::reflector::{Store, store, store::Writer};
 use ::kube::runtime::watcher;
 use futures::Stream;
 
+use super::config::Stopped;
 use super::event::Event;
-use super::hub::Stopped;
 use super::inbox::Events;
 use super::listener::Registration;
 use super::{HandlerOptions, SharedInformer};

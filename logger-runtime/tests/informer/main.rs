@@ -2,8 +2,10 @@
 //! embedded API server behind a line that fails as told. The clock is paused, but where threads block.
 
 mod beside_kube;
+mod copies;
 mod crowd;
 mod disruption;
+mod factory;
 mod hearing;
 mod lifecycle;
 mod resync;

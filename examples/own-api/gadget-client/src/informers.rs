@@ -5,7 +5,9 @@ pub mod gadgets_v1;
 
 use std::time::Duration;
 use logger_core::GroupVersionResource;
-use logger_runtime::{GenericInformer, InformerFactory, SyncError};
+use logger_runtime::{
+    GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError,
+};
 use crate::clientset::Clientset;
 
 /// Makes and runs the informers of a program: ask for those you need, then start them.
@@ -28,6 +30,19 @@ impl SharedInformerFactory {
         SharedInformerFactory {
             factory: InformerFactory::namespaced(clientset.client().clone(), namespace),
         }
+    }
+    /// Informers that are told more, such as
+    /// `SharedInformerFactory::with(&clientset, |told| told.namespaces(["a", "b"]).labels("tier=web"))`.
+    pub fn with(
+        clientset: &Clientset,
+        tell: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
+    ) -> Self {
+        let told = tell(InformerFactory::builder(clientset.client().clone()));
+        SharedInformerFactory { factory: told.build() }
+    }
+    /// The factory beneath, which knows no kinds: it is asked for informers by type.
+    pub fn factory(&self) -> &InformerFactory {
+        &self.factory
     }
     /// The informers of group `gadgets.example.dev`, version `v1`.
     pub fn gadgets_v1(&self) -> gadgets_v1::GadgetsV1Informers {
