@@ -162,12 +162,6 @@ impl Store {
         self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
     }
 
-    /// The version of the latest change of a resource's objects, or 0 if the log knows none.
-    pub(crate) fn last_change(&self, resource: &str) -> u64 {
-        let last = self.log.iter().rev().find(|event| *event.resource == *resource);
-        last.map_or(0, |event| event.version)
-    }
-
     /// The one copy of a resource's name that all its events share.
     fn name_of(&self, resource: &str) -> Arc<str> {
         self.objects.get_key_value(resource).map_or_else(|| resource.into(), |(name, _)| name.clone())

@@ -5,7 +5,8 @@
 //!   stream; one that is too slow just ends, and is told so when it comes again.
 //! - It holds no queue of events, only its place in the log: a slow one costs what a quick one does, one that is dropped nothing.
 //! - An object that enters its selector is ADDED, one that leaves it DELETED.
-//! - With bookmarks it is told every minute, and two seconds before its end, how far it has come, if it has come anywhere.
+//! - With bookmarks it is told every minute, and two seconds before its end, how far it has come: also where nothing happens, for
+//!   the version of a real cluster never stands still, and who hears nothing takes the server for gone.
 
 mod options;
 
@@ -49,8 +50,6 @@ pub(crate) struct Watch {
     selector: Selector,
     /// The version up to which everything is sent.
     since: u64,
-    /// The version it began at, once what had happened before it came was sent: bookmarks tell of more than that.
-    began: u64,
     /// What is there already, still to be sent.
     initial: vec::IntoIter<Stored>,
     /// A bookmark is to end the initial events.
@@ -73,7 +72,6 @@ impl Watch {
             namespace: call.namespace.clone(),
             selector: Selector::from_query(&call.query, &call.kind)?,
             since: current,
-            began: current,
             initial: Vec::new().into_iter(),
             mark_initial_end: start == Start::Everything { marked: true },
             too_old: None,
@@ -85,7 +83,6 @@ impl Watch {
             Start::Now => {}
             Start::After(version) => {
                 watch.since = version;
-                watch.began = version.max(state.store.last_change(&watch.resource));
                 let oldest = state.store.oldest();
                 watch.too_old = (version < oldest).then(|| Refusal::too_old(version, oldest));
             }
@@ -215,13 +212,13 @@ impl Watcher {
         Step::UpToDate
     }
 
-    /// Whether it is time for a bookmark that says something new.
+    /// Whether it is time for a bookmark.
     fn owes_bookmark(&mut self) -> bool {
         if self.next_bookmark.is_none_or(|next| Instant::now() < next) {
             return false;
         }
         self.next_bookmark = self.watch.next_bookmark();
-        self.watch.since > self.watch.began
+        true
     }
 
     /// Waits for a change, a bookmark or the end.

@@ -193,7 +193,7 @@ async fn f01_a_reactor_may_be_any_fault_and_layers_stand_in_each_other() {
 type Events = BoxStream<'static, kube::Result<WatchEvent<ConfigMap>>>;
 
 async fn watch(maps: &Api<ConfigMap>) -> Events {
-    maps.watch(&WatchParams::default(), "0").await.unwrap().boxed()
+    maps.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap().boxed()
 }
 
 async fn next(events: &mut Events) -> String {
