@@ -6,6 +6,7 @@ mod applies;
 mod built_in;
 mod definitions;
 mod deletes;
+mod fakes;
 mod http_rules;
 mod pages;
 mod reads;
