@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::object::ApiObject;
 use crate::version::ResourceVersion;
 use frames::{Found, Frames, Shape};
-use scan::{Scan, Scanned};
+use scan::Scan;
 
 /// How much of an unexpected text an error tells, in bytes.
 const LONGEST_TOLD: usize = 500;
@@ -64,19 +64,40 @@ impl From<serde_json::Error> for BadAnswer {
 /// # Errors
 /// The text is no JSON, or not of this kind.
 pub fn object<K: DeserializeOwned>(json: &[u8], managed_fields: ManagedFields) -> Result<K, BadAnswer> {
-    if managed_fields == ManagedFields::Kept {
-        return Ok(serde_json::from_slice(json)?);
+    ObjectDecoder::new(managed_fields).decode(json)
+}
+
+/// Decodes objects, one after the other.
+#[derive(Debug)]
+pub struct ObjectDecoder(Option<Scan>);
+
+impl ObjectDecoder {
+    /// A decoder that keeps a buffer from one object to the next.
+    pub fn new(managed_fields: ManagedFields) -> Self {
+        ObjectDecoder((managed_fields == ManagedFields::Dropped).then(|| Scan::without(frames::MANAGED_FIELDS)))
     }
-    let mut scan = Scan::without(frames::MANAGED_FIELDS);
-    let json = json.trim_ascii();
-    match json.first() {
-        Some(b'{') => match scan.push(json) {
-            Scanned::Whole(end) if end == json.len() => Ok(serde_json::from_slice(scan.text())?),
-            Scanned::More => Err(BadAnswer::Truncated),
+
+    /// Decodes one object.
+    ///
+    /// # Errors
+    /// The text is no JSON, or not of this kind.
+    pub fn decode<K: DeserializeOwned>(&mut self, json: &[u8]) -> Result<K, BadAnswer> {
+        let json = json.trim_ascii();
+        let Some(scan) = &mut self.0 else {
+            return read(json);
+        };
+        scan.clear(frames::KEPT);
+        match json.first() {
+            Some(b'{') => read(scan.whole(json)),
             _ => Err(BadAnswer::NoJson),
-        },
-        _ => Err(BadAnswer::NoJson),
+        }
     }
+}
+
+/// Reads JSON as text, as kube's client does: so the code for a kind is there once.
+fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T, BadAnswer> {
+    let text = std::str::from_utf8(json).map_err(|error| BadAnswer::Undecodable(error.to_string()))?;
+    Ok(serde_json::from_str(text)?)
 }
 
 /// What a list says besides its objects.
@@ -117,7 +138,7 @@ impl<K: DeserializeOwned> ListDecoder<K> {
         while let Some(found) = self.frames.next(&mut bytes)? {
             match found {
                 _ if self.meta.is_some() => return Err(BadAnswer::NoJson),
-                Found::Object => sink(serde_json::from_slice(self.frames.object())?),
+                Found::Object => sink(read(self.frames.object())?),
                 Found::Around => {
                     self.meta = Some(serde_json::from_slice::<Around>(self.frames.around())?.metadata.into())
                 }
@@ -214,7 +235,7 @@ fn object_event<K: ApiObject>(
     object: &[u8],
     event: impl FnOnce(K, ResourceVersion) -> WatchEvent<K>,
 ) -> Result<WatchEvent<K>, BadAnswer> {
-    let object: K = serde_json::from_slice(object)?;
+    let object: K = read(object)?;
     let version = ResourceVersion::new(object.meta().resource_version.as_deref().unwrap_or_default());
     Ok(event(object, version))
 }

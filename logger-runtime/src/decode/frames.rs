@@ -6,7 +6,7 @@ use super::scan::{Scan, Scanned};
 /// The longest object that is taken, and the longest text around objects, in bytes: etcd refuses objects of a few megabytes.
 const LONGEST: usize = 64 << 20;
 /// So much room is kept from one object to the next, in bytes.
-const KEPT: usize = 1 << 20;
+pub(super) const KEPT: usize = 1 << 20;
 
 /// Where an answer has its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use memchr::memchr2;
-
 /// What came of the bytes that were handed over.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scanned {
@@ -34,8 +32,12 @@ pub(super) struct Scan {
     string: Range<usize>,
     /// The next key of the path was read, its value was not.
     is_due: bool,
-    /// The value in brackets that is being skipped began at this depth.
-    skipped_at: Option<usize>,
+    /// In brackets that lead to no value: they end where this depth is reached again.
+    passes: Option<usize>,
+    /// What is in those brackets does not go into the text.
+    drops: bool,
+    /// The bytes are the whole object: what comes behind the value need not be looked at.
+    is_whole: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +66,26 @@ impl Scan {
             entered: 0,
             string: 0..0,
             is_due: false,
-            skipped_at: None,
+            passes: None,
+            drops: false,
+            is_whole: false,
         }
     }
 
     /// A scan that skips the value, where it is one in brackets.
     pub(super) fn without(path: &'static [&'static str]) -> Self {
         Scan { skips: true, ..Self::up_to(path) }
+    }
+
+    /// Takes the whole of an object at once: its text.
+    pub(super) fn whole(&mut self, object: &[u8]) -> &[u8] {
+        self.text.reserve(object.len());
+        self.is_whole = true;
+        if let Scanned::Whole(end) = self.push(object) {
+            // To be refused by whoever reads it, if there is anything.
+            self.text.extend_from_slice(&object[end..]);
+        }
+        &self.text
     }
 
     /// What was taken.
@@ -97,20 +112,20 @@ impl Scan {
         let mut cursor = Cursor { bytes, from: 0, at: 0 };
         while let Some(&byte) = bytes.get(cursor.at) {
             let end = match self.place {
-                Place::InString => self.go_through_string(&mut cursor),
-                Place::AfterBackslash => {
-                    self.place = Place::InString;
-                    cursor.at += 1;
-                    None
-                }
+                _ if self.passes.is_some() => self.pass(&mut cursor),
                 Place::Outside if self.is_due && !byte.is_ascii_whitespace() => self.meet_value(byte, &mut cursor),
                 Place::Outside => self.go_on(byte, &mut cursor),
+                place => {
+                    (cursor.at, self.place) = string(bytes, cursor.at, place);
+                    self.string.end = self.text.len() + (cursor.at - cursor.from);
+                    None
+                }
             };
             if let Some(end) = end {
                 return end;
             }
         }
-        if self.skipped_at.is_none() {
+        if !self.drops {
             self.take(&mut cursor);
         }
         Scanned::More
@@ -128,24 +143,34 @@ impl Scan {
             b'{' | b'[' if is_last => {
                 self.take(cursor);
                 self.text.extend_from_slice(b"null");
-                self.skipped_at = Some(self.depth);
+                self.passes = Some(self.depth);
+                self.drops = true;
             }
-            b'{' => self.entered += 1,
+            b'{' => {
+                self.entered += 1;
+                self.depth += 1;
+                cursor.at += 1;
+            }
             _ => {}
         }
         None
     }
 
-    #[inline]
+    /// A byte where keys of the path may be.
     fn go_on(&mut self, byte: u8, cursor: &mut Cursor<'_>) -> Option<Scanned> {
         match byte {
             b'"' => {
                 self.place = Place::InString;
                 self.string.start = self.text.len() + (cursor.at - cursor.from);
             }
-            b'{' | b'[' => self.depth += 1,
+            // The object's own bracket, or one of a value that is of no interest.
+            b'{' | b'[' if self.depth == 0 => self.depth = 1,
+            b'{' | b'[' => {
+                self.passes = Some(self.depth);
+                return None;
+            }
             b'}' | b']' => return self.leave(cursor),
-            b':' if self.depth == self.entered + 1 => {
+            b':' => {
                 self.take(cursor);
                 self.is_due = self.is_key();
             }
@@ -155,32 +180,45 @@ impl Scan {
         None
     }
 
-    /// A closing bracket.
-    #[inline]
+    /// A closing bracket, of the object or of one on the path.
     fn leave(&mut self, cursor: &mut Cursor<'_>) -> Option<Scanned> {
         cursor.at += 1;
         self.depth = self.depth.saturating_sub(1);
-        if self.skipped_at == Some(self.depth) {
-            self.skipped_at = None;
-            cursor.from = cursor.at;
-        }
-        self.entered = self.entered.min(self.depth.saturating_sub(1));
-        (self.depth == 0).then(|| {
+        self.entered = self.entered.saturating_sub(1);
+        (self.depth == 0 || self.is_whole).then(|| {
             self.take(cursor);
             Scanned::Whole(cursor.at)
         })
     }
 
-    #[inline]
-    fn go_through_string(&mut self, cursor: &mut Cursor<'_>) -> Option<Scanned> {
-        match memchr2(b'"', b'\\', &cursor.bytes[cursor.at..]) {
-            Some(length) => {
-                let is_end = cursor.bytes[cursor.at + length] == b'"';
-                cursor.at += length + 1;
-                self.string.end = self.text.len() + (cursor.at - cursor.from);
-                self.place = if is_end { Place::Outside } else { Place::AfterBackslash };
+    /// All that is in brackets of no interest: most of an object, so this is quick.
+    fn pass(&mut self, cursor: &mut Cursor<'_>) -> Option<Scanned> {
+        let (bytes, floor) = (cursor.bytes, self.passes?);
+        let (mut at, mut depth, mut place) = (cursor.at, self.depth, self.place);
+        while let Some(&byte) = bytes.get(at) {
+            if place != Place::Outside {
+                (at, place) = string(bytes, at, place);
+                continue;
             }
-            None => cursor.at = cursor.bytes.len(),
+            at += 1;
+            // Square and curly: `[` and `]` differ from `{` and `}` in one bit.
+            match byte | 0x20 {
+                _ if byte == b'"' => (at, place) = string(bytes, at, Place::InString),
+                b'{' => depth += 1,
+                b'}' => {
+                    depth -= 1;
+                    if depth == floor {
+                        self.passes = None;
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        (cursor.at, self.depth, self.place) = (at, depth, place);
+        if self.passes.is_none() && std::mem::take(&mut self.drops) {
+            cursor.from = at;
+            return self.is_whole.then_some(Scanned::Whole(at));
         }
         None
     }
@@ -197,4 +235,47 @@ impl Scan {
         let key = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
         self.path.get(self.entered).is_some_and(|wanted| wanted.as_bytes() == key)
     }
+}
+
+/// Goes on in a string: where it ends, or the bytes do.
+#[inline]
+fn string(bytes: &[u8], mut at: usize, mut place: Place) -> (usize, Place) {
+    if place == Place::AfterBackslash && at < bytes.len() {
+        at += 1;
+        place = Place::InString;
+    }
+    while place == Place::InString {
+        match quote_or_backslash(bytes, at) {
+            Some(found) if bytes[found] == b'"' => return (found + 1, Place::Outside),
+            // What follows the backslash is no end.
+            Some(found) if found + 1 < bytes.len() => at = found + 2,
+            Some(_) => return (bytes.len(), Place::AfterBackslash),
+            None => return (bytes.len(), Place::InString),
+        }
+    }
+    (at, place)
+}
+
+/// The place of the first of either, from this one on: eight bytes at a time, since most strings are short.
+#[inline]
+fn quote_or_backslash(bytes: &[u8], from: usize) -> Option<usize> {
+    let (words, rest) = bytes.get(from..)?.as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zero_bytes(word ^ (EACH * u64::from(b'"'))) | zero_bytes(word ^ (EACH * u64::from(b'\\')));
+        if found != 0 {
+            return Some(from + i * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    Some(bytes.len() - rest.len() + at)
+}
+
+/// A one in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The high bit of each byte that is zero; of those above the lowest one it may be wrong.
+#[inline]
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(EACH) & !word & (EACH << 7)
 }

@@ -211,3 +211,15 @@ fn what_is_no_list_is_no_empty_list() {
         assert!(list(empty.as_bytes(), &[], ManagedFields::Dropped).unwrap().0.is_empty(), "{empty}");
     }
 }
+
+#[test]
+fn no_more_than_one_object_is_kept_as_text() {
+    let item = json!({ "metadata": { "name": "x".repeat(100) } }).to_string();
+    let text = format!(r#"{{"metadata":{{}},"items":[{}]}}"#, vec![item.as_str(); 1000].join(","));
+    let mut decoder = ListDecoder::<Value>::new(ManagedFields::Dropped);
+    for piece in text.as_bytes().chunks(64) {
+        decoder.push(piece, drop).unwrap();
+        assert!(decoder.frames.object().len() <= item.len());
+        assert!(decoder.frames.around().len() < 64);
+    }
+}
