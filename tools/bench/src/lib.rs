@@ -2,5 +2,5 @@
 
 pub mod copies;
 pub mod logger;
-pub mod measure;
+mod measure;
 pub mod ours;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
-use logger_runtime::decode::{self, ListDecoder, ManagedFields};
+use logger_runtime::decode::{ListDecoder, ManagedFields, ObjectDecoder};
 use logger_runtime::kube::{Api, Client};
 use logger_runtime::reflector::{self, Config, InitialSync, Reflector};
 use logger_runtime::{Event, InformerFactory, SharedInformer};
@@ -50,11 +50,12 @@ impl Synced {
         let informer = factory.informer::<Logger>();
         let updated = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&updated);
-        informer.add_event_handler(move |event| {
+        let handler = informer.add_event_handler(move |event| {
             counted.fetch_add(usize::from(matches!(event, Event::Updated { .. })), Ordering::Relaxed);
         })?;
         factory.start();
         factory.wait_for_sync(DEADLINE).await?;
+        handler.wait_for_sync().await?;
         Ok(Synced { _factory: factory, informer, updated })
     }
 }
@@ -64,7 +65,7 @@ async fn sync(how: &[&str]) -> Result<()> {
     // The reflector alone, where the informer is to be other than shipped: what differs is in there.
     let (synced, listed) = match how {
         [] => (Some(Synced::start().await?), Vec::new()),
-        how => (None, listed(how).await?),
+        how => (None, tokio::spawn(listed(how.join(" "))).await??),
     };
     let (elapsed, taken) = (began.elapsed(), computed() - before);
     let peak = memory("VmHWM");
@@ -80,15 +81,15 @@ async fn sync(how: &[&str]) -> Result<()> {
     Ok(())
 }
 
-async fn listed(how: &[&str]) -> Result<Vec<Arc<Logger>>> {
+async fn listed(how: String) -> Result<Vec<Arc<Logger>>> {
     let mut config = Config::default();
-    if how.contains(&"streaming") {
+    if how.contains("streaming") {
         config = config.initial_sync(InitialSync::WatchList);
     }
-    if how.contains(&"list") {
+    if how.contains("list") {
         config = config.initial_sync(InitialSync::List);
     }
-    if how.contains(&"kept") {
+    if how.contains("kept") {
         config = config.keep_managed_fields();
     }
     let reflector = Reflector::with(Api::all(Client::try_default().await?), config);
@@ -143,8 +144,9 @@ async fn lister() -> Result<()> {
 
 fn decode(object: &Path, page: &Path) -> Result<()> {
     let (object, page) = (std::fs::read(object)?, std::fs::read(page)?);
+    let mut decoder = ObjectDecoder::new(ManagedFields::Dropped);
     time_decoding("decode_object", object.len(), || {
-        let logger: Logger = decode::object(black_box(&object), ManagedFields::Dropped)?;
+        let logger: Logger = decoder.decode(black_box(&object))?;
         drop(black_box(logger));
         anyhow::Ok(())
     })?;

@@ -61,7 +61,7 @@ async fn run(keys: Arc<Vec<Key>>, adds: usize, producers: usize) -> Result<usize
     let added = AtomicUsize::new(0);
     let requests = receiver.map(|message| {
         added.fetch_add(1, Ordering::Relaxed);
-        ScheduleRequest { message, run_at: tokio::time::Instant::now().into() }
+        ScheduleRequest { message, run_at: tokio::time::Instant::now() }
     });
     // Its end would drop what is scheduled still.
     let mut scheduled = pin!(scheduler(requests.chain(futures::stream::pending())));
