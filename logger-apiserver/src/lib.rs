@@ -69,10 +69,12 @@ mod definition;
 mod delete;
 mod discovery;
 mod dispatch;
+pub mod fake;
 mod faults;
 mod go_value;
 mod kinds;
 mod list;
+mod load;
 mod managed_fields;
 mod metadata;
 mod namespace;
@@ -101,6 +103,8 @@ use std::{
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response, request::Parts};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::{
     sync::watch::{Receiver, Sender},
     time::{Instant, timeout_at},
@@ -111,6 +115,7 @@ pub use actions::{Action, Actions, PatchType};
 pub use answer::Body;
 pub use config::Builder;
 pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
+pub use load::LoadError;
 pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
 pub use request_info::{RequestInfo, Verb};
 pub use requests::Requests;
@@ -183,6 +188,36 @@ impl ApiServer {
         B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         kube::Client::new(layer.layer(self.clone()), "default")
+    }
+
+    /// Puts an object in as it is: with the status, uid, times and owners it has. The namespace it is in is made if it is
+    /// not there; a definition brings its kind.
+    ///
+    /// # Errors
+    /// It breaks a rule of its kind, is there already, or is of a kind that is not served.
+    pub fn load(&self, object: &impl Serialize) -> Result<(), LoadError> {
+        let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
+        let mut state = self.shared.lock();
+        let loaded = load::load(&mut state, object);
+        let version = state.store.version();
+        drop(state);
+        self.shared.announce(version);
+        loaded
+    }
+
+    /// The same, of each document of a YAML text.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); or the text is no YAML.
+    pub fn load_yaml(&self, documents: &str) -> Result<(), LoadError> {
+        let mut text = documents.as_bytes();
+        for document in serde_saphyr::read::<_, Value>(&mut text) {
+            match document.map_err(LoadError::unreadable)? {
+                Value::Null => {}
+                object => self.load(&object)?,
+            }
+        }
+        Ok(())
     }
 
     async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {

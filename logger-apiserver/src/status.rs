@@ -62,6 +62,11 @@ impl Refusal {
         }
     }
 
+    /// Why, in words.
+    pub(crate) fn message(self) -> String {
+        self.into_status().and_then(|status| status.message).unwrap_or_else(|| "404 page not found".to_owned())
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message, None)
     }

@@ -294,7 +294,7 @@ fn read_again(kind: &Kind, object: &mut Object) {
 }
 
 /// Refuses an object that breaks rules, all of them at once.
-fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
+pub(crate) fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &call.kind;
     // The rules of definitions are of their metadata, too.
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };

@@ -18,6 +18,9 @@ pub mod applyconfigurations;
 #[cfg(feature = "clientset")]
 #[rustfmt::skip]
 pub mod clientset;
+#[cfg(feature = "fake")]
+#[rustfmt::skip]
+pub mod fake;
 #[cfg(feature = "informers")]
 #[rustfmt::skip]
 pub mod informers;

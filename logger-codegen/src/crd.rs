@@ -19,10 +19,27 @@ use crate::Layout;
 use crate::diagnostic::Diagnostics;
 use crate::file::File;
 pub(crate) use definition::{Definition, Rust};
+pub(crate) use yaml::files as files_of;
 
 /// The CRD of every kind with all its versions, one file each, as `<group>_<plural>.yaml`.
 pub(crate) fn files(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     yaml::files(&definitions(groups, layout)?, layout)
+}
+
+/// All definitions in one file, without descriptions: for servers, not for people.
+pub(crate) fn undescribed(
+    path: String,
+    definitions: &BTreeMap<String, Definition>,
+    layout: &Layout,
+) -> Result<File, Diagnostics> {
+    let mut found = Diagnostics::default();
+    let document = |definition: &Definition| {
+        let mut crd = definition.crd.clone();
+        descriptions::cut(&mut crd, 0);
+        yaml::write(&crd, &definition.item, &mut found)
+    };
+    let documents: Vec<_> = definitions.values().filter_map(document).collect();
+    found.or(File::yaml(path, layout, &documents.join("---\n")))
 }
 
 /// The CRD of every kind, by the path of its file.

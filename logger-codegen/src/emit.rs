@@ -3,6 +3,7 @@
 mod applyconfigurations;
 mod clientset;
 mod docs;
+mod fake;
 mod informers;
 mod listers;
 mod methods;
@@ -10,12 +11,15 @@ mod root;
 mod scheme;
 mod typed;
 
+use std::collections::BTreeMap;
+
 use docs::transplanted;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::Layout;
 use crate::api::{Api, ClientKind, Group};
+use crate::crd::{self, Definition};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::File;
 
@@ -23,18 +27,27 @@ use crate::file::File;
 type Source = (String, String, Vec<TokenStream>);
 
 /// All files of the client crate.
-pub(crate) fn client(api: &Api, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+pub(crate) fn client(
+    api: &Api,
+    definitions: &BTreeMap<String, Definition>,
+    layout: &Layout,
+) -> Result<Vec<File>, Diagnostics> {
     let mut found = Diagnostics::default();
     let sources = [
         root::sources(api, layout),
         applyconfigurations::sources(api, &mut found),
         clientset::sources(api),
+        fake::sources(layout),
         typed::sources(api, layout),
         listers::sources(api),
         informers::sources(api),
         scheme::sources(api),
     ];
-    let files = files(sources.into_iter().flatten(), layout)?;
+    let mut files = files(sources.into_iter().flatten(), layout)?;
+    if fake::is_wanted(layout) {
+        let path = format!("{}/{}", layout.client_dir, fake::DEFINITIONS);
+        files.push(crd::undescribed(path, definitions, layout)?);
+    }
     found.or(files)
 }
 

@@ -49,7 +49,8 @@ pub struct Layout {
     /// Directory of the CRD files, such as `config/crd/bases`.
     pub crd_dir: String,
     /// The cargo features that the client's package declares. A layer whose name is among them (`applyconfigurations`,
-    /// `clientset`, `informers`, `scheme`) is there only with its feature; the others are always there.
+    /// `clientset`, `informers`, `scheme`) is there only with its feature; the others are always there. The fake clientset is
+    /// there only if `fake` is declared: it needs the API server in memory.
     pub features: BTreeSet<String>,
     /// What stands below the generated mark of each source and CRD file, without comment signs: a licence, say. May be
     /// empty.
@@ -89,8 +90,9 @@ impl Layout {
 /// A kind cannot be generated: every mistake is named with its Rust item.
 pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let api = Api::new(groups)?;
-    let crds = crd::files(groups, layout)?;
-    let mut files = emit::client(&api, layout)?;
+    let definitions = crd::definitions(groups, layout)?;
+    let crds = crd::files_of(&definitions, layout)?;
+    let mut files = emit::client(&api, &definitions, layout)?;
     files.extend(crds);
     files.sort();
     Ok(files)

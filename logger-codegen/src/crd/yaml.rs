@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostics;
 use crate::file::File;
 
 /// A file for each definition, and what else the options ask for.
-pub(super) fn files(definitions: &BTreeMap<String, Definition>, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
+pub(crate) fn files(definitions: &BTreeMap<String, Definition>, layout: &Layout) -> Result<Vec<File>, Diagnostics> {
     let definitions: Vec<_> = definitions.iter().collect();
     let written = parallel::map(&definitions, |(path, definition)| {
         let mut found = Diagnostics::default();

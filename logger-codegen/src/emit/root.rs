@@ -3,14 +3,15 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::Source;
+use super::{Source, fake};
 use crate::Layout;
 use crate::api::Api;
 
 /// The modules, each with the layer it belongs to.
-const LAYERS: [(&str, &str); 6] = [
+const LAYERS: [(&str, &str); 7] = [
     ("applyconfigurations", "applyconfigurations"),
     ("clientset", "clientset"),
+    ("fake", "fake"),
     ("informers", "informers"),
     ("listers", "informers"),
     ("scheme", "scheme"),
@@ -24,15 +25,19 @@ pub(super) fn gate(layer: &str, layout: &Layout) -> Option<TokenStream> {
 
 pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     let has_applied = api.applied_groups().next().is_some();
-    let modules =
-        LAYERS.iter().filter(|(module, _)| has_applied || *module != "applyconfigurations").map(|(module, layer)| {
-            let (gate, module) = (gate(layer, layout), format_ident!("{module}"));
-            quote! {
-                #gate
-                #[rustfmt::skip]
-                pub mod #module;
-            }
-        });
+    let is_there = |module: &str| match module {
+        "applyconfigurations" => has_applied,
+        "fake" => fake::is_wanted(layout),
+        _ => true,
+    };
+    let modules = LAYERS.iter().filter(|(module, _)| is_there(module)).map(|(module, layer)| {
+        let (gate, module) = (gate(layer, layout), format_ident!("{module}"));
+        quote! {
+            #gate
+            #[rustfmt::skip]
+            pub mod #module;
+        }
+    });
     let (clientset, informers) = (gate("clientset", layout), gate("informers", layout));
     let items = vec![
         quote!(#(#modules)*),
