@@ -57,7 +57,7 @@ impl World {
     }
 
     async fn watch(&self) -> Events {
-        self.maps.watch(&WatchParams::default(), "0").await.unwrap().boxed()
+        self.maps.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap().boxed()
     }
 
     /// What a raw request is answered with: its headers are to be seen.
