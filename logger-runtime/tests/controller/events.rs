@@ -67,7 +67,7 @@ async fn an_event_of_an_owned_object_brings_its_controller_alone() {
     let (diary, mut reader) = diary();
     let builder = Controller::for_informer("test", &stage.config_maps).owns(&stage.secrets);
     let running = Running::new(builder.build(noting(diary)));
-    let owners = [("ConfigMap", "friend", false), ("Secret", "other", true), ("ConfigMap", "owner", true)];
+    let owners = [("ConfigMap", "friend", false), ("Secret", "other", false), ("ConfigMap", "owner", true)];
     stage.create::<Secret>("owned", owned_by(&owners)).await;
     assert_eq!(reader.next_key().await, "default/owner");
     stage.create::<Secret>("free", json!({})).await;
