@@ -1,6 +1,6 @@
 //! Loading: objects put into the server as they are, as if they had been there before the first request
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -72,7 +72,7 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
         object.metadata.managed_fields = given;
     }
     initialise(kind, &mut object);
-    write::accept(&call, &object, None)?;
+    write::rules::check(&call, &object, None)?;
     Ok(state.store.put(&kind.resource(), &object))
 }
 
@@ -116,6 +116,8 @@ fn call(state: &State, object: Value) -> Result<Call> {
         manager: MANAGER.to_owned(),
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
+        form: Form::default(),
+        warnings: RefCell::default(),
     })
 }
 

@@ -1,11 +1,13 @@
 //! Refusals: the `Status` bodies a failed request is answered with, worded as kube-apiserver words them
 
+mod field_error;
+
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
 
-use logger_crd::finding::Finding;
-
 use crate::kinds::Kind;
+
+pub(crate) use field_error::FieldError;
 
 /// What the real server reads and writes.
 pub(crate) const MEDIA_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -258,68 +260,6 @@ fn status(code: StatusCode, reason: &str, message: String, details: Option<Statu
     })
 }
 
-/// One broken rule, at one field.
-#[derive(Debug, Clone)]
-pub(crate) struct FieldError {
-    reason: &'static str,
-    field: String,
-    message: String,
-}
-
-impl From<Finding> for FieldError {
-    fn from(finding: Finding) -> Self {
-        let message = finding.message();
-        Self::of(finding.reason.name(), finding.path, message)
-    }
-}
-
-impl FieldError {
-    pub(crate) fn invalid(
-        field: impl Into<String>,
-        value: impl std::fmt::Display,
-        why: impl std::fmt::Display,
-    ) -> Self {
-        Self::of("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
-    }
-
-    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
-        let message = if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
-        Self::of("FieldValueRequired", field, message)
-    }
-
-    pub(crate) fn unsupported(field: impl Into<String>, value: impl std::fmt::Display, supported: &[String]) -> Self {
-        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
-        let message = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
-        Self::of("FieldValueNotSupported", field, message)
-    }
-
-    pub(crate) fn too_long(field: impl Into<String>, most: usize) -> Self {
-        let unit = if most == 1 { "byte" } else { "bytes" };
-        Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
-    }
-
-    pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {
-        Self::of("FieldValueForbidden", field, format!("Forbidden: {why}"))
-    }
-
-    fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
-        Self { reason, field: field.into(), message }
-    }
-
-    /// Whether something is missing: then rules are not asked.
-    pub(crate) fn is_required(&self) -> bool {
-        self.reason == "FieldValueRequired"
-    }
-
-    fn cause(&self) -> StatusCause {
-        StatusCause {
-            field: Some(self.field.clone()),
-            message: Some(self.message.clone()),
-            reason: Some(self.reason.to_owned()),
-        }
-    }
-}
-
 /// `Kind.group`, or `Kind` in the core group; resources are written the same way.
 pub(crate) fn qualified(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
@@ -328,7 +268,7 @@ pub(crate) fn qualified(kind: &str, group: &str) -> String {
 /// One error stands bare, several stand in brackets, none stands twice.
 fn joined(errors: &[FieldError]) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for text in errors.iter().map(|error| format!("{}: {}", error.field, error.message)) {
+    for text in errors.iter().map(ToString::to_string) {
         if !texts.contains(&text) {
             texts.push(text);
         }

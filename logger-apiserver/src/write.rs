@@ -1,19 +1,20 @@
 //! Create, update and patch: what a written object must obey, in the order the real server asks for it
 
+pub(crate) mod rules;
+
 use std::sync::Arc;
 
 use http::StatusCode;
-use logger_crd::value;
 
 use crate::{
-    built_in::{self, BuiltIn, Generation},
+    built_in::{BuiltIn, Generation},
     call::{Call, Endpoint, State},
     decode, definition,
     kinds::{Family, Kind},
     managed_fields::{self, Author},
     metadata, namespace,
     object::{Object, Stored},
-    patch, scale,
+    patch,
     status::{FieldError, Refusal, Result},
 };
 
@@ -44,7 +45,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     give_name(state, kind, &mut object);
     metadata::initialise(kind, &mut object);
     prepare_create(kind, &mut object)?;
-    accept(call, &object, None)?;
+    rules::check(call, &object, None)?;
     read_again(kind, &mut object);
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
@@ -104,7 +105,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     let kind = &call.kind;
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
-    accept(call, &new, Some(old))?;
+    rules::check(call, &new, Some(old))?;
     read_again(kind, &mut new);
     if new == **old {
         return Ok(old.clone());
@@ -291,41 +292,4 @@ fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
 fn read_again(kind: &Kind, object: &mut Object) {
     object.body.values_mut().for_each(decode::whole_numbers);
     kind.default(&mut object.body);
-}
-
-/// Refuses an object that breaks rules, all of them at once.
-pub(crate) fn accept(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
-    let kind = &call.kind;
-    // The rules of definitions are of their metadata, too.
-    let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
-    // The real server looks at what an update may not change twice: by the rules for all, and by those of the kind.
-    let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
-    errors.extend(updated.iter().chain(&updated).cloned());
-    if kind.is_custom() && old.is_none() {
-        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
-    }
-    let is_blocked = errors.iter().any(FieldError::is_required);
-    if let Some(judge) = kind.judge() {
-        let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
-        if judge.has_rules() && is_blocked && found.is_empty() {
-            let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
-                complete validation";
-            errors.push(FieldError::invalid("<nil>", "null", why));
-        } else if judge.has_rules() {
-            let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
-            found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
-        }
-        errors.extend(found.into_iter().map(FieldError::from));
-    } else if let Some(schema) = kind.schema() {
-        errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
-    }
-    if let Some(facts) = kind.as_built_in() {
-        errors.extend(built_in::check(facts, object, old));
-    } else if let Some(paths) = &kind.scale {
-        errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
-    }
-    if kind.is_definition() && call.endpoint != Endpoint::Status {
-        errors.extend(definition::check(object, old));
-    }
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, object.name(), &errors)) }
 }

@@ -1,0 +1,75 @@
+//! Broken rules, field by field, worded as kube-apiserver words them
+
+use std::fmt;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
+use logger_crd::finding::Finding;
+
+/// One broken rule, at one field.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldError {
+    reason: &'static str,
+    field: String,
+    message: String,
+}
+
+impl From<Finding> for FieldError {
+    fn from(finding: Finding) -> Self {
+        let message = finding.message();
+        Self::of(finding.reason.name(), finding.path, message)
+    }
+}
+
+impl FieldError {
+    pub(crate) fn invalid(
+        field: impl Into<String>,
+        value: impl std::fmt::Display,
+        why: impl std::fmt::Display,
+    ) -> Self {
+        Self::of("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"))
+    }
+
+    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
+        let message = if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
+        Self::of("FieldValueRequired", field, message)
+    }
+
+    pub(crate) fn unsupported(field: impl Into<String>, value: impl std::fmt::Display, supported: &[String]) -> Self {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let message = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
+        Self::of("FieldValueNotSupported", field, message)
+    }
+
+    pub(crate) fn too_long(field: impl Into<String>, most: usize) -> Self {
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, why: impl std::fmt::Display) -> Self {
+        Self::of("FieldValueForbidden", field, format!("Forbidden: {why}"))
+    }
+
+    fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
+        Self { reason, field: field.into(), message }
+    }
+
+    /// Whether something is missing: then rules are not asked.
+    pub(crate) fn is_required(&self) -> bool {
+        self.reason == "FieldValueRequired"
+    }
+
+    /// As a `Status` lists it.
+    pub(crate) fn cause(&self) -> StatusCause {
+        StatusCause {
+            field: Some(self.field.clone()),
+            message: Some(self.message.clone()),
+            reason: Some(self.reason.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}

@@ -1,0 +1,49 @@
+//! The rules an object must obey to be stored
+
+use logger_crd::value;
+
+use crate::{
+    built_in,
+    call::{Call, Endpoint},
+    definition, metadata,
+    object::Object,
+    scale,
+    status::{FieldError, Refusal, Result},
+};
+
+/// Refuses an object that breaks rules, all of them at once.
+pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
+    let kind = &call.kind;
+    // The rules of definitions are of their metadata, too.
+    let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
+    // The real server looks at what an update may not change twice: by the rules for all, and by those of the kind.
+    let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
+    errors.extend(updated.iter().chain(&updated).cloned());
+    if kind.is_custom() && old.is_none() {
+        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+    }
+    let is_blocked = errors.iter().any(FieldError::is_required);
+    if let Some(judge) = kind.judge() {
+        let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
+        if judge.has_rules() && is_blocked && found.is_empty() {
+            let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                complete validation";
+            errors.push(FieldError::invalid("<nil>", "null", why));
+        } else if judge.has_rules() {
+            let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
+            found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
+        }
+        errors.extend(found.into_iter().map(FieldError::from));
+    } else if let Some(schema) = kind.schema() {
+        errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
+    }
+    if let Some(facts) = kind.as_built_in() {
+        errors.extend(built_in::check(facts, object, old));
+    } else if let Some(paths) = &kind.scale {
+        errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
+    }
+    if kind.is_definition() && call.endpoint != Endpoint::Status {
+        errors.extend(definition::check(object, old));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, object.name(), &errors)) }
+}
