@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::{
+    accept::Form,
     call::{Call, Endpoint, State},
     decode,
     kinds::Kind,
@@ -116,7 +117,7 @@ fn call(state: &State, object: Value) -> Result<Call> {
         manager: MANAGER.to_owned(),
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
-        form: Form::default(),
+        form: Form::Whole,
         warnings: RefCell::default(),
     })
 }
