@@ -38,7 +38,9 @@ impl SharedInformerFactory {
         tell: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
     ) -> Self {
         let told = tell(InformerFactory::builder(clientset.client().clone()));
-        SharedInformerFactory { factory: told.build() }
+        SharedInformerFactory {
+            factory: told.build(),
+        }
     }
     /// The factory beneath, which knows no kinds: it is asked for informers by type.
     pub fn factory(&self) -> &InformerFactory {
