@@ -4,7 +4,7 @@ use logger_crd::value;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
-    built_in,
+    built_in::{self, BuiltIn},
     call::Call,
     definition,
     kinds::{Family, Kind},
@@ -187,25 +187,48 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<(
         return Err(unrecognized(kind, &why, body));
     }
     let expected = kind.api_version();
-    if api_version != expected && (kind.is_custom() || !api_version.is_empty()) {
+    if !kind.is_custom() {
+        return check_built_in_type(kind, api_version, kind_name);
+    }
+    if api_version != expected {
         let why =
             format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
         return Err(Refusal::bad_request(why));
     }
-    if kind_name == kind.kind || kind_name.is_empty() {
+    if kind_name == kind.kind {
         return Ok(());
     }
-    if kind.is_custom() {
-        let name = fields
-            .get("metadata")
-            .and_then(|metadata| metadata.get("name"))
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let error = FieldError::invalid("kind", format!("{kind_name:?}"), format!("must be {}", kind.kind));
-        return Err(Refusal::invalid_of(kind_name, &kind.group, name, &[error]));
+    let name = fields.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str);
+    let error = FieldError::invalid("kind", format!("{kind_name:?}"), format!("must be {}", kind.kind));
+    Err(Refusal::invalid_of(kind_name, &kind.group, name.unwrap_or_default(), &[error]))
+}
+
+/// The type of a body for a built-in kind, which may say less than all: what it says is looked up among the types of Go.
+fn check_built_in_type(kind: &Kind, api_version: &str, kind_name: &str) -> Result<()> {
+    let own = kind.api_version();
+    let api_version = if api_version.is_empty() { own.as_str() } else { api_version };
+    let kind_name = if kind_name.is_empty() { kind.kind.as_str() } else { kind_name };
+    if api_version == own && kind_name == kind.kind {
+        return Ok(());
     }
-    let (version, expected) = (&kind.version, &kind.kind);
-    Err(Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {expected}")))
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let is_known = built_in::ALL.iter().any(|known| known.group == group && known.kind == kind_name);
+    let expected = &kind.kind;
+    let why = if is_known && version == BuiltIn::VERSION {
+        format!("converting ({version}.{kind_name}) to ({}.{expected}): unknown conversion", go_package(&kind.group))
+    } else {
+        let scheme = "scheme \"pkg/runtime/scheme.go:111\"";
+        format!("no kind {kind_name:?} is registered for version {api_version:?} in {scheme}")
+    };
+    Err(Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {expected}: {why}")))
+}
+
+/// Where Go has the types of a group.
+fn go_package(group: &str) -> &str {
+    match group {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    }
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {

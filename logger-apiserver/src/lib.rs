@@ -46,16 +46,19 @@
 //!   the labels of its template, a DaemonSet's template generation, a Pod's quality of service, priority, tolerations and
 //!   service account, the requests of a container that only has limits, the finalizers of claims.
 //! - Rules beyond the schemas are few: names, replicas that are not negative, selectors that match their template, and
-//!   what is immutable of workloads, bindings and Secret types. A schedule, an image, a port or the immutability of a
-//!   ConfigMap's data is not looked at, nor is a name that is there twice in a list.
+//!   what is immutable of workloads, bindings, Secret types, ConfigMaps and Secrets. A schedule, an image or a port is not
+//!   looked at, nor is a name that is there twice in a list.
 //! - Quantities and times come back as they were written, and not in their shortest form.
-//! - Whoever is deleted is gone at once unless finalizers hold it: grace periods and propagation policies are not looked at.
+//! - Whoever is deleted is gone at once unless finalizers hold it: grace periods and propagation policies are not followed.
 //! - Of the subresources there are `/status` and `/scale` alone. Events of the core group and of `events.k8s.io` are kept
 //!   apart.
 //!
-//! Not there yet: YAML and protobuf bodies but for applies, strategic merge patches, garbage collection,
-//! reading an object in another version than it was written in, unknown fields in the metadata of embedded resources, and
-//! the warnings of definitions.
+//! A list can be of any version the server still knows, in pages or whole; a watch can begin at any. How much is known is
+//! [`Builder::history`]; [`ApiServer::compact`] forgets it. Objects are sent whole or as `PartialObjectMetadata`.
+//!
+//! Not there yet: protobuf, answers in YAML, tables, strategic merge patches, garbage collection, fields that are given twice,
+//! unknown fields in the metadata of embedded resources, and the warnings of definitions. Each difference that is known is in
+//! `tests/conformance/differences.yaml`, beside the checks that show it.
 
 mod accept;
 mod actions;
