@@ -2,5 +2,5 @@
 
 pub mod copies;
 pub mod logger;
-mod measure;
+pub mod measure;
 pub mod ours;

@@ -6,33 +6,33 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 /// How often a short measurement is taken.
-pub(crate) const TIMES: usize = 5;
+pub const TIMES: usize = 5;
 
 /// Prints one measurement: what was measured, and its figures by name.
-pub(crate) fn say(what: &str, mut figures: Value) {
+pub fn say(what: &str, mut figures: Value) {
     figures["what"] = what.into();
     println!("{figures}");
 }
 
 /// What this process has computed so far, for itself and in the kernel.
-pub(crate) fn computed() -> Duration {
+pub fn computed() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 /// Microseconds.
-pub(crate) fn micros(taken: Duration) -> f64 {
+pub fn micros(taken: Duration) -> f64 {
     taken.as_nanos() as f64 / 1e3
 }
 
 /// A line of this process's status, such as `VmHWM`, in megabytes of 10^6 bytes.
-pub(crate) fn memory(line: &str) -> f64 {
+pub fn memory(line: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')?.split_whitespace().next());
     value.and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
 /// So many places below the end, scattered but the same each time.
-pub(crate) fn scattered(count: usize, end: usize) -> impl Iterator<Item = usize> {
+pub fn scattered(count: usize, end: usize) -> impl Iterator<Item = usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     std::iter::repeat_with(move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -45,7 +45,7 @@ pub(crate) fn scattered(count: usize, end: usize) -> impl Iterator<Item = usize>
 ///
 /// # Errors
 /// It cannot be decoded.
-pub(crate) fn time_decoding<E>(what: &str, bytes: usize, mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+pub fn time_decoding<E>(what: &str, bytes: usize, mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let rounds = (20_000_000 / bytes.max(1)).max(20);
     for _ in 0..TIMES {
         let before = computed();

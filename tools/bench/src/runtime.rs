@@ -107,9 +107,9 @@ impl Figures {
     fn read(&mut self, way: &'static str, printed: &str) -> Result<()> {
         for line in printed.lines() {
             let line: BTreeMap<String, Value> = serde_json::from_str(line).with_context(|| format!("{way}: {line}"))?;
-            let what = measured(&line);
+            let what = line.get("what").and_then(Value::as_str).unwrap_or_default();
             for (figure, value) in line.iter().filter_map(|(figure, value)| Some((figure, value.as_f64()?))) {
-                self.0.entry((way, what.clone(), figure.clone())).or_default().push(value);
+                self.0.entry((way, what.to_owned(), figure.clone())).or_default().push(value);
             }
         }
         Ok(())
@@ -126,17 +126,6 @@ impl Figures {
     }
 }
 
-/// What a line is about, in the words of the Go program. That of our queue names its load instead.
-fn measured(line: &BTreeMap<String, Value>) -> String {
-    let number = |name| line.get(name).and_then(Value::as_u64);
-    match (line.get("what").and_then(Value::as_str), number("keys"), number("producers")) {
-        (Some(what), ..) => what.to_owned(),
-        (None, Some(keys), Some(producers)) if keys > 1_000 => format!("queue_distinct_{producers}"),
-        (None, Some(_), Some(producers)) => format!("queue_hot_{producers}"),
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,8 +136,6 @@ mod tests {
         figures.read("ours", "{\"what\":\"get\",\"ns\":3}\n{\"what\":\"get\",\"ns\":5}\n").unwrap();
         assert_eq!(figures.of("ours", "get", "ns").median(), 4.0);
         assert!(figures.of("go", "get", "ns").median().is_nan());
-        figures.read("ours", "{\"keys\":1000,\"producers\":2,\"processed_per_s\":7}").unwrap();
-        assert_eq!(figures.of("ours", "queue_hot_2", "processed_per_s").median(), 7.0);
         assert!(figures.read("ours", "no JSON").is_err());
         assert_eq!(figures.to_json()[0]["samples"], serde_json::json!([3.0, 5.0]));
     }
