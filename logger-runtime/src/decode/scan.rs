@@ -244,7 +244,10 @@ fn string(bytes: &[u8], mut at: usize, mut place: Place) -> (usize, Place) {
         at += 1;
         place = Place::InString;
     }
-    while place == Place::InString {
+    if place != Place::InString {
+        return (at, place);
+    }
+    loop {
         match quote_or_backslash(bytes, at) {
             Some(found) if bytes[found] == b'"' => return (found + 1, Place::Outside),
             // What follows the backslash is no end.
@@ -253,7 +256,6 @@ fn string(bytes: &[u8], mut at: usize, mut place: Place) -> (usize, Place) {
             None => return (bytes.len(), Place::InString),
         }
     }
-    (at, place)
 }
 
 /// The place of the first of either, from this one on: eight bytes at a time, since most strings are short.
