@@ -71,6 +71,7 @@ async fn an_event_of_an_owned_object_brings_its_controller_alone() {
     stage.create::<Secret>("owned", owned_by(&owners)).await;
     assert_eq!(reader.next_key().await, "default/owner");
     stage.create::<Secret>("free", json!({})).await;
+    stage.create::<Secret>("anothers", owned_by(&[("Secret", "of-another-kind", true)])).await;
     assert!(reader.is_silent().await);
     // An object that is handed over is about both owners: the one that it had, too.
     stage.patch::<Secret>("owned", owned_by(&[("ConfigMap", "heir", true)])).await;
