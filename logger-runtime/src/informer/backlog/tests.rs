@@ -85,7 +85,7 @@ fn i22_of_each_object_what_is_unheard_is_from_the_state_known_to_the_latest() {
 
 #[test]
 fn a_filter_makes_additions_and_deletions_of_what_comes_to_pass_and_does_no_more() {
-    let even = |object: &u32| object % 2 == 0;
+    let even = |object: &u32| object.is_multiple_of(2);
     let cases = [
         (vec![add(1)], ""),
         (vec![initial(2)], "+2!"),

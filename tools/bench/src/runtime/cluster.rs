@@ -11,7 +11,7 @@ use crate::{files, paths, program};
 
 /// A cluster: ours, which ends with this value, or one that was there.
 pub(super) enum Cluster {
-    Started(ControlPlane),
+    Started(Box<ControlPlane>),
     Given(PathBuf),
 }
 
@@ -26,7 +26,7 @@ impl Cluster {
         eprintln!("starting etcd and kube-apiserver");
         let parent = home();
         std::fs::create_dir_all(&parent).with_context(|| format!("cannot make {}", parent.display()))?;
-        Ok(Cluster::Started(ControlPlane::start_in(&assets, &parent)?))
+        Ok(Cluster::Started(Box::new(ControlPlane::start_in(&assets, &parent)?)))
     }
 
     /// Its admin's kubeconfig.
