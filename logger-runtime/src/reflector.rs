@@ -1,5 +1,6 @@
 //! The reflector: lists and watches a kind, and tells what to do to a copy of it.
 
+mod alarm;
 mod backoff;
 mod collected;
 mod config;

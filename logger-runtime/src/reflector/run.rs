@@ -1,14 +1,14 @@
 //! Does what the machine says, and tells what comes of it.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use kube::Api;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Event;
+use super::alarm::Alarm;
 use super::collected::Collected;
 use super::config::{Config, InitialSync};
 use super::failure::{Failure, Silence};
@@ -26,6 +26,7 @@ pub(super) struct Run<K> {
     wire: Wire<K>,
     config: Config<K>,
     machine: Machine,
+    alarm: Alarm,
     namespace: Option<String>,
     watch: Option<Watch<K>>,
     collected: Collected<K>,
@@ -59,6 +60,7 @@ impl<K: ApiObject> Run<K> {
             wire: Wire::new(api).managed_fields(managed_fields),
             measured: Measured::new(&*config.metrics, &resource::<K>()),
             config,
+            alarm: Alarm::default(),
             watch: None,
             collected: Collected::default(),
             list_began: now,
@@ -134,7 +136,7 @@ impl<K: ApiObject> Run<K> {
         let began = Instant::now();
         self.collected.take();
         let options = self.config.select(options);
-        match within(self.machine.deadline(), self.wire.watch(&options)).await {
+        match self.alarm.within(self.machine.deadline(), self.wire.watch(&options)).await {
             Some(Ok(events)) => {
                 self.machine.watching(Instant::now());
                 self.watch = Some(Watch { events: events.boxed(), began, count: 0 });
@@ -146,7 +148,7 @@ impl<K: ApiObject> Run<K> {
     }
 
     async fn listen(&mut self, mut watch: Watch<K>) -> Option<Item<K>> {
-        match within(self.machine.deadline(), watch.events.next()).await {
+        match self.alarm.within(self.machine.deadline(), watch.events.next()).await {
             Some(Some(Ok(event))) => {
                 watch.count += 1;
                 match self.heard(event) {
@@ -274,13 +276,5 @@ impl<K: ApiObject> Config<K> {
             transform(&mut object);
         }
         Arc::new(object)
-    }
-}
-
-/// What comes of it until then, if there is an end to waiting.
-async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
-    match deadline {
-        Some(deadline) => timeout_at(deadline, future).await.ok(),
-        None => Some(future.await),
     }
 }
