@@ -18,6 +18,9 @@ use watch::{Disturbance, Watching};
 
 /// The page size of client-go.
 const PAGE: u32 = 500;
+/// So many lists in a row that broke off, and the next is of pages: a server that is overloaded may never come to the end of
+/// one that is whole, which it gives a minute.
+const BROKEN_LISTS: u32 = 2;
 /// No server's wish to be left alone is followed for longer.
 const LONGEST_WISH: Duration = Duration::from_secs(60);
 
@@ -80,8 +83,10 @@ pub(super) struct Machine {
     wait: Option<Duration>,
     /// How far the copy is.
     last: Option<ResourceVersion>,
-    /// The server did not have that version any more, or not yet.
+    /// The server did not have that version any more, or not yet, or did not come to the end of its list.
     unavailable: bool,
+    /// Lists that broke off, in a row.
+    broken: u32,
     /// The first list came in pages: the server has no copy in memory to be spared for.
     paginated: bool,
     /// Watches that did not end their initial events, in a row.
@@ -119,6 +124,7 @@ impl Machine {
             wait: None,
             last: None,
             unavailable: false,
+            broken: 0,
             paginated: false,
             endless: 0,
             short: 0,
@@ -188,6 +194,10 @@ impl Machine {
                 return;
             }
         }
+        if failure == Failure::Broken {
+            self.broken += 1;
+            self.unavailable |= self.broken >= BROKEN_LISTS;
+        }
         self.wait_after(now, failure);
         self.begin(now);
     }
@@ -218,6 +228,7 @@ impl Machine {
     fn synced(&mut self, version: &str) {
         self.last = (!version.is_empty()).then(|| ResourceVersion::new(version));
         self.unavailable = false;
+        self.broken = 0;
     }
 
     fn wait_after(&mut self, now: Instant, failure: Failure) {

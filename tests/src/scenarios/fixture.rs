@@ -7,6 +7,7 @@ use fixture_types::library_v1beta1::{Book, Shelf, ShelfSpec, ShelfStatus, Wood};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
+use logger_runtime::{ApiObject, ResourceVersion, SharedInformer};
 use serde_json::json;
 use std::time::Duration;
 
@@ -20,6 +21,12 @@ fn post() -> PostParams {
     PostParams::default()
 }
 
+/// Waits until an informer has what was written: its first list is of what the server has in memory, which may be older.
+async fn reaches<K: ApiObject>(informer: &SharedInformer<K>, written: &ObjectMeta) {
+    let version = ResourceVersion::new(written.resource_version.as_deref().unwrap());
+    informer.store().wait_for_within(&version, Duration::from_secs(20)).await.unwrap();
+}
+
 pub(super) async fn cluster_kinds_have_no_namespace(client: Client) {
     let clientset = Clientset::new(client);
     let shelves = clientset.library_example_org_v1beta1().shelves();
@@ -28,12 +35,12 @@ pub(super) async fn cluster_kinds_have_no_namespace(client: Client) {
     let mut created = shelves.create(&shelf, &post()).await.unwrap();
     assert_eq!(created.metadata.namespace, None);
     created.status = Some(ShelfStatus { full: Some(50) });
-    shelves.update_status(&created, &post()).await.unwrap();
+    let reported = shelves.update_status(&created, &post()).await.unwrap();
 
     let factory = SharedInformerFactory::new(&clientset);
     let informer = factory.library_example_org_v1beta1().shelves();
     factory.start();
-    factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
+    reaches(&informer, &reported.metadata).await;
     let read = informer.lister().get("oak").unwrap();
     assert_eq!((read.spec.boards, read.status.clone()), (200, created.status));
     factory.shutdown().await;
@@ -89,7 +96,7 @@ pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.desk_v1().notices();
     factory.start();
-    factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
+    reaches(&informer, &written.metadata).await;
     assert_eq!(informer.lister().namespace(&namespace).get("open").unwrap().text, "from nine to five");
     factory.shutdown().await;
 

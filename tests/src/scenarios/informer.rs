@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::Client;
-use kube::api::{DeleteParams, PostParams};
+use kube::api::{DeleteParams, ListParams, PostParams};
 use logger_client::{Clientset, SharedInformerFactory};
 use logger_runtime::{Event, ObjectKey};
 use logger_types::v1::Logger;
@@ -40,6 +40,8 @@ pub(super) async fn informers_follow_from_the_start_and_listers_read(client: Cli
     let clientset = Clientset::new(client);
     let loggers = clientset.example_v1().loggers(&namespace);
     loggers.create(&logger("early"), &PostParams::default()).await.unwrap();
+    // What the server has in memory, which informers list, is now as new as this list.
+    loggers.list(&ListParams::default()).await.unwrap();
 
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v1().loggers();

@@ -236,6 +236,20 @@ fn r05_a_watch_that_ran_and_was_cut_is_begun_again_at_once_and_then_backs_off() 
 }
 
 #[test]
+fn r05_lists_that_break_off_twice_come_in_pages_until_one_is_whole() {
+    let mut driven = begun();
+    for _ in 0..2 {
+        assert_eq!(driven.list().0, "0");
+        driven.list_fails(Failure::Broken);
+    }
+    assert_eq!(driven.list(), (String::new(), Some(500)), "pages, which end sooner");
+    driven.listed("10");
+    driven.watch();
+    driven.watch_fails(Failure::Other);
+    assert_eq!(driven.list(), ("10".into(), None));
+}
+
+#[test]
 fn r06_failures_back_off_and_begin_anew_after_two_quiet_minutes() {
     let mut driven = begun();
     for _ in 0..8 {
