@@ -91,7 +91,7 @@ async fn objects_that_cannot_be_there_are_named_with_the_reason() {
 
 /// k/k #141528: Go's fake loses it.
 #[tokio::test(start_paused = true)]
-async fn f6_a_deletion_between_list_and_watch_is_told() {
+async fn f06_a_deletion_between_list_and_watch_is_told() {
     let clientset = fake::Clientset::new([logger("default", "audit")]).unwrap();
     let loggers: Api<Logger> = Api::namespaced(clientset.client().clone(), "default");
     let listed = loggers.list(&Default::default()).await.unwrap();
