@@ -1,5 +1,7 @@
 //! The story: Loggers come, change and go, while the controller keeps their status true.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -7,8 +9,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_client::informers::example_v1::LoggerInformer;
 use logger_client::typed::example_v1::LoggerClient;
 use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::CancellationToken;
+use logger_runtime::informer::{Delivery, Overflow};
 use logger_runtime::kube::api::{DeleteParams, PostParams};
+use logger_runtime::{CancellationToken, Event, HandlerOptions};
 use logger_types::v1::{Logger, LoggerSpec, LoggerState};
 use tokio::sync::watch;
 
@@ -18,6 +21,8 @@ use crate::voice::{both, say};
 
 /// How long any step may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// By default a handler hears of the latest state alone; a story tells the ones between as well.
+const EVERY_EVENT: Delivery = Delivery::EveryEvent { cap: 1_000, overflow: Overflow::Coalesce };
 const NAMES: [&str; 2] = ["audit", "access"];
 
 /// Runs the controller beside the story, and afterwards removes the Loggers that the story made.
@@ -30,7 +35,7 @@ pub(crate) async fn tell(clientset: &Clientset, namespace: &str) -> Result<()> {
     }
     let factory = SharedInformerFactory::namespaced(clientset, namespace);
     let informer = factory.example_v1().loggers();
-    let stage = Stage::new(informer.clone(), loggers, namespace);
+    let stage = Stage::new(&informer, loggers, namespace);
     let (controller, stop) = (controller(clientset.clone(), &informer), CancellationToken::new());
     factory.start();
     factory.wait_for_sync(PATIENCE).await?;
@@ -52,20 +57,27 @@ pub(crate) async fn tell(clientset: &Clientset, namespace: &str) -> Result<()> {
 struct Stage {
     loggers: LoggerClient,
     namespace: String,
-    informer: LoggerInformer,
-    changed: watch::Sender<()>,
+    /// The Loggers by name, as the informer told of them last.
+    told: watch::Sender<BTreeMap<String, Arc<Logger>>>,
 }
 
 impl Stage {
-    fn new(informer: LoggerInformer, loggers: LoggerClient, namespace: &str) -> Self {
-        let changed = watch::Sender::new(());
-        let tell = changed.clone();
-        let heard = informer.add_event_handler(move |event| {
+    fn new(informer: &LoggerInformer, loggers: LoggerClient, namespace: &str) -> Self {
+        let told = watch::Sender::new(BTreeMap::new());
+        let tell = told.clone();
+        let heard = informer.add_event_handler_with(HandlerOptions::new().delivery(EVERY_EVENT), move |event| {
             say(picture::line(event));
-            tell.send_replace(());
+            let logger = Arc::clone(event.object());
+            let name = logger.metadata.name.clone().unwrap_or_default();
+            tell.send_modify(|told| {
+                match event {
+                    Event::Deleted { .. } => told.remove(&name),
+                    _ => told.insert(name, logger),
+                };
+            });
         });
         heard.expect("the informer has not run yet");
-        Stage { loggers, namespace: namespace.to_owned(), informer, changed }
+        Stage { loggers, namespace: namespace.to_owned(), told }
     }
 
     async fn play(&self) -> Result<()> {
@@ -111,18 +123,14 @@ impl Stage {
         Ok(())
     }
 
-    /// Waits until the informer has seen a Logger like this, or none.
+    /// Waits until the informer has told of a Logger like this, or that there is none.
     async fn until(&self, name: &str, is_so: impl Fn(Option<&Logger>) -> bool) -> Result<()> {
-        let (mut changed, store) = (self.changed.subscribe(), self.informer.store());
-        let seen = async {
-            while !is_so(store.get(&self.namespace, name).as_deref()) {
-                changed.changed().await?;
-            }
-            anyhow::Ok(())
-        };
+        let mut told = self.told.subscribe();
+        let seen = told.wait_for(|told| is_so(told.get(name).map(Arc::as_ref)));
         tokio::time::timeout(PATIENCE, seen)
             .await
-            .with_context(|| format!("waited {PATIENCE:?} for Logger {}/{name}, in vain", self.namespace))?
+            .with_context(|| format!("waited {PATIENCE:?} for Logger {}/{name}, in vain", self.namespace))??;
+        Ok(())
     }
 
     /// Removes what is left of the story's Loggers, also where it broke off.
