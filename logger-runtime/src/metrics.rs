@@ -64,6 +64,11 @@ pub trait Histogram: Send + Sync {
     fn observe(&self, value: f64);
 }
 
+/// A count as a gauge or histogram takes it; exact up to four thousand millions, and no more than that.
+pub(crate) fn count(count: usize) -> f64 {
+    u32::try_from(count).unwrap_or(u32::MAX).into()
+}
+
 /// Measures nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMetrics;

@@ -33,6 +33,12 @@ impl ResourceVersion {
         is_number(&self.0)
     }
 
+    /// As a gauge can show it: the last fifteen digits, which a float holds exactly. `None` where they are no digits.
+    pub(crate) fn last_digits(&self) -> Option<f64> {
+        let digits = self.0.get(self.0.len().saturating_sub(15)..)?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    }
+
     /// Compares it with what a server told, of which nothing is copied.
     pub(crate) fn compare(&self, other: &str) -> Option<Ordering> {
         compare(&self.0, other)
@@ -89,6 +95,14 @@ mod tests {
         assert_eq!(compare("9", "10"), Some(Ordering::Less));
         assert_eq!(compare("123456789012345678901234567890", "99"), Some(Ordering::Greater));
         assert_eq!(compare("7", "7"), Some(Ordering::Equal));
+    }
+
+    #[test]
+    fn a_gauge_shows_the_last_fifteen_digits_exactly() {
+        let shown = |version| ResourceVersion::new(version).last_digits();
+        assert_eq!(shown("7"), Some(7.0));
+        assert_eq!(shown("9123456789012345"), Some(123_456_789_012_345.0));
+        assert_eq!((shown("v7"), shown("1e3"), shown("")), (None, None, None));
     }
 
     #[test]

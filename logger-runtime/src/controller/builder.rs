@@ -144,7 +144,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             metrics: Some(Arc::clone(&self.metrics)),
             ..Config::default()
         });
-        let measures = Measures::new(self.metrics.as_ref(), &self.name, &queue);
+        let measures = Measures::new(self.metrics.as_ref(), &self.name);
         measures.workers(self.workers);
         let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone())).collect();
         let workshop = Workshop {

@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::key::ObjectKey;
-use crate::metrics::{Counter, Gauge, Histogram, Metric, Metrics, Refresh};
-use crate::workqueue::WorkQueue;
+use crate::metrics::{self, Counter, Gauge, Histogram, Metric, Metrics};
 
 const TOTAL: Metric = Metric {
     name: "controller_runtime_reconcile_total",
@@ -58,23 +56,10 @@ pub(super) struct Measures {
     workers: Arc<dyn Gauge>,
     active: Arc<dyn Gauge>,
     running: Mutex<usize>,
-    /// Refreshed for as long as it is held.
-    _ages: Arc<dyn Refresh>,
-}
-
-/// The ages that a queue measures: they grow while nothing happens.
-struct Ages(WorkQueue<ObjectKey>);
-
-impl Refresh for Ages {
-    fn refresh(&self) {
-        self.0.refresh_metrics();
-    }
 }
 
 impl Measures {
-    pub(super) fn new(metrics: &dyn Metrics, controller: &str, queue: &WorkQueue<ObjectKey>) -> Self {
-        let ages: Arc<dyn Refresh> = Arc::new(Ages(queue.clone()));
-        metrics.refresh_with(Arc::downgrade(&ages));
+    pub(super) fn new(metrics: &dyn Metrics, controller: &str) -> Self {
         let labels: &[_] = &[("controller", controller)];
         let total = |result| metrics.counter(TOTAL, &[("controller", controller), ("result", result)]);
         Measures {
@@ -90,12 +75,11 @@ impl Measures {
             workers: metrics.gauge(WORKERS, labels),
             active: metrics.gauge(ACTIVE, labels),
             running: Mutex::default(),
-            _ages: ages,
         }
     }
 
     pub(super) fn workers(&self, count: usize) {
-        self.workers.set(count as f64);
+        self.workers.set(metrics::count(count));
     }
 
     /// A failure of whatever kind.
@@ -118,7 +102,7 @@ impl Measures {
     fn change_running(&self, change: impl Fn(usize) -> usize) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         *running = change(*running);
-        self.active.set(*running as f64);
+        self.active.set(metrics::count(*running));
     }
 }
 

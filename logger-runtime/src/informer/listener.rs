@@ -11,10 +11,10 @@ use tokio::sync::watch;
 
 use super::backlog::{Backlog, Unheard};
 use super::event::{AnyObject, Event};
-use super::measured::{Measured, approximately};
+use super::measured::Measured;
 use super::options::{Delivery, Hearing, Overflow};
 use crate::key::ObjectKey;
-use crate::metrics::Gauge;
+use crate::metrics::{self, Gauge};
 
 /// One handler or stream, whatever the kind: so it is compiled once, and not for every kind.
 pub(super) struct Listener {
@@ -138,7 +138,7 @@ impl Listener {
     /// Measures what waits for it now.
     pub(super) fn refresh(&self) {
         if let Some(gauge) = self.pending.get() {
-            gauge.set(approximately(self.pending()));
+            gauge.set(metrics::count(self.pending()));
         }
     }
 

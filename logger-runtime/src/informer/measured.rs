@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::metrics::{Gauge, Histogram, Labels, Metric, Metrics};
+use crate::metrics::{self, Gauge, Histogram, Labels, Metric, Metrics};
 use crate::version::ResourceVersion;
 
 /// Seconds, those of component-base.
 const SECONDS: &[f64] = &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
-/// So many digits are exact in a gauge.
-const DIGITS: usize = 15;
 
 const QUEUED: Metric =
     Metric { name: "informer_queued_items", help: "Number of items that wait for the informer's handlers, together" };
@@ -69,16 +67,9 @@ impl Measured {
     }
 
     pub(super) fn stands(&self, queued: usize, version: Option<&ResourceVersion>) {
-        self.queued.set(approximately(queued));
-        if let Some(version) = version {
-            let text = version.as_str();
-            let digits = text.get(text.len().saturating_sub(DIGITS)..).unwrap_or_default();
-            self.version.set(digits.parse().unwrap_or_default());
+        self.queued.set(metrics::count(queued));
+        if let Some(digits) = version.and_then(ResourceVersion::last_digits) {
+            self.version.set(digits);
         }
     }
-}
-
-/// Exact up to 4 thousand millions.
-pub(super) fn approximately(count: usize) -> f64 {
-    u32::try_from(count).unwrap_or(u32::MAX).into()
 }

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::metrics::{Counter, Gauge, Histogram, Labels, Metric, Metrics};
+use crate::metrics::{self, Counter, Gauge, Histogram, Labels, Metric, Metrics};
 use crate::version::ResourceVersion;
 
 /// Seconds, from a list out of memory to the longest watch.
 const SECONDS: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0];
 /// Objects or events.
 const ITEMS: &[f64] = &[0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0];
-/// So many digits are exact in a gauge.
-const DIGITS: usize = 15;
 
 /// The lines of one kind: the kind's resource is their only label, so there are as many as there are kinds.
 pub(super) struct Measured {
@@ -56,13 +54,13 @@ impl Measured {
     pub(super) fn listed(&self, took: Duration, objects: usize) {
         self.lists.add(1);
         self.list_seconds.observe(took.as_secs_f64());
-        self.items_per_list.observe(approximately(objects));
+        self.items_per_list.observe(metrics::count(objects));
     }
 
     pub(super) fn watched(&self, lasted: Duration, events: usize) {
         self.watches.add(1);
         self.watch_seconds.observe(lasted.as_secs_f64());
-        self.items_per_watch.observe(approximately(events));
+        self.items_per_watch.observe(metrics::count(events));
     }
 
     pub(super) fn short_watch(&self) {
@@ -70,18 +68,8 @@ impl Measured {
     }
 
     pub(super) fn version(&self, version: &ResourceVersion) {
-        let text = version.as_str();
-        let digits = text.get(text.len().saturating_sub(DIGITS)..).and_then(|digits| digits.parse::<u64>().ok());
-        if let Some(number) = digits {
-            // Fifteen digits are exact.
-            #[allow(clippy::cast_precision_loss)]
-            self.last_version.set(number as f64);
+        if let Some(digits) = version.last_digits() {
+            self.last_version.set(digits);
         }
     }
-}
-
-/// No count is so large that it matters.
-#[allow(clippy::cast_precision_loss)]
-fn approximately(count: usize) -> f64 {
-    count as f64
 }

@@ -38,7 +38,7 @@ const ROWS: [Row; 12] = [
         ways: STREAMING,
         goal: Goal::AtMost(None, Some(0.6)),
     },
-    row("list one namespace of 100, µs", ("list_namespace", "us"), Goal::AtMost(Some(0.5), None)),
+    row("list one of 100 namespaces, µs", ("list_namespace", "us"), Goal::AtMost(Some(0.5), None)),
     row("get by key, ns", ("get", "ns"), Goal::AtMost(Some(0.5), None)),
     row("queue, 100,000 keys, 1/1, a second", ("queue_distinct_1", "processed_per_s"), Goal::AtLeast(1.5)),
     row("queue, 100,000 keys, 2/2, a second", ("queue_distinct_2", "processed_per_s"), Goal::AtLeast(1.5)),
