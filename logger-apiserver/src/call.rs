@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     accept::Form,
+    collector::Collector,
     kinds::{Kind, Kinds},
     object::Stored,
     request::Query,
@@ -22,6 +23,8 @@ const LONGEST_MANAGER: usize = 128;
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) kinds: Kinds,
+    /// What kube-controller-manager would do, unless the server is a bare one.
+    pub(crate) collector: Option<Collector>,
     /// Watches may begin with what is there.
     pub(crate) watch_list: bool,
 }
@@ -42,6 +45,8 @@ pub(crate) enum Endpoint {
     Main,
     /// `/status`.
     Status,
+    /// `/finalize`, of a namespace.
+    Finalize,
     /// `/scale`, whose fields are at these paths.
     Scale(scale::Paths),
 }

@@ -7,11 +7,12 @@ use crate::{ApiServer, store::DEFAULT_HISTORY};
 pub struct Builder {
     pub(crate) history: usize,
     pub(crate) watch_list: bool,
+    pub(crate) collects: bool,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { history: DEFAULT_HISTORY, watch_list: true }
+        Self { history: DEFAULT_HISTORY, watch_list: true, collects: true }
     }
 
     /// How many changes are kept, over all kinds, deletions among them: 1024 unless told. A list or a watch from before them is
@@ -27,6 +28,15 @@ impl Builder {
     #[must_use]
     pub fn watch_list(mut self, served: bool) -> Self {
         self.watch_list = served;
+        self
+    }
+
+    /// Whether the server does what kube-controller-manager does beside a real one: it collects what lost its owners, and
+    /// empties namespaces that go. Both are done before the request that causes them is answered. Without it the server is as
+    /// bare as a kube-apiserver alone: what is deleted with dependents, and a namespace, waits for somebody to finish it.
+    #[must_use]
+    pub fn collects_garbage(mut self, collects: bool) -> Self {
+        self.collects = collects;
         self
     }
 

@@ -4,6 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
     CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 use logger_crd::check::{self, Finding};
 use serde_json::{Value, json};
 
@@ -148,7 +149,7 @@ fn delete_instances(state: &mut State, definition: &Object) {
     let Ok(spec) = spec_of(definition) else { return };
     if let Some(kind) = state.kinds.any_version(&spec.group, &spec.names.plural) {
         for object in state.store.list(&kind.resource(), None) {
-            delete::remove_or_mark(state, &kind, &object);
+            delete::remove_or_mark(state, &kind, &object, &DeleteOptions::default());
         }
     }
     finish(state, definition.name());

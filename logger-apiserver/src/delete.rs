@@ -1,4 +1,6 @@
-//! Delete and delete-collection: at once, or marked for as long as finalizers hold the object
+//! Delete and delete-collection: at once, or marked for as long as finalizers or a grace period hold the object
+
+mod fate;
 
 use std::sync::Arc;
 
@@ -9,11 +11,14 @@ use crate::{
     decode, definition,
     kinds::{Family, Kind},
     list::{self, Page},
-    metadata, namespace,
+    namespace,
     object::{Object, Stored},
     status::{FieldError, Refusal, Result},
     write,
 };
+
+use fate::Fate;
+pub(crate) use fate::{FOREGROUND, ORPHAN};
 
 /// What became of a deleted object.
 pub(crate) enum Deleted {
@@ -22,6 +27,10 @@ pub(crate) enum Deleted {
     /// It is on its way out, in this state.
     Ending(Stored),
 }
+
+/// What is said to who deletes a job and not what becomes of its pods.
+const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+    remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /// Deletes one object.
 pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
@@ -32,66 +41,86 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
     if call.kind.is_namespace() {
         namespace::check_mortal(&call.kind, call.name())?;
     }
-    if dry_run {
-        return Ok(if object.finalizers().is_empty() { Deleted::Gone(object) } else { Deleted::Ending(object) });
+    if should_say_more(&call.kind, &options) {
+        call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
     }
-    Ok(remove_or_mark(state, &call.kind, &object))
+    if dry_run {
+        return Ok(match fate::decide(&call.kind, &object, &options) {
+            Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),
+            Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
+        });
+    }
+    Ok(remove_or_mark(state, &call.kind, &object, &options))
 }
 
 /// Deletes what a list with the same query would show, and returns that.
 pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> {
     let options = options(call)?;
-    let dry_run = is_dry_run(&options.dry_run.unwrap_or_default(), "DeleteOptions")?;
+    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let page = list::list(state, call)?;
     if !dry_run {
         for object in &page.items {
-            remove_or_mark(state, &call.kind, object);
+            remove_or_mark(state, &call.kind, object, &options);
         }
     }
     Ok(page)
 }
 
 /// Deletes a stored object by the rules of its kind.
-pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored) -> Deleted {
+pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored, options: &DeleteOptions) -> Deleted {
     match kind.family {
-        Family::Namespace => Deleted::Ending(namespace::terminate(state, object)),
+        Family::Namespace if !namespace::is_final(object) => Deleted::Ending(namespace::terminate(state, object)),
         Family::Definition => Deleted::Ending(definition::terminate(state, object)),
-        Family::BuiltIn(_) | Family::Custom { .. } if object.finalizers().is_empty() => {
-            write::remove(state, kind, object);
-            Deleted::Gone(Arc::new(object.at(state.store.version())))
-        }
-        Family::BuiltIn(_) | Family::Custom { .. } if object.is_terminating() => Deleted::Ending(object.clone()),
-        Family::BuiltIn(_) | Family::Custom { .. } => {
-            let mut ending = Object::clone(object);
-            metadata::mark_deleted(&mut ending);
-            Deleted::Ending(state.store.put(&kind.resource(), &ending))
-        }
+        Family::Namespace | Family::BuiltIn(_) | Family::Custom { .. } => match fate::decide(kind, object, options) {
+            Fate::Goes(ending) => Deleted::Gone(remove(state, kind, object, &ending)),
+            Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
+            Fate::Stays(ending) => Deleted::Ending(state.store.put(&kind.resource(), &ending)),
+        },
     }
 }
 
-/// The options in the body, or else in the query.
+/// Takes an object out, after what its end says of it is told.
+fn remove(state: &mut State, kind: &Kind, object: &Object, ending: &Object) -> Stored {
+    if ending != object {
+        state.store.put(&kind.resource(), ending);
+    }
+    write::remove(state, kind, ending);
+    Arc::new(ending.at(state.store.version()))
+}
+
+/// The options in the body, or in the query if there is no body.
 fn options(call: &Call) -> Result<DeleteOptions> {
-    let mut options: DeleteOptions = match call.body.as_ref() {
-        [] => DeleteOptions::default(),
-        body => serde_json::from_slice(body).map_err(|error| {
-            let why = decode::in_words_of_go(&error);
-            Refusal::bad_request(format!("couldn't get version/kind; json parse error: {why}"))
-        })?,
+    let options = match call.body.as_ref() {
+        [] => from_query(call)?,
+        body => from_body(body)?,
     };
-    if let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") {
-        let version = options.api_version.as_deref().unwrap_or_default();
-        return Err(Refusal::bad_request(format!(
-            "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
-        )));
-    }
-    if let Some(dry_run) = call.query.get("dryRun") {
-        options.dry_run = Some(vec![dry_run.to_owned()]);
-    }
-    if let Some(policy) = call.query.get("propagationPolicy") {
-        options.propagation_policy = Some(policy.to_owned());
-    }
     check_propagation(&options)?;
     Ok(options)
+}
+
+fn from_body(body: &[u8]) -> Result<DeleteOptions> {
+    let options: DeleteOptions = serde_json::from_slice(body).map_err(|error| {
+        let why = decode::in_words_of_go(&error);
+        Refusal::bad_request(format!("couldn't get version/kind; json parse error: {why}"))
+    })?;
+    let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
+        return Ok(options);
+    };
+    let version = options.api_version.as_deref().unwrap_or_default();
+    Err(Refusal::bad_request(format!(
+        "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+    )))
+}
+
+fn from_query(call: &Call) -> Result<DeleteOptions> {
+    let text = |name| call.query.get(name).map(str::to_owned);
+    Ok(DeleteOptions {
+        dry_run: text("dryRun").map(|dry_run| vec![dry_run]),
+        grace_period_seconds: call.query.integer("gracePeriodSeconds")?,
+        orphan_dependents: call.query.get("orphanDependents").map(|_| call.query.flag("orphanDependents")),
+        propagation_policy: text("propagationPolicy"),
+        ..DeleteOptions::default()
+    })
 }
 
 /// What becomes of dependents is said once, and with a known word.
@@ -110,6 +139,11 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
         FieldError::unsupported(FIELD, shown, &KNOWN.map(str::to_owned))
     };
     Err(Refusal::invalid_of("DeleteOptions", "meta.k8s.io", "", &[error]))
+}
+
+/// Whether who deletes should have said what becomes of dependents.
+fn should_say_more(kind: &Kind, options: &DeleteOptions) -> bool {
+    kind.orphans_by_default() && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
 fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) -> Result<()> {

@@ -100,6 +100,7 @@ fn endpoint(kind: &Kind, target: &Target) -> Result<Endpoint> {
     match (target.subresource.as_deref(), &kind.scale) {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
+        (Some("finalize"), _) if kind.is_namespace() => Ok(Endpoint::Finalize),
         (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
         (Some(_), _) if kind.is_custom() => Err(Refusal::not_found(kind, target.name.as_deref().unwrap_or_default())),
         (Some(_), _) => Err(Refusal::unknown_resource()),
@@ -111,6 +112,9 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     let named = call.name.is_some();
     if let Endpoint::Scale(paths) = &call.endpoint {
         return perform_scale(state, method, call, paths);
+    }
+    if call.endpoint == Endpoint::Finalize && *method != Method::PUT {
+        return Err(Refusal::method_not_allowed());
     }
     match *method {
         Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, call, &read::get(state, call)?)),

@@ -190,6 +190,16 @@ impl Kind {
         matches!(self.family, Family::Namespace)
     }
 
+    /// Events, of either group, have no dependents.
+    pub(crate) fn is_event(&self) -> bool {
+        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Event")
+    }
+
+    /// Who deletes one and says nothing of its dependents leaves them alone: jobs keep that of old.
+    pub(crate) fn orphans_by_default(&self) -> bool {
+        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Job")
+    }
+
     /// The row of the kind in the table of built-in kinds.
     pub(crate) fn as_built_in(&self) -> Option<&'static BuiltIn> {
         match self.family {
@@ -324,6 +334,18 @@ impl Kinds {
     /// Any served version of a resource.
     pub(crate) fn any_version(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
         self.iter().find(|kind| kind.group == group && kind.plural == plural).cloned()
+    }
+
+    /// Any served version of a resource, by its name in the store.
+    pub(crate) fn of_resource(&self, resource: &str) -> Option<Arc<Kind>> {
+        let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+        self.any_version(group, plural)
+    }
+
+    /// The kind that an `apiVersion` and a `kind` name.
+    pub(crate) fn named(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.iter().find(|known| known.group == group && known.version == version && known.kind == kind).cloned()
     }
 
     /// Whether `kind` is served still, by the definition it was made from.

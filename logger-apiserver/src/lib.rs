@@ -40,8 +40,8 @@
 //! They are read as Go reads them, defaulted, checked against their schemas and merged by Kubernetes' own list and map types.
 //! Of these kinds is not done:
 //!
-//! - No controllers run: nothing makes a pod of a Deployment, writes a status, empties a namespace, collects what has no owner
-//!   any more or aggregates roles. Nor is a role a reason to refuse a request.
+//! - No controllers run but the garbage collector and the one that empties namespaces ([`Builder::collects_garbage`]): nothing
+//!   makes a pod of a Deployment, writes a status or aggregates roles. Nor is a role a reason to refuse a request.
 //! - What depends on the cluster is not filled in: a Service's `clusterIP`, `ipFamilies` and node ports, a Job's selector and
 //!   the labels of its template, a DaemonSet's template generation, a Pod's quality of service, priority, tolerations and
 //!   service account, the requests of a container that only has limits, the finalizers of claims.
@@ -49,14 +49,14 @@
 //!   what is immutable of workloads, bindings, Secret types, ConfigMaps and Secrets. A schedule, an image or a port is not
 //!   looked at, nor is a name that is there twice in a list.
 //! - Quantities and times come back as they were written, and not in their shortest form.
-//! - Whoever is deleted is gone at once unless finalizers hold it: grace periods and propagation policies are not followed.
-//! - Of the subresources there are `/status` and `/scale` alone. Events of the core group and of `events.k8s.io` are kept
+//! - No kubelet runs: a pod on a node that is deleted has its grace period, and stays until it is deleted with a period of 0.
+//! - Of the subresources there are `/status`, `/scale` and a namespace's `/finalize` alone. Events of the core group and of `events.k8s.io` are kept
 //!   apart.
 //!
 //! A list can be of any version the server still knows, in pages or whole; a watch can begin at any. How much is known is
 //! [`Builder::history`]; [`ApiServer::compact`] forgets it. Objects are sent whole or as `PartialObjectMetadata`.
 //!
-//! Not there yet: protobuf, answers in YAML, tables, strategic merge patches, garbage collection, fields that are given twice,
+//! Not there yet: protobuf, answers in YAML, tables, fields that are given twice,
 //! unknown fields in the metadata of embedded resources, and the warnings of definitions. Each difference that is known is in
 //! `tests/conformance/differences.yaml`, beside the checks that show it.
 
@@ -66,6 +66,7 @@ mod answer;
 mod apply;
 mod built_in;
 mod call;
+mod collector;
 mod config;
 mod decode;
 mod definition;
@@ -155,8 +156,11 @@ impl ApiServer {
 
     fn start(settings: Builder) -> Self {
         let store = Store::new(settings.history);
-        let mut state = State { store, kinds: Kinds::new(), watch_list: settings.watch_list };
+        let mut state = State { store, kinds: Kinds::new(), collector: None, watch_list: settings.watch_list };
         namespace::create_initial(&mut state);
+        if settings.collects {
+            collector::begin(&mut state);
+        }
         let changed = Sender::new(state.store.version());
         Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }) }
     }
@@ -202,6 +206,7 @@ impl ApiServer {
         let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
         let mut state = self.shared.lock();
         let loaded = load::load(&mut state, object);
+        collector::learn(&mut state);
         let version = state.store.version();
         drop(state);
         self.shared.announce(version);
@@ -254,6 +259,7 @@ impl ApiServer {
     fn attempt(&self, parts: &Parts, body: Bytes) -> Result<Answer> {
         let mut state = self.shared.lock();
         let outcome = dispatch::handle(&mut state, parts, body);
+        collector::settle(&mut state);
         let version = state.store.version();
         drop(state);
         self.shared.announce(version);

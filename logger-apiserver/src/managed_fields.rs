@@ -198,7 +198,11 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
     Writer {
         name: author.manager,
         api_version,
-        subresource: if *author.endpoint == Endpoint::Status { "status" } else { "" },
+        subresource: match author.endpoint {
+            Endpoint::Status => "status",
+            Endpoint::Finalize => "finalize",
+            Endpoint::Main | Endpoint::Scale(_) => "",
+        },
         types: author.kind.types(),
         reset,
         versions_are_known: author.kind.is_custom(),
@@ -249,7 +253,7 @@ fn reset_fields(kind: &Kind, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> 
             [(kind.api_version(), FieldSet::of(kept.chain([fields(&["spec"])])))].into()
         }
         (Endpoint::Status, _) => [(kind.api_version(), set(&["spec"]))].into(),
-        (Endpoint::Main | Endpoint::Scale(_), _) => BTreeMap::new(),
+        (Endpoint::Main | Endpoint::Finalize | Endpoint::Scale(_), _) => BTreeMap::new(),
     }
 }
 

@@ -83,12 +83,14 @@ pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     }
 }
 
-/// Marks an object whose finalizers keep it from going at once.
+/// Marks an object whose finalizers keep it from going at once; whoever is marked keeps the time.
 pub(crate) fn mark_deleted(object: &mut Object) {
     let metadata = &mut object.metadata;
-    metadata.deletion_timestamp = Some(now());
+    if metadata.deletion_timestamp.is_none() {
+        metadata.deletion_timestamp = Some(now());
+        metadata.generation = metadata.generation.map(|generation| generation + 1);
+    }
     metadata.deletion_grace_period_seconds = Some(0);
-    metadata.generation = metadata.generation.map(|generation| generation + 1);
 }
 
 /// The metadata rules an object breaks by itself.

@@ -1,7 +1,7 @@
 //! The rules of namespaces, and of being in one
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     call::{Endpoint, State},
@@ -54,6 +54,17 @@ pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
     new.copy_field(old, "spec");
 }
 
+/// `/finalize` changes everything but the status.
+pub(crate) fn prepare_finalize(new: &mut Object, old: &Object) {
+    metadata::carry_over(new, old);
+    new.copy_field(old, "status");
+}
+
+/// Whether no finalizer of the spec holds it.
+pub(crate) fn is_final(namespace: &Object) -> bool {
+    namespace.field("spec.finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty)
+}
+
 /// Refuses to make an object where it has no place to be.
 pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
     let found = state.store.get("namespaces", "", namespace).ok_or_else(|| Refusal::namespace_not_found(namespace))?;
@@ -64,8 +75,7 @@ pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &s
     Ok(())
 }
 
-/// Starts the end of a namespace. To empty it and let it go is another program's task (the namespace controller), as it is
-/// beside a bare kube-apiserver.
+/// Starts the end of a namespace. To empty it and let it go is the collector's task, or another program's beside a bare server.
 pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
     if namespace.is_terminating() {
         return namespace.clone();

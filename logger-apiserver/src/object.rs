@@ -83,6 +83,12 @@ impl Object {
         self.metadata.deletion_timestamp.is_some()
     }
 
+    /// Whether it was deleted and nothing holds it any more, no finalizer and no grace period.
+    pub(crate) fn has_ended(&self) -> bool {
+        let grace = self.metadata.deletion_grace_period_seconds.unwrap_or(0);
+        self.is_terminating() && self.finalizers().is_empty() && grace == 0
+    }
+
     /// The same state under another version.
     pub(crate) fn at(&self, version: u64) -> Self {
         let mut object = self.clone();

@@ -43,6 +43,8 @@ pub(crate) struct Store {
     history: usize,
     oldest_logged: u64,
     compacted: u64,
+    /// The changes since they were last asked for, if anybody asks.
+    news: Option<Vec<Event>>,
 }
 
 /// Which objects a list is of.
@@ -70,7 +72,25 @@ impl<'a> Range<'a> {
 impl Store {
     /// An empty store that keeps this many events.
     pub(crate) fn new(history: usize) -> Self {
-        Self { version: 1, objects: BTreeMap::new(), log: VecDeque::new(), history, oldest_logged: 0, compacted: 0 }
+        Self {
+            version: 1,
+            objects: BTreeMap::new(),
+            log: VecDeque::new(),
+            history,
+            oldest_logged: 0,
+            compacted: 0,
+            news: None,
+        }
+    }
+
+    /// Keeps every change from here on until it is asked for by [`take_news`](Self::take_news).
+    pub(crate) fn keep_news(&mut self) {
+        self.news.get_or_insert_default();
+    }
+
+    /// The changes since the last call.
+    pub(crate) fn take_news(&mut self) -> Vec<Event> {
+        self.news.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The version of the latest change.
@@ -173,6 +193,9 @@ impl Store {
     }
 
     fn record(&mut self, event: Event) {
+        if let Some(news) = &mut self.news {
+            news.push(event.clone());
+        }
         self.log.push_back(event);
         if self.log.len() > self.history
             && let Some(dropped) = self.log.pop_front()

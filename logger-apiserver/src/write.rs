@@ -113,11 +113,16 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     if dry_run {
         return Ok(Arc::new(new));
     }
-    if new.is_terminating() && new.finalizers().is_empty() && !kind.is_namespace() {
-        remove(state, kind, &new);
-        return Ok(Arc::new(new));
+    Ok(settle(state, kind, &new))
+}
+
+/// Stores an object in another state; if that was all it was there for, it goes.
+pub(crate) fn settle(state: &mut State, kind: &Kind, object: &Object) -> Stored {
+    if object.has_ended() && (!kind.is_namespace() || namespace::is_final(object)) {
+        remove(state, kind, object);
+        return Arc::new(object.clone());
     }
-    Ok(commit(state, kind, &new))
+    commit(state, kind, object)
 }
 
 /// Stores an object, and lets a definition take effect.
@@ -231,9 +236,16 @@ fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
 /// `/status` changes the status alone; the other endpoints leave it alone, and count generations of the rest.
 fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &call.kind;
-    if call.endpoint == Endpoint::Status {
-        prepare_status_update(kind, new, old);
-        return Ok(());
+    match call.endpoint {
+        Endpoint::Status => {
+            prepare_status_update(kind, new, old);
+            return Ok(());
+        }
+        Endpoint::Finalize => {
+            namespace::prepare_finalize(new, old);
+            return Ok(());
+        }
+        Endpoint::Main | Endpoint::Scale(_) => {}
     }
     metadata::carry_over(new, old);
     if kind.has_status {

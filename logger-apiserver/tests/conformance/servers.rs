@@ -30,7 +30,7 @@ pub(crate) struct InMemory;
 impl Server for InMemory {
     fn answers(&self, check: &topic::Check) -> Result<Vec<Answer>, Failed> {
         runtime(true)?.block_on(async {
-            let client = ApiServer::new().client();
+            let client = ApiServer::builder().collects_garbage(false).build().client();
             install(&client).await.map_err(|error| error.to_string())?;
             check::run(&client, check).await
         })

@@ -100,7 +100,7 @@ async fn delete_collection_returns_what_it_deleted() {
 async fn a_namespace_terminates_and_takes_no_new_objects() {
     use k8s_openapi::api::core::v1::Namespace;
 
-    let client = client().await;
+    let client = bare_client().await;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some("n1".into());

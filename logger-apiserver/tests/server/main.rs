@@ -4,6 +4,7 @@
 
 mod applies;
 mod built_in;
+mod collects;
 mod definitions;
 mod deletes;
 mod fakes;

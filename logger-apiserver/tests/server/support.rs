@@ -71,6 +71,13 @@ pub(crate) async fn client() -> Client {
     client
 }
 
+/// The same, of a server that leaves garbage and namespaces to others.
+pub(crate) async fn bare_client() -> Client {
+    let client = ApiServer::builder().collects_garbage(false).build().client();
+    create_definition(&client, widget_definition()).await;
+    client
+}
+
 pub(crate) async fn create_definition(client: &Client, definition: Value) -> DynamicObject {
     definitions(client).create(&PostParams::default(), &object(definition)).await.unwrap()
 }

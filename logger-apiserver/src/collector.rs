@@ -1,0 +1,181 @@
+//! What kube-controller-manager does beside a real server: garbage collection, and the emptying of namespaces
+//!
+//! It promises:
+//! - All that follows from a request is done before the request is answered, in one order: nothing runs in the background.
+//! - Owners are told by their uid. Who has none left goes, as the policy it was given says; who has some left loses the others.
+//! - A change of anything but owners takes nobody away: what was loaded without its owners stays until it is given others.
+
+mod namespaces;
+mod owners;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use crate::{
+    call::State,
+    delete::{FOREGROUND, ORPHAN},
+    object::{Object, Stored},
+    store::Event,
+};
+
+/// Who depends on whom.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    /// Those who name a uid as that of an owner.
+    dependents: BTreeMap<String, BTreeSet<Place>>,
+}
+
+/// Where an object is, whether or not it is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    resource: Arc<str>,
+    namespace: String,
+    name: String,
+}
+
+impl Place {
+    fn of(resource: &Arc<str>, object: &Object) -> Self {
+        Self { resource: resource.clone(), namespace: object.namespace().to_owned(), name: object.name().to_owned() }
+    }
+
+    fn object(&self, state: &State) -> Option<Stored> {
+        state.store.get(&self.resource, &self.namespace, &self.name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    /// Something changed for an object: it is let go, freed or deleted, if it is to be.
+    Visit(Place),
+    /// Something changed in a namespace that may be on its way out.
+    Empty(String),
+}
+
+/// Tasks in the order they came, none of them twice at a time.
+#[derive(Debug, Default)]
+struct Tasks {
+    queue: VecDeque<Task>,
+    queued: BTreeSet<Task>,
+}
+
+impl Tasks {
+    fn push(&mut self, task: Task) {
+        if self.queued.insert(task.clone()) {
+            self.queue.push_back(task);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        let task = self.queue.pop_front()?;
+        self.queued.remove(&task);
+        Some(task)
+    }
+}
+
+/// Gives a server its collector.
+pub(crate) fn begin(state: &mut State) {
+    state.store.keep_news();
+    state.collector = Some(Collector::default());
+}
+
+/// Takes notice of what came in and follows up on none of it.
+pub(crate) fn learn(state: &mut State) {
+    let news = state.store.take_news();
+    if let Some(collector) = &mut state.collector {
+        news.iter().for_each(|event| collector.index(event));
+    }
+}
+
+/// Does all that follows from the changes since the last time. Each task that changes something deletes an object, marks it,
+/// or takes a finalizer or an owner away, so this ends.
+pub(crate) fn settle(state: &mut State) {
+    let Some(mut collector) = state.collector.take() else {
+        return;
+    };
+    let mut tasks = Tasks::default();
+    loop {
+        for event in state.store.take_news() {
+            collector.index(&event);
+            collector.follow(state, &event, &mut tasks);
+        }
+        match tasks.pop() {
+            Some(Task::Visit(place)) => collector.visit(state, &place),
+            Some(Task::Empty(namespace)) => namespaces::empty(state, &namespace),
+            None => break,
+        }
+    }
+    state.collector = Some(collector);
+}
+
+impl Collector {
+    /// Keeps who depends on whom.
+    fn index(&mut self, event: &Event) {
+        if let Some(before) = &event.before {
+            let place = Place::of(&event.resource, before);
+            for uid in owners::uids(before) {
+                if let Some(places) = self.dependents.get_mut(uid) {
+                    places.remove(&place);
+                    if places.is_empty() {
+                        self.dependents.remove(uid);
+                    }
+                }
+            }
+        }
+        if let Some(after) = &event.after {
+            let place = Place::of(&event.resource, after);
+            for uid in owners::uids(after) {
+                self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
+            }
+        }
+    }
+
+    /// Finds out what a change may mean to whom.
+    fn follow(&self, state: &State, event: &Event, tasks: &mut Tasks) {
+        let (before, after) = (event.before.as_deref(), event.after.as_deref());
+        let references = |object: Option<&Object>| object.and_then(|object| object.metadata.owner_references.clone());
+        if references(before) != references(after) {
+            // Who waits for dependents has perhaps one less to wait for.
+            before.into_iter().flat_map(|before| owners::places(state, before)).for_each(|owner| {
+                tasks.push(Task::Visit(owner));
+            });
+            after.into_iter().for_each(|after| tasks.push(Task::Visit(Place::of(&event.resource, after))));
+        }
+        match (before, after) {
+            (Some(before), None) => {
+                self.visit_dependents(before, tasks);
+                if !before.namespace().is_empty() {
+                    tasks.push(Task::Empty(before.namespace().to_owned()));
+                }
+            }
+            (_, Some(after)) if after.is_terminating() => self.follow_end(event, before, after, tasks),
+            _ => {}
+        }
+    }
+
+    fn follow_end(&self, event: &Event, before: Option<&Object>, after: &Object, tasks: &mut Tasks) {
+        let was_terminating = before.is_some_and(Object::is_terminating);
+        if &*event.resource == "namespaces" {
+            tasks.push(Task::Empty(after.name().to_owned()));
+        }
+        if has(after, FOREGROUND) && !was_terminating {
+            self.visit_dependents(after, tasks);
+        }
+        if has(after, FOREGROUND) || has(after, ORPHAN) {
+            tasks.push(Task::Visit(Place::of(&event.resource, after)));
+        }
+    }
+
+    fn visit_dependents(&self, owner: &Object, tasks: &mut Tasks) {
+        self.dependents_of(owner).cloned().map(Task::Visit).for_each(|task| tasks.push(task));
+    }
+
+    fn dependents_of(&self, owner: &Object) -> impl Iterator<Item = &Place> {
+        self.dependents.get(owner.uid()).into_iter().flatten()
+    }
+}
+
+fn has(object: &Object, finalizer: &str) -> bool {
+    object.finalizers().iter().any(|other| other == finalizer)
+}
