@@ -6,11 +6,11 @@ use serde_json::{Map, Number, Value, json};
 use crate::{
     built_in::{self, BuiltIn},
     call::Call,
-    definition,
+    definition, go_value,
     kinds::{Family, Kind},
     namespace,
     object::Object,
-    patch::type_name,
+    patch::{self, type_name},
     status::{FieldError, MEDIA_TYPES, Refusal, Result},
 };
 
@@ -68,6 +68,9 @@ pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
     let Value::Object(fields) = outcome else {
         return Err(Refusal::unprocessable());
     };
+    if call.content_type == patch::STRATEGIC {
+        return patched_strategically(call, fields);
+    }
     let (api_version, kind_name) = (text(&fields, "apiVersion"), text(&fields, "kind"));
     let wrong = |field: &str, found: &str, expected: &str| {
         let error = FieldError::invalid(field, format!("{found:?}"), format!("must be {expected}"));
@@ -85,9 +88,18 @@ pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
     } else {
         format!("{:?}", json!(fields).to_string())
     };
-    from_fields(call, fields, false, |why| {
+    from_fields(call, fields, call.is_strict(), |why| {
         let why = if kind.is_custom() { unhandled(kind, why) } else { why };
         Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", &shown, why)])
+    })
+}
+
+/// The same, of a strategic patch: the refusal shows the patch, and no patch changes the type.
+fn patched_strategically(call: &Call, fields: Map<String, Value>) -> Result<Object> {
+    from_fields(call, fields, call.is_strict(), |why| {
+        let patch = serde_json::from_slice(&call.body).unwrap_or_default();
+        let shown = format!("{:?}", go_value::text(&patch));
+        Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", shown, why)])
     })
 }
 

@@ -94,6 +94,7 @@ mod scale;
 mod selector;
 mod status;
 mod store;
+mod strategic;
 mod watch;
 mod write;
 

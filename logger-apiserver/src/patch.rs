@@ -1,15 +1,23 @@
-//! Patches: a changed copy of an object, by JSON patch or merge patch
+//! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch
 
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
-use crate::status::{Refusal, Result};
+use crate::{
+    decode::in_words_of_go,
+    kinds::Kind,
+    status::{Refusal, Result},
+    strategic,
+};
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-/// Applies a patch of the given media type to an object's JSON form.
-pub(crate) fn apply(content_type: &str, patch: &[u8], object: &mut Value) -> Result<()> {
+/// Applies a patch of the given media type to an object's JSON form. The kind says how a strategic one is merged; without it
+/// lists are replaced.
+pub(crate) fn apply(content_type: &str, patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<()> {
     match content_type {
+        STRATEGIC => strategic_patch(patch, kind, object),
         "application/json-patch+json" => json_patch(patch, object),
         "application/merge-patch+json" => merge_patch(patch, object),
         _ => Err(Refusal::unsupported_media_type(ACCEPTED)),
@@ -20,7 +28,7 @@ pub(crate) fn apply(content_type: &str, patch: &[u8], object: &mut Value) -> Res
 pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
     match content_type {
         "application/json-patch+json" | "application/merge-patch+json" => Ok(()),
-        "application/strategic-merge-patch+json" if !is_custom => Err(Refusal::unsupported_media_type(ACCEPTED)),
+        STRATEGIC if !is_custom => Ok(()),
         _ if is_custom => Err(Refusal::unsupported_media_type(ACCEPTED)),
         _ => Err(Refusal::unsupported_patch_type()),
     }
@@ -74,6 +82,19 @@ fn merge_patch(patch: &[u8], object: &mut Value) -> Result<()> {
         )));
     }
     json_patch::merge(object, &changes);
+    Ok(())
+}
+
+fn strategic_patch(patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<()> {
+    let changes = serde_json::from_slice(patch).map_err(|error| Refusal::bad_request(in_words_of_go(&error)))?;
+    let Value::Object(changes) = changes else {
+        let found = type_name(&changes);
+        let into = "Go value of type map[string]interface {}";
+        return Err(Refusal::bad_request(format!("json: cannot unmarshal {found} into {into}")));
+    };
+    if let Value::Object(fields) = object {
+        *fields = strategic::apply(kind, changes, std::mem::take(fields))?;
+    }
     Ok(())
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Sca
     let scale = settable(call, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
-    patch::apply(&call.content_type, &call.body, &mut outcome)?;
+    patch::apply(&call.content_type, &call.body, None, &mut outcome)?;
     let mut wanted = patched(call, outcome)?;
     write::place(&mut wanted.object, call)?;
     write::check_name(&wanted.object, call)?;
