@@ -56,8 +56,12 @@ pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
 
 /// `/finalize` changes everything but the status.
 pub(crate) fn prepare_finalize(new: &mut Object, old: &Object) {
+    let is_empty = is_final(new);
     metadata::carry_over(new, old);
     new.copy_field(old, "status");
+    if let Some(spec) = new.body.get_mut("spec").and_then(Value::as_object_mut).filter(|_| is_empty) {
+        spec.remove("finalizers");
+    }
 }
 
 /// Whether no finalizer of the spec holds it.

@@ -33,9 +33,9 @@ pub(super) fn empty(state: &mut State, name: &str) {
     let mut ending = Object::clone(&namespace);
     if left.is_empty() {
         let finalizers = ending.body.get_mut("spec").and_then(|spec| spec.get_mut("finalizers"));
-        if let Some(finalizers) = finalizers.and_then(Value::as_array_mut) {
+        finalizers.and_then(Value::as_array_mut).into_iter().for_each(|finalizers| {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
-        }
+        });
     }
     tell(&mut ending, &left);
     if ending != *namespace {
