@@ -1,6 +1,6 @@
 //! Answers: what a handled request sends back
 
-use std::{convert::Infallible, sync::Arc};
+use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -18,6 +18,7 @@ use crate::{
     accept::Form,
     call::Call,
     delete::Deleted,
+    document::Document,
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
@@ -35,7 +36,9 @@ pub(crate) enum Answer {
     Json(StatusCode, Vec<u8>),
     /// A refusal, which may say when to come again.
     Refused(Box<Status>),
-    Text(StatusCode, &'static str),
+    Text(StatusCode, Cow<'static, str>),
+    /// What clients keep, and ask for again only if it has changed.
+    Document(Document),
     Watch(Box<Watch>),
     /// A watch that is told at once why it can be none.
     NoWatch(Box<Status>),
@@ -99,6 +102,11 @@ impl Answer {
         }
     }
 
+    /// Any value, under a code.
+    pub(crate) fn coded(code: StatusCode, value: &Value) -> Self {
+        Self::json(code, value)
+    }
+
     fn json(code: StatusCode, value: &impl Serialize) -> Self {
         Self::Json(code, serde_json::to_vec(value).expect("objects have string keys and serialise"))
     }
@@ -108,7 +116,8 @@ impl Answer {
         match self {
             Self::Json(code, bytes) => response(code, JSON, whole(bytes)),
             Self::Refused(status) => refused(&status),
-            Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text)),
+            Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text.into_owned())),
+            Self::Document(document) => document.into_response(),
             Self::Watch(watch) => {
                 let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));
                 response(StatusCode::OK, JSON, StreamBody::new(frames).boxed_unsync())
@@ -122,7 +131,7 @@ impl Answer {
 impl From<Refusal> for Answer {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n"),
+            Refusal::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
             Refusal::Ahead(ahead) => ahead.into(),
             Refusal::Status(status) => Self::Refused(status),
         }
@@ -168,11 +177,11 @@ fn code(status: &Status) -> StatusCode {
     code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn whole(bytes: impl Into<Bytes>) -> Body {
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).boxed_unsync()
 }
 
-fn response(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
+pub(crate) fn response(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = code;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -7,6 +7,7 @@ mod decode;
 mod fill_in;
 mod kinds;
 mod marks;
+mod published;
 mod rules;
 mod schema;
 
@@ -14,6 +15,7 @@ use std::sync::LazyLock;
 
 pub(crate) use decode::read;
 pub(crate) use kinds::ALL;
+pub(crate) use published::published;
 pub(crate) use rules::check;
 pub(crate) use schema::{Form, default};
 

@@ -7,12 +7,13 @@ use bytes::Bytes;
 use crate::{
     accept::Form,
     collector::Collector,
+    config::Builder,
     kinds::{Kind, Kinds},
     object::Stored,
     request::Query,
     scale,
     status::{FieldError, Refusal, Result},
-    store::Store,
+    store::{Event, Store},
 };
 
 /// The longest name of a manager, in bytes.
@@ -27,9 +28,41 @@ pub(crate) struct State {
     pub(crate) collector: Option<Collector>,
     /// Watches may begin with what is there.
     pub(crate) watch_list: bool,
+    /// Where changes go before they are answered.
+    pub(crate) keeper: Option<Box<dyn Keep>>,
+    /// Why changes could not be kept: from then on nothing is answered.
+    pub(crate) failure: Option<String>,
+}
+
+/// Keeps changes, so that they are there when the server is started again.
+pub(crate) trait Keep: std::fmt::Debug + Send {
+    /// Keeps all of these changes or none; the last one made `version`. When it returns they are safe.
+    fn keep(&mut self, changes: &[Event], version: u64) -> Result<(), String>;
 }
 
 impl State {
+    /// The state of a server with these objects and the built-in kinds.
+    pub(crate) fn new(store: Store, settings: &Builder) -> Self {
+        let collector = settings.collects.then(|| Collector::new(&store));
+        Self { store, kinds: Kinds::new(), collector, watch_list: settings.watch_list, keeper: None, failure: None }
+    }
+
+    /// Refuses everything once a change was lost: what is in memory is more than what is kept.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.failure {
+            Some(why) => Err(Refusal::internal_error(&format!("changes cannot be kept any more, restart the server: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps what has changed, before anybody is told of it.
+    pub(crate) fn keep(&mut self, changes: &[Event]) -> Result<()> {
+        if let Some(keeper) = self.keeper.as_mut().filter(|_| !changes.is_empty()) {
+            self.failure = keeper.keep(changes, self.store.version()).err();
+        }
+        self.check()
+    }
+
     /// The stored object a call is about.
     pub(crate) fn existing(&self, call: &Call) -> Result<Stored> {
         let namespace = call.namespace.as_deref().unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::{
     call::State,
     delete::{FOREGROUND, ORPHAN},
     object::{Object, Stored},
-    store::Event,
+    store::{Event, Store},
 };
 
 /// Who depends on whom.
@@ -74,42 +74,49 @@ impl Tasks {
     }
 }
 
-/// Gives a server its collector.
-pub(crate) fn begin(state: &mut State) {
-    state.store.keep_news();
-    state.collector = Some(Collector::default());
-}
-
-/// Takes notice of what came in and follows up on none of it.
-pub(crate) fn learn(state: &mut State) {
+/// Takes notice of what came in, which it returns, and follows up on none of it.
+pub(crate) fn learn(state: &mut State) -> Vec<Event> {
     let news = state.store.take_news();
     if let Some(collector) = &mut state.collector {
         news.iter().for_each(|event| collector.index(event));
     }
+    news
 }
 
-/// Does all that follows from the changes since the last time. Each task that changes something deletes an object, marks it,
+/// Does all that follows from the changes since the last time, and returns it with them. Each task that changes something deletes an object, marks it,
 /// or takes a finalizer or an owner away, so this ends.
-pub(crate) fn settle(state: &mut State) {
+pub(crate) fn settle(state: &mut State) -> Vec<Event> {
+    let mut changes = state.store.take_news();
     let Some(mut collector) = state.collector.take() else {
-        return;
+        return changes;
     };
     let mut tasks = Tasks::default();
+    let mut followed = 0;
     loop {
-        for event in state.store.take_news() {
-            collector.index(&event);
-            collector.follow(state, &event, &mut tasks);
+        for event in &changes[followed..] {
+            collector.index(event);
+            collector.follow(state, event, &mut tasks);
         }
+        followed = changes.len();
         match tasks.pop() {
             Some(Task::Visit(place)) => collector.visit(state, &place),
             Some(Task::Empty(namespace)) => namespaces::empty(state, &namespace),
             None => break,
         }
+        changes.extend(state.store.take_news());
     }
     state.collector = Some(collector);
+    changes
 }
 
 impl Collector {
+    /// One that knows who depends on whom in a store.
+    pub(crate) fn new(store: &Store) -> Self {
+        let mut collector = Self::default();
+        store.objects().for_each(|(resource, object)| collector.add(resource, object));
+        collector
+    }
+
     /// Keeps who depends on whom.
     fn index(&mut self, event: &Event) {
         if let Some(before) = &event.before {
@@ -124,10 +131,14 @@ impl Collector {
             }
         }
         if let Some(after) = &event.after {
-            let place = Place::of(&event.resource, after);
-            for uid in owners::uids(after) {
-                self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
-            }
+            self.add(&event.resource, after);
+        }
+    }
+
+    fn add(&mut self, resource: &Arc<str>, object: &Object) {
+        let place = Place::of(resource, object);
+        for uid in owners::uids(object) {
+            self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
         }
     }
 

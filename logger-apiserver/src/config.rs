@@ -40,6 +40,23 @@ impl Builder {
         self
     }
 
+    /// Starts the server on a data directory, which is made if it is not there: with what was acknowledged when it last ran, and
+    /// its versions go on. Lists and watches of versions from before are answered with 410.
+    ///
+    /// Every change is written there before it is answered and before anybody sees it; the thread that handles the request
+    /// waits for the disk.
+    ///
+    /// # Errors
+    /// Another server has the directory, or it cannot be read or written.
+    #[cfg(feature = "serve")]
+    pub fn build_on(
+        self,
+        data_dir: impl AsRef<std::path::Path>,
+        safety: crate::Safety,
+    ) -> Result<ApiServer, crate::DataDirError> {
+        crate::data_dir::start(self, data_dir.as_ref(), safety)
+    }
+
     /// Starts the server.
     #[must_use]
     pub fn build(self) -> ApiServer {

@@ -93,6 +93,18 @@ pub(crate) fn establish(state: &mut State, definition: &Stored) {
     }
 }
 
+/// Puts the kinds of all definitions in service that have been before.
+#[cfg(feature = "serve")]
+pub(crate) fn reinstall(state: &mut State) {
+    for definition in state.store.list(RESOURCE, None) {
+        let conditions = status_of(&definition).conditions.unwrap_or_default();
+        let is_established = conditions.iter().any(|condition| condition.type_ == "Established" && condition.status == "True");
+        if let Some(spec) = spec_of(&definition).ok().filter(|_| is_established) {
+            state.kinds.install(&spec, definition.uid());
+        }
+    }
+}
+
 /// Starts the end of a kind: its objects are deleted, and when the last has gone the definition goes too.
 pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
     if definition.is_terminating() {

@@ -1,13 +1,40 @@
 //! Discovery: what the server says it serves
 
-use std::collections::BTreeMap;
+pub(crate) mod aggregated;
+
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{Kind, Kinds, group_version},
+    review::{self, Review},
     status::{Refusal, Result},
 };
+
+/// The groups of Kubernetes itself in the order of kube-apiserver, which is the order of `kubectl get all`.
+const OWN: [&str; 20] = [
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+];
 
 /// `/version`.
 pub(crate) fn version() -> Value {
@@ -26,16 +53,18 @@ pub(crate) fn core_versions() -> Value {
 
 /// `/apis`.
 pub(crate) fn groups(kinds: &Kinds) -> Value {
-    let groups: Vec<Value> =
-        versions_by_group(kinds).iter().map(|(name, versions)| group_body(name, versions)).collect();
+    let group = |name: &str| group_body(name, &versions_of(kinds, name));
+    let groups: Vec<Value> = group_names(kinds).into_iter().map(group).collect();
     json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
 }
 
 /// `/apis/<group>`.
 pub(crate) fn group(kinds: &Kinds, name: &str) -> Result<Value> {
-    let groups = versions_by_group(kinds);
-    let versions = groups.get(name).ok_or(Refusal::PageNotFound)?;
-    let mut body = group_body(name, versions);
+    let versions = versions_of(kinds, name);
+    if versions.is_empty() {
+        return Err(Refusal::PageNotFound);
+    }
+    let mut body = group_body(name, &versions);
     body["kind"] = json!("APIGroup");
     body["apiVersion"] = json!("v1");
     Ok(body)
@@ -43,33 +72,43 @@ pub(crate) fn group(kinds: &Kinds, name: &str) -> Result<Value> {
 
 /// `/api/v1` and `/apis/<group>/<version>`.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Value> {
-    let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
-    let resources: Vec<Value> = of_version.flat_map(|kind| resource_bodies(kind)).collect();
-    if resources.is_empty() {
-        let unknown = if kinds.has_built_in(group) { Refusal::unknown_resource() } else { Refusal::PageNotFound };
-        return Err(unknown);
-    }
     Ok(json!({
         "kind": "APIResourceList",
         "apiVersion": "v1",
         "groupVersion": group_version(group, version),
-        "resources": resources,
+        "resources": resource_list(kinds, group, version)?,
     }))
 }
 
-/// The versions of every group but the core one, the preferred first.
-fn versions_by_group(kinds: &Kinds) -> BTreeMap<&str, Vec<&str>> {
-    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for kind in kinds.iter().filter(|kind| !kind.group.is_empty()) {
-        let versions = groups.entry(&kind.group).or_default();
-        if !versions.contains(&kind.version.as_str()) {
-            versions.push(&kind.version);
-        }
+/// What a version of a group has, each resource before its subresources.
+fn resource_list(kinds: &Kinds, group: &str, version: &str) -> Result<Vec<Value>> {
+    let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
+    let reviews = review::ALL.iter().filter(|review| review.group == group && Review::VERSION == version);
+    let resources: Vec<Value> = of_version.flat_map(|kind| resource_bodies(kind)).chain(reviews.map(review_body)).collect();
+    if resources.is_empty() {
+        let unknown = if kinds.has_built_in(group) { Refusal::unknown_resource() } else { Refusal::PageNotFound };
+        return Err(unknown);
     }
-    for versions in groups.values_mut() {
-        versions.sort_by_key(|version| std::cmp::Reverse(kube::core::Version::parse(version).priority()));
-    }
-    groups
+    Ok(resources)
+}
+
+/// Every group but the core one: Kubernetes' own in the order it lists them, then the others by name.
+fn group_names(kinds: &Kinds) -> Vec<&str> {
+    let of_kinds = kinds.iter().map(|kind| kind.group.as_str()).filter(|group| !group.is_empty());
+    let names: BTreeSet<&str> = of_kinds.chain(review::ALL.iter().map(|review| review.group)).collect();
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_by_key(|name| OWN.iter().position(|own| own == name).unwrap_or(OWN.len()));
+    names
+}
+
+/// The versions of a group, the preferred first.
+fn versions_of<'a>(kinds: &'a Kinds, group: &str) -> Vec<&'a str> {
+    let of_kinds = kinds.iter().filter(|kind| kind.group == group).map(|kind| kind.version.as_str());
+    let of_reviews = review::ALL.iter().filter(|review| review.group == group).map(|_| Review::VERSION);
+    let versions: BTreeSet<&str> = of_kinds.chain(of_reviews).collect();
+    let mut versions: Vec<&str> = versions.into_iter().collect();
+    versions.sort_by_key(|version| Reverse(kube::core::Version::parse(version).priority()));
+    versions
 }
 
 fn group_body(name: &str, versions: &[&str]) -> Value {
@@ -103,7 +142,17 @@ fn resource_bodies(kind: &Kind) -> Vec<Value> {
         "name": format!("{}/scale", kind.plural), "singularName": "", "namespaced": kind.namespaced,
         "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
     });
-    let subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
+    let mut subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
+    if !kind.is_custom() {
+        subresources.reverse();
+    }
     let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
     std::iter::once(resource).chain(served).collect()
+}
+
+fn review_body(review: &Review) -> Value {
+    json!({
+        "name": review.plural(), "singularName": review.singular(), "namespaced": review.namespaced, "kind": review.kind,
+        "verbs": ["create"],
+    })
 }

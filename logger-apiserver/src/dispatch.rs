@@ -1,6 +1,6 @@
 //! From a route and a method to the work and its answer
 
-use std::{cell::RefCell, sync::Arc};
+use std::{borrow::Cow, cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 use http::{
@@ -14,10 +14,14 @@ use crate::{
     answer::Answer,
     apply,
     call::{self, Call, Endpoint, State},
-    delete, discovery,
+    delete,
+    discovery::{self, aggregated},
+    document::Document,
+    health,
     kinds::Kind,
-    list, read,
+    list, openapi, read,
     request::{Query, Route, Target},
+    review::Review,
     scale,
     status::{Refusal, Result},
     watch::Watch,
@@ -28,24 +32,56 @@ use crate::{
 pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<Answer> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
-        return resource(state, target, parts, body);
+        return match Review::find(&target) {
+            Some(review) => review.answer(parts, &body),
+            None => resource(state, target, parts, body),
+        };
     }
     if route == Route::Unknown {
         return Err(Refusal::PageNotFound);
     }
-    // The real server looks at no method where it lists its groups.
-    if !matches!(parts.method, Method::GET | Method::HEAD) && route != Route::Groups {
+    // The real server looks at no method where it lists its groups and where it tells how it is.
+    let any_method = matches!(route, Route::Groups | Route::Health { .. });
+    if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
         return Err(Refusal::method_not_allowed());
     }
+    about_the_server(state, route, parts)
+}
+
+/// Whether a request asks how the server is, which it says also when it is not well.
+pub(crate) fn is_about_health(parts: &Parts) -> bool {
+    matches!(Route::parse(parts.uri.path()), Route::Health { .. })
+}
+
+/// What the server says of itself.
+fn about_the_server(state: &State, route: Route, parts: &Parts) -> Result<Answer> {
+    let kinds = &state.kinds;
+    let at_once = aggregated::is_wanted(header(parts, &ACCEPT));
     Ok(match route {
-        Route::Health => Answer::Text(StatusCode::OK, "ok"),
+        Route::Health { endpoint, check } => {
+            let query = Query::parse(parts.uri.query().unwrap_or_default());
+            health::answer(state, &endpoint, check.as_deref(), &query)?
+        }
         Route::Version => Answer::value(&discovery::version()),
+        Route::CoreVersions if at_once => Document::discovery(&aggregated::core(kinds)?).answer(parts),
+        Route::Groups if at_once => Document::discovery(&aggregated::groups(kinds)?).answer(parts),
         Route::CoreVersions => Answer::value(&discovery::core_versions()),
-        Route::Groups => Answer::value(&discovery::groups(&state.kinds)),
-        Route::Group(name) => Answer::value(&discovery::group(&state.kinds, &name)?),
-        Route::Resources { group, version } => Answer::value(&discovery::resources(&state.kinds, &group, &version)?),
+        Route::Groups => Answer::value(&discovery::groups(kinds)),
+        Route::Group(name) => Answer::value(&discovery::group(kinds, &name)?),
+        Route::Resources { group, version } => Answer::value(&discovery::resources(kinds, &group, &version)?),
+        Route::OpenApiIndex => Document::json(&openapi::index(state)).answer(parts),
+        Route::OpenApi { group, version } => Document::json(&openapi::v3(state, &group, &version)?).answer(parts),
+        Route::OpenApiV2 if openapi::is_v2_accepted(header(parts, &ACCEPT)) => {
+            Document::json(&openapi::v2(state)).answer(parts)
+        }
+        Route::OpenApiV2 => Answer::Text(StatusCode::NOT_ACCEPTABLE, Cow::Borrowed("")),
         Route::Resource(_) | Route::Unknown => return Err(Refusal::PageNotFound),
     })
+}
+
+/// The text of a header; empty if it has none.
+fn header<'a>(parts: &'a Parts, name: &HeaderName) -> &'a str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
@@ -54,17 +90,16 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
     if parts.method == Method::HEAD && !kind.is_custom() {
         return Err(Refusal::method_not_allowed());
     }
-    let header = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let call = Call {
-        form: accept::negotiate(header(ACCEPT), kind.is_custom())?,
+        form: accept::negotiate(header(parts, &ACCEPT), kind.is_custom())?,
         kind,
         namespace: target.namespace,
         name: target.name,
         endpoint,
-        manager: call::manager(&query, header(USER_AGENT)),
+        manager: call::manager(&query, header(parts, &USER_AGENT)),
         query,
-        content_type: header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
+        content_type: header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
         body,
         warnings: RefCell::default(),
     };

@@ -68,14 +68,18 @@ mod built_in;
 mod call;
 mod collector;
 mod config;
+#[cfg(feature = "serve")]
+mod data_dir;
 mod decode;
 mod definition;
 mod delete;
 mod discovery;
 mod dispatch;
+mod document;
 pub mod fake;
 mod faults;
 mod go_value;
+mod health;
 mod kinds;
 mod list;
 mod load;
@@ -83,6 +87,7 @@ mod managed_fields;
 mod metadata;
 mod namespace;
 mod object;
+mod openapi;
 mod patch;
 mod reactors;
 mod read;
@@ -90,8 +95,11 @@ mod record;
 mod request;
 mod request_info;
 mod requests;
+mod review;
 mod scale;
 mod selector;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod status;
 mod store;
 mod strategic;
@@ -119,6 +127,8 @@ use tower::BoxError;
 pub use actions::{Action, Actions, PatchType};
 pub use answer::Body;
 pub use config::Builder;
+#[cfg(feature = "serve")]
+pub use data_dir::{DataDirError, Safety};
 pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
 pub use load::LoadError;
 pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
@@ -128,9 +138,8 @@ pub use requests::Requests;
 use crate::{
     answer::Answer,
     call::State,
-    kinds::Kinds,
     status::{Refusal, Result},
-    store::Store,
+    store::{Event, Store},
 };
 
 /// How long a request waits for a version that is not reached yet.
@@ -156,12 +165,14 @@ impl ApiServer {
     }
 
     fn start(settings: Builder) -> Self {
-        let store = Store::new(settings.history);
-        let mut state = State { store, kinds: Kinds::new(), collector: None, watch_list: settings.watch_list };
+        let mut state = State::new(Store::new(settings.history), &settings);
         namespace::create_initial(&mut state);
-        if settings.collects {
-            collector::begin(&mut state);
-        }
+        state.store.take_news();
+        Self::with(state)
+    }
+
+    /// A server that goes on from a state.
+    fn with(state: State) -> Self {
         let changed = Sender::new(state.store.version());
         Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }) }
     }
@@ -207,10 +218,8 @@ impl ApiServer {
         let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
         let mut state = self.shared.lock();
         let loaded = load::load(&mut state, object);
-        collector::learn(&mut state);
-        let version = state.store.version();
-        drop(state);
-        self.shared.announce(version);
+        let changes = collector::learn(&mut state);
+        self.shared.keep(state, &changes).map_err(|refusal| LoadError::unreadable(refusal.message()))?;
         loaded
     }
 
@@ -259,12 +268,15 @@ impl ApiServer {
 
     fn attempt(&self, parts: &Parts, body: Bytes) -> Result<Answer> {
         let mut state = self.shared.lock();
+        if !dispatch::is_about_health(parts) {
+            state.check()?;
+        }
         let outcome = dispatch::handle(&mut state, parts, body);
-        collector::settle(&mut state);
-        let version = state.store.version();
-        drop(state);
-        self.shared.announce(version);
-        outcome
+        // A request that was refused may have changed something, too. What fails here is refused from now on.
+        match self.shared.settle(state) {
+            Err(refusal) if !dispatch::is_about_health(parts) => Err(refusal),
+            _ => outcome,
+        }
     }
 }
 
@@ -301,6 +313,21 @@ impl Shared {
     /// The state; no request leaves it half changed, so a panic elsewhere does not spoil it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what follows from what a request has changed, and keeps it all.
+    fn settle(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
+        let changes = collector::settle(&mut state);
+        self.keep(state, &changes)
+    }
+
+    /// Keeps changes, and then wakes the watches.
+    fn keep(&self, mut state: MutexGuard<'_, State>, changes: &[Event]) -> Result<()> {
+        let kept = state.keep(changes);
+        let version = state.store.version();
+        drop(state);
+        self.announce(version);
+        kept
     }
 
     fn subscribe(&self) -> Receiver<u64> {

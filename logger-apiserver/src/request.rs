@@ -7,8 +7,20 @@ use crate::status::{Refusal, Result};
 /// The endpoint a path leads to.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// `/healthz`, `/livez`, `/readyz`.
-    Health,
+    /// `/healthz`, `/livez`, `/readyz`, or one check of them.
+    Health {
+        endpoint: String,
+        check: Option<String>,
+    },
+    /// `/openapi/v2`.
+    OpenApiV2,
+    /// `/openapi/v3`.
+    OpenApiIndex,
+    /// `/openapi/v3/api/v1`, `/openapi/v3/apis/<group>/<version>`.
+    OpenApi {
+        group: String,
+        version: String,
+    },
     Version,
     /// `/api`.
     CoreVersions,
@@ -43,7 +55,16 @@ impl Route {
             path.split('/').filter(|part| !part.is_empty()).map(|part| decode(part, false)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
-            ["healthz" | "livez" | "readyz", ..] => Self::Health,
+            [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => Self::Health {
+                endpoint: (*endpoint).to_owned(),
+                check: (!check.is_empty()).then(|| check.join("/")),
+            },
+            ["openapi", "v2"] => Self::OpenApiV2,
+            ["openapi", "v3"] => Self::OpenApiIndex,
+            ["openapi", "v3", "api", version] => Self::OpenApi { group: String::new(), version: (*version).to_owned() },
+            ["openapi", "v3", "apis", group, version] => {
+                Self::OpenApi { group: (*group).to_owned(), version: (*version).to_owned() }
+            }
             ["version"] => Self::Version,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
@@ -75,9 +96,9 @@ impl Route {
     }
 }
 
-/// The query of a request; of a name that is given twice the first value counts.
+/// The query of a request; of a name that is given twice the first value counts, where not all are asked for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Query(BTreeMap<String, String>);
+pub(crate) struct Query(BTreeMap<String, Vec<String>>);
 
 impl Query {
     /// Reads a query string.
@@ -85,14 +106,19 @@ impl Query {
         let mut values = BTreeMap::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            values.entry(decode(name, true)).or_insert_with(|| decode(value, true));
+            values.entry(decode(name, true)).or_insert_with(Vec::new).push(decode(value, true));
         }
         Self(values)
     }
 
     /// A value that is there and not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.all(name).first().map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Every value of a name.
+    pub(crate) fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Whether a value is there, be it empty.
@@ -111,7 +137,7 @@ impl Query {
 
     /// A flag as Kubernetes reads it: anything but `false` and `0` is true.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
+        self.all(name).first().is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Event {
 
 impl Event {
     /// The key of the object it is about.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         let object = self.after.as_ref().or(self.before.as_ref());
         object.map(|object| key(object.namespace(), object.name())).unwrap_or_default()
     }
@@ -43,8 +43,8 @@ pub(crate) struct Store {
     history: usize,
     oldest_logged: u64,
     compacted: u64,
-    /// The changes since they were last asked for, if anybody asks.
-    news: Option<Vec<Event>>,
+    /// The changes since they were last taken.
+    news: Vec<Event>,
 }
 
 /// Which objects a list is of.
@@ -79,18 +79,33 @@ impl Store {
             history,
             oldest_logged: 0,
             compacted: 0,
-            news: None,
+            news: Vec::new(),
         }
     }
 
-    /// Keeps every change from here on until it is asked for by [`take_news`](Self::take_news).
-    pub(crate) fn keep_news(&mut self) {
-        self.news.get_or_insert_default();
+    /// Puts an object in under the version it has, as it was before.
+    #[cfg(feature = "serve")]
+    pub(crate) fn restore(&mut self, resource: &str, object: Object) {
+        let resource = self.name_of(resource);
+        let key = key(object.namespace(), object.name());
+        self.objects.entry(resource).or_default().insert(key, Arc::new(object));
+    }
+
+    /// Goes on from this version; what was before is not known.
+    #[cfg(feature = "serve")]
+    pub(crate) fn go_on_from(&mut self, version: u64) {
+        self.version = self.version.max(version);
+        self.oldest_logged = self.version;
     }
 
     /// The changes since the last call.
     pub(crate) fn take_news(&mut self) -> Vec<Event> {
-        self.news.as_mut().map(std::mem::take).unwrap_or_default()
+        std::mem::take(&mut self.news)
+    }
+
+    /// All objects with their resources.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&Arc<str>, &Stored)> {
+        self.objects.iter().flat_map(|(resource, objects)| objects.values().map(move |object| (resource, object)))
     }
 
     /// The version of the latest change.
@@ -193,9 +208,7 @@ impl Store {
     }
 
     fn record(&mut self, event: Event) {
-        if let Some(news) = &mut self.news {
-            news.push(event.clone());
-        }
+        self.news.push(event.clone());
         self.log.push_back(event);
         if self.log.len() > self.history
             && let Some(dropped) = self.log.pop_front()

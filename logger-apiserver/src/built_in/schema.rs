@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     BuiltIn,
     marks::{self, Mark},
+    published::published,
 };
 use crate::{
     kinds::group_version,
@@ -25,6 +26,8 @@ pub(crate) struct Form {
     pub(crate) replica_paths: ReplicaPaths,
     /// The fields an object of nothing has: structs in Go are always there.
     pub(crate) nothing: Value,
+    /// The schemas that OpenAPI publishes of it.
+    pub(crate) published: fn() -> Map<String, Value>,
 }
 
 impl Form {
@@ -43,6 +46,7 @@ impl Form {
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
             schema,
             nothing,
+            published: published::<K>,
         }
     }
 }

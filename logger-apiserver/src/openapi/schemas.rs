@@ -1,0 +1,143 @@
+//! The schemas of kinds by the names OpenAPI gives them
+
+use std::sync::LazyLock;
+
+use k8s_openapi::{
+    api::{autoscaling::v1::Scale, core::v1::Namespace},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, ObjectMeta, Status},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    built_in::published,
+    call::State,
+    kinds::{Family, Kind},
+    object::Stored,
+};
+
+const COMPONENTS: &str = "#/components/schemas/";
+const API_VERSION: &str = "The version of the schema that this object is written in.";
+const KIND: &str = "The kind of this object.";
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+
+/// What every document has.
+pub(super) fn common() -> Map<String, Value> {
+    static COMMON: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+        let mut common = published::<ObjectMeta>();
+        common.extend(published::<ListMeta>());
+        common.extend(published::<DeleteOptions>());
+        common.extend(published::<Status>());
+        let mut scale = published::<Scale>();
+        add_type(&mut scale, "io.k8s.api.autoscaling.v1.Scale", &json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }));
+        common.extend(scale);
+        common
+    });
+    COMMON.clone()
+}
+
+/// The schemas of a kind, its list and the types it is made of.
+pub(super) fn of(state: &State, kind: &Kind) -> Map<String, Value> {
+    let name = name(kind);
+    let mut schemas = match &kind.family {
+        Family::BuiltIn(facts) => (facts.form().published)(),
+        Family::Namespace => published::<Namespace>(),
+        Family::Definition => published::<CustomResourceDefinition>(),
+        Family::Custom { .. } => [(name.clone(), custom(state, kind))].into_iter().collect(),
+    };
+    add_type(&mut schemas, &name, &group_version_kind(kind, &kind.kind));
+    schemas.insert(format!("{name}List"), list(kind, &name));
+    schemas
+}
+
+/// The name of a kind's schema: of its Go type, or made of the parts of its group in reverse.
+pub(super) fn name(kind: &Kind) -> String {
+    match &kind.family {
+        Family::Custom { .. } => {
+            let group: Vec<&str> = kind.group.rsplit('.').collect();
+            format!("{}.{}.{}", group.join("."), kind.version, kind.kind)
+        }
+        Family::Definition => {
+            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition".to_owned()
+        }
+        Family::Namespace | Family::BuiltIn(_) => {
+            let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+            format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
+        }
+    }
+}
+
+pub(super) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("{COMPONENTS}{name}") })
+}
+
+pub(super) fn group_version_kind(kind: &Kind, named: &str) -> Value {
+    json!({ "group": kind.group, "version": kind.version, "kind": named })
+}
+
+/// The definition a kind is served by.
+pub(super) fn definition(state: &State, kind: &Kind) -> Option<Stored> {
+    let of = Kind::definition().resource();
+    kind.is_custom().then(|| state.store.get(&of, "", &kind.resource())).flatten()
+}
+
+/// The schema its definition has, as it was written, and what every object has.
+fn custom(state: &State, kind: &Kind) -> Value {
+    let written = definition(state, kind).and_then(|definition| {
+        let versions = definition.field("spec.versions")?.as_array()?;
+        let version = versions.iter().find(|version| version["name"] == kind.version.as_str())?;
+        version.pointer("/schema/openAPIV3Schema").cloned()
+    });
+    let mut schema = written.filter(Value::is_object).unwrap_or_else(|| json!({ "type": "object" }));
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    schema["properties"]["apiVersion"] = json!({ "type": "string", "description": API_VERSION });
+    schema["properties"]["kind"] = json!({ "type": "string", "description": KIND });
+    schema["properties"]["metadata"] = json!({ "description": "Standard object metadata.", "allOf": [reference(OBJECT_META)] });
+    schema
+}
+
+fn list(kind: &Kind, name: &str) -> Value {
+    json!({
+        "description": format!("{} is a list of {}", kind.list_kind, kind.kind),
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": { "type": "string", "description": API_VERSION },
+            "kind": { "type": "string", "description": KIND },
+            "metadata": { "description": "Standard list metadata.", "allOf": [reference(LIST_META)] },
+            "items": { "type": "array", "description": format!("List of {}.", kind.plural), "items": reference(name) },
+        },
+        "x-kubernetes-group-version-kind": [group_version_kind(kind, &kind.list_kind)],
+    })
+}
+
+/// Says which kind a schema is of. What Go leaves out where it is empty nobody has to write, whatever the Rust type says.
+fn add_type(schemas: &mut Map<String, Value>, name: &str, type_: &Value) {
+    let Some(schema) = schemas.get_mut(name) else { return };
+    schema["x-kubernetes-group-version-kind"] = json!([type_]);
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|field| field != "metadata");
+        if required.is_empty() {
+            schema.as_object_mut().map(|schema| schema.remove("required"));
+        }
+    }
+}
+
+/// Turns references to where version 2 has its schemas.
+pub(super) fn move_references(schemas: &mut Value) {
+    match schemas {
+        Value::Array(items) => items.iter_mut().for_each(move_references),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_str().and_then(|path| path.strip_prefix(COMPONENTS)).filter(|_| name == "$ref") {
+                    Some(type_) => *value = json!(format!("#/definitions/{type_}")),
+                    None => move_references(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
