@@ -50,7 +50,9 @@ impl State {
     /// Refuses everything once a change was lost: what is in memory is more than what is kept.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.failure {
-            Some(why) => Err(Refusal::internal_error(&format!("changes cannot be kept any more, restart the server: {why}"))),
+            Some(why) => {
+                Err(Refusal::internal_error(&format!("changes cannot be kept any more, restart the server: {why}")))
+            }
             None => Ok(()),
         }
     }

@@ -8,7 +8,7 @@
 //! Under it is redb: transactions, checksums, copy on write and the lock of the file are its own. All objects stay in memory as well.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -130,7 +130,9 @@ impl DataDir {
             for change in changes {
                 let key = format!("{}{SEPARATOR}{}", change.resource, change.key());
                 match &change.after {
-                    Some(object) => objects.insert(key.as_str(), serde_json::to_vec(&object.named(None))?.as_slice())?,
+                    Some(object) => {
+                        objects.insert(key.as_str(), serde_json::to_vec(&object.named(None))?.as_slice())?
+                    }
                     None => objects.remove(key.as_str())?,
                 };
             }
@@ -155,11 +157,5 @@ impl Drop for DataDir {
             // Nobody is left who could be told that it failed.
             drop(transaction.commit());
         }
-    }
-}
-
-impl From<DataDirError> for io::Error {
-    fn from(error: DataDirError) -> Self {
-        io::Error::other(error)
     }
 }

@@ -98,7 +98,8 @@ pub(crate) fn establish(state: &mut State, definition: &Stored) {
 pub(crate) fn reinstall(state: &mut State) {
     for definition in state.store.list(RESOURCE, None) {
         let conditions = status_of(&definition).conditions.unwrap_or_default();
-        let is_established = conditions.iter().any(|condition| condition.type_ == "Established" && condition.status == "True");
+        let is_established =
+            conditions.iter().any(|condition| condition.type_ == "Established" && condition.status == "True");
         if let Some(spec) = spec_of(&definition).ok().filter(|_| is_established) {
             state.kinds.install(&spec, definition.uid());
         }

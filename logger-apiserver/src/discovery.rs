@@ -84,7 +84,8 @@ pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Val
 fn resource_list(kinds: &Kinds, group: &str, version: &str) -> Result<Vec<Value>> {
     let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let reviews = review::ALL.iter().filter(|review| review.group == group && Review::VERSION == version);
-    let resources: Vec<Value> = of_version.flat_map(|kind| resource_bodies(kind)).chain(reviews.map(review_body)).collect();
+    let resources: Vec<Value> =
+        of_version.flat_map(|kind| resource_bodies(kind)).chain(reviews.map(review_body)).collect();
     if resources.is_empty() {
         let unknown = if kinds.has_built_in(group) { Refusal::unknown_resource() } else { Refusal::PageNotFound };
         return Err(unknown);

@@ -56,6 +56,10 @@
 //! A list can be of any version the server still knows, in pages or whole; a watch can begin at any. How much is known is
 //! [`Builder::history`]; [`ApiServer::compact`] forgets it. Objects are sent whole or as `PartialObjectMetadata`.
 //!
+//! With the feature `serve` it is a program, too: `cargo run -p logger-apiserver --features serve -- --port 0
+//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`), and keeps its objects if it is told where
+//! (`Builder::build_on`). Discovery, OpenAPI and health checks are there with and without. Reviews of access are always allowed.
+//!
 //! Not there yet: protobuf, answers in YAML, tables, fields that are given twice,
 //! unknown fields in the metadata of embedded resources, and the warnings of definitions. Each difference that is known is in
 //! `tests/conformance/differences.yaml`, beside the checks that show it.
@@ -323,11 +327,11 @@ impl Shared {
 
     /// Keeps changes, and then wakes the watches.
     fn keep(&self, mut state: MutexGuard<'_, State>, changes: &[Event]) -> Result<()> {
-        let kept = state.keep(changes);
+        state.keep(changes)?;
         let version = state.store.version();
         drop(state);
         self.announce(version);
-        kept
+        Ok(())
     }
 
     fn subscribe(&self) -> Receiver<u64> {

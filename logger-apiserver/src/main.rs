@@ -79,6 +79,9 @@ async fn run(args: &Args) -> anyhow::Result<()> {
 /// Turns true when the program is told to end.
 fn stopped() -> anyhow::Result<watch::Receiver<bool>> {
     let (stop, stopped) = watch::channel(false);
-    ctrlc::set_handler(move || drop(stop.send_replace(true))).context("signals cannot be handled")?;
+    let stop = move || {
+        stop.send_replace(true);
+    };
+    ctrlc::set_handler(stop).context("signals cannot be handled")?;
     Ok(stopped)
 }

@@ -55,10 +55,9 @@ impl Route {
             path.split('/').filter(|part| !part.is_empty()).map(|part| decode(part, false)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts.as_slice() {
-            [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => Self::Health {
-                endpoint: (*endpoint).to_owned(),
-                check: (!check.is_empty()).then(|| check.join("/")),
-            },
+            [endpoint @ ("healthz" | "livez" | "readyz"), check @ ..] => {
+                Self::Health { endpoint: (*endpoint).to_owned(), check: (!check.is_empty()).then(|| check.join("/")) }
+            }
             ["openapi", "v2"] => Self::OpenApiV2,
             ["openapi", "v3"] => Self::OpenApiIndex,
             ["openapi", "v3", "api", version] => Self::OpenApi { group: String::new(), version: (*version).to_owned() },

@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{group_names, resource_list, versions_of};
-use crate::{
-    kinds::Kinds,
-    status::Result,
-};
+use crate::{kinds::Kinds, status::Result};
 
 /// How it is asked for, and what it is sent as.
 pub(crate) const MEDIA_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -114,7 +111,8 @@ mod tests {
     #[test]
     fn resources_have_their_subresources_below_them() {
         let groups = groups(&Kinds::new()).unwrap();
-        let apps = groups["items"].as_array().unwrap().iter().find(|group| group["metadata"]["name"] == "apps").unwrap();
+        let apps =
+            groups["items"].as_array().unwrap().iter().find(|group| group["metadata"]["name"] == "apps").unwrap();
         let deployments = &apps["versions"][0]["resources"][1];
         assert_eq!(deployments["resource"], "deployments");
         assert_eq!(deployments["responseKind"], json!({ "group": "", "version": "", "kind": "Deployment" }));

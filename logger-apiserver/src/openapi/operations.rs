@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{prefix, schemas};
 use crate::kinds::Kind;
 
-const PATCHES: [&str; 3] = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
+const PATCHES: [&str; 3] =
+    ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const JSON: &str = "application/json";
 
 /// Every path of a kind.
@@ -15,7 +16,12 @@ pub(super) fn of(kind: &Kind) -> Map<String, Value> {
     let collection =
         if kind.namespaced { format!("{root}/namespaces/{{namespace}}/{}", kind.plural) } else { everywhere.clone() };
     let one = format!("{collection}/{{name}}");
-    let whole = Operations { kind, path: "", type_: schemas::group_version_kind(kind, &kind.kind), schema: schemas::name(kind) };
+    let whole = Operations {
+        kind,
+        path: "",
+        type_: schemas::group_version_kind(kind, &kind.kind),
+        schema: schemas::name(kind),
+    };
     let mut paths = Map::new();
     if kind.namespaced {
         paths.insert(everywhere, json!({ "get": whole.list() }));

@@ -17,9 +17,6 @@ use crate::{
 };
 
 const COMPONENTS: &str = "#/components/schemas/";
-const API_VERSION: &str = "The version of the schema that this object is written in.";
-const KIND: &str = "The kind of this object.";
-const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
 /// What every document has.
@@ -30,7 +27,11 @@ pub(super) fn common() -> Map<String, Value> {
         common.extend(published::<DeleteOptions>());
         common.extend(published::<Status>());
         let mut scale = published::<Scale>();
-        add_type(&mut scale, "io.k8s.api.autoscaling.v1.Scale", &json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }));
+        add_type(
+            &mut scale,
+            "io.k8s.api.autoscaling.v1.Scale",
+            &json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }),
+        );
         common.extend(scale);
         common
     });
@@ -93,10 +94,16 @@ fn custom(state: &State, kind: &Kind) -> Value {
     if !schema["properties"].is_object() {
         schema["properties"] = json!({});
     }
-    schema["properties"]["apiVersion"] = json!({ "type": "string", "description": API_VERSION });
-    schema["properties"]["kind"] = json!({ "type": "string", "description": KIND });
-    schema["properties"]["metadata"] = json!({ "description": "Standard object metadata.", "allOf": [reference(OBJECT_META)] });
+    for field in ["apiVersion", "kind", "metadata"] {
+        schema["properties"][field] = of_every_object(field);
+    }
     schema
+}
+
+/// The schema of a field that every object has.
+fn of_every_object(field: &str) -> Value {
+    static NAMESPACE: LazyLock<Map<String, Value>> = LazyLock::new(published::<Namespace>);
+    NAMESPACE.get("io.k8s.api.core.v1.Namespace").map_or(Value::Null, |schema| schema["properties"][field].clone())
 }
 
 fn list(kind: &Kind, name: &str) -> Value {
@@ -105,8 +112,8 @@ fn list(kind: &Kind, name: &str) -> Value {
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": { "type": "string", "description": API_VERSION },
-            "kind": { "type": "string", "description": KIND },
+            "apiVersion": of_every_object("apiVersion"),
+            "kind": of_every_object("kind"),
             "metadata": { "description": "Standard list metadata.", "allOf": [reference(LIST_META)] },
             "items": { "type": "array", "description": format!("List of {}.", kind.plural), "items": reference(name) },
         },

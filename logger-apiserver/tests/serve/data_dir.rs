@@ -1,0 +1,118 @@
+//! What is on disk when the program is gone
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, mpsc},
+    thread,
+};
+
+use crate::program::{Program, command, send};
+
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const WRITERS: usize = 4;
+
+#[test]
+fn nothing_acknowledged_is_lost_when_it_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["--data-dir", directory.path().to_str().unwrap()];
+    let acknowledged = Mutex::new(BTreeSet::new());
+    let mut newest = 0;
+    for (round, writes) in [1, 7, 40].into_iter().enumerate() {
+        let program = Program::start(&args);
+        let kept = names(&program);
+        assert!(acknowledged.lock().unwrap().is_subset(&kept), "round {round}");
+        assert!(version(&program) >= newest, "round {round}: versions go on");
+        write_until_killed(program, round, writes, &acknowledged, &mut newest);
+    }
+    let program = Program::start(&args);
+    assert!(acknowledged.lock().unwrap().is_subset(&names(&program)));
+    assert!(version(&program) >= newest);
+}
+
+/// Writes from several sides, and kills the program once so many were acknowledged, in the middle of others.
+fn write_until_killed(
+    program: Program,
+    round: usize,
+    writes: usize,
+    acknowledged: &Mutex<BTreeSet<String>>,
+    newest: &mut u64,
+) {
+    let (tell, told) = mpsc::channel();
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (tell, address) = (tell.clone(), program.address().to_owned());
+            scope.spawn(move || {
+                for number in 0.. {
+                    let name = format!("r{round}-w{writer}-{number}");
+                    let body = format!("{{\"metadata\":{{\"name\":\"{name}\"}}}}");
+                    let headers = "Content-Type: application/json\r\n";
+                    let Ok(answer) = send(&address, "POST", CONFIG_MAPS, headers, body.as_bytes()) else { return };
+                    // A body that was cut off is no acknowledgement.
+                    let Ok(stored) = serde_json::from_slice::<serde_json::Value>(&answer.body) else { return };
+                    assert_eq!(answer.code, 201, "{stored}");
+                    let version =
+                        stored["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+                    acknowledged.lock().unwrap().insert(name);
+                    if tell.send(version.unwrap()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        for version in told.iter().take(writes) {
+            *newest = version.max(*newest);
+        }
+        program.kill();
+        drop(told);
+    });
+}
+
+#[test]
+fn kinds_and_deletions_are_there_after_a_stop() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["--data-dir", directory.path().to_str().unwrap(), "--no-fsync"];
+    let program = Program::start(&args);
+    let definition = serde_json::json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": { "name": "ides.example.com" },
+        "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": { "kind": "Ide", "plural": "ides" },
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": { "type": "object" } } }],
+        },
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(program.post(path, definition.to_string().as_bytes()).code, 201);
+    for name in ["a", "b"] {
+        program.post(CONFIG_MAPS, format!("{{\"metadata\":{{\"name\":\"{name}\"}}}}").as_bytes());
+    }
+    assert_eq!(send(program.address(), "DELETE", &format!("{CONFIG_MAPS}/a"), "", b"").unwrap().code, 200);
+    let before = version(&program);
+    program.terminate();
+    assert!(program.wait().success());
+    let program = Program::start(&args);
+    assert_eq!(program.get("/apis/example.com/v1/ides", "").code, 200);
+    assert_eq!(names(&program), ["b".to_owned()].into());
+    assert_eq!(version(&program), before);
+    assert_eq!(program.get(&format!("{CONFIG_MAPS}?resourceVersion=1&resourceVersionMatch=Exact"), "").code, 410);
+}
+
+#[test]
+fn two_servers_cannot_share_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["--data-dir", directory.path().to_str().unwrap()];
+    let _first = Program::start(&args);
+    let second = command(&args).output().unwrap();
+    assert!(!second.status.success());
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains("is in use by another server"), "{said}");
+}
+
+fn names(program: &Program) -> BTreeSet<String> {
+    let list = program.get(CONFIG_MAPS, "").json();
+    let items = list["items"].as_array().unwrap().iter();
+    items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn version(program: &Program) -> u64 {
+    let list = program.get(CONFIG_MAPS, "").json();
+    list["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
+}

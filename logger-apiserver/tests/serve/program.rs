@@ -1,0 +1,120 @@
+//! The program, started for a test, and the plainest of HTTP clients
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// The program while it runs. It is killed when this is dropped.
+pub(crate) struct Program {
+    child: Child,
+    address: String,
+}
+
+impl Program {
+    /// Starts it on a free port and waits until it listens.
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut command = command(args);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).and_then(|rest| rest.split(',').next());
+        let address = address.unwrap_or_else(|| panic!("it says where it listens: {line:?}")).to_owned();
+        Self { child, address }
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Tells it to stop.
+    pub(crate) fn terminate(&self) {
+        let status = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn get(&self, path: &str, headers: &str) -> Answer {
+        send(&self.address, "GET", path, headers, b"").unwrap()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &[u8]) -> Answer {
+        send(&self.address, "POST", path, "Content-Type: application/json\r\n", body).unwrap()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The program, to be started on a free port.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_logger-apiserver"));
+    command.args(["--port", "0"]).args(args);
+    command
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    /// In small letters.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        value.unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// Sends a request on a connection of its own.
+pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<Answer> {
+    let mut stream = open(address, method, path, headers, body)?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes)?;
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+    let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+    Ok(Answer { code, head, body: bytes.split_off(end + 4) })
+}
+
+/// Sends a request and leaves its answer to be read.
+pub(crate) fn open(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    // The server may know already that it does not want the body.
+    drop(stream.write_all(body));
+    Ok(stream)
+}

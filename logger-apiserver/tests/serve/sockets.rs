@@ -1,0 +1,96 @@
+//! What a client on a socket gets
+
+use std::io::{BufRead, BufReader, Read};
+
+use crate::program::{Program, open, send};
+
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const AT_ONCE: &str = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\r\n";
+
+#[test]
+fn health_checks_are_told_and_can_be_excluded() {
+    let program = Program::start(&[]);
+    assert_eq!(program.get("/livez", "").text(), "ok");
+    assert_eq!(program.get("/readyz/ping", "").text(), "ok");
+    assert_eq!(program.get("/livez/nothing", "").code, 404);
+    assert_eq!(
+        program.get("/livez?verbose&exclude=storage&exclude=nope", "").text(),
+        "[+]ping ok\n[+]storage excluded: ok\n\
+         warn: some health checks cannot be excluded: no matches for \"nope\"\nlivez check passed\n"
+    );
+}
+
+#[test]
+fn discovery_at_once_is_sent_again_only_if_it_changed() {
+    let program = Program::start(&[]);
+    let first = program.get("/apis", AT_ONCE);
+    assert_eq!(first.json()["kind"], "APIGroupDiscoveryList");
+    let has_it = format!("{AT_ONCE}If-None-Match: {}\r\n", first.header("etag").to_uppercase());
+    let again = program.get("/apis", &has_it);
+    assert_eq!((again.code, again.body.len()), (304, 0));
+    let core = program.get("/api", AT_ONCE).json();
+    assert_eq!(core["items"][0]["versions"][0]["version"], "v1");
+}
+
+#[test]
+fn every_kind_is_in_openapi_and_says_that_patches_can_be_validated() {
+    let program = Program::start(&[]);
+    let index = program.get("/openapi/v3", "").json();
+    let url = index["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().unwrap().to_owned();
+    let document = program.get(&url, "").json();
+    let deployment = &document["components"]["schemas"]["io.k8s.api.apps.v1.Deployment"];
+    assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
+    let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
+    assert!(patch["parameters"].as_array().unwrap().iter().any(|parameter| parameter["name"] == "fieldValidation"));
+    assert_eq!(program.get("/openapi/v3/apis/nothing/v1", "").code, 404);
+    assert_eq!(program.get("/openapi/v2", "Accept: application/x-protobuf\r\n").code, 406);
+}
+
+#[test]
+fn who_asks_in_whatever_form_may_do_anything() {
+    let program = Program::start(&[]);
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    for body in [&b"{\"spec\":{}}"[..], b"k8s\0protobuf"] {
+        let answer = program.post(path, body);
+        assert_eq!((answer.code, answer.json()["status"]["allowed"].as_bool()), (201, Some(true)));
+    }
+    assert_eq!(program.get(path, "").code, 405);
+}
+
+#[test]
+fn large_answers_are_compressed_for_those_who_take_it() {
+    let program = Program::start(&[]);
+    let plain = program.get("/openapi/v3/api/v1", "");
+    let compressed = program.get("/openapi/v3/api/v1", "Accept-Encoding: gzip\r\n");
+    assert_eq!((plain.header("content-encoding"), compressed.header("content-encoding")), ("", "gzip"));
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(compressed.body.as_slice()).read_to_end(&mut text).unwrap();
+    assert!(text == plain.body);
+}
+
+#[test]
+fn a_body_of_more_than_three_mebibytes_is_refused() {
+    let program = Program::start(&[]);
+    let headers = "Content-Type: application/json\r\n";
+    // The server may close before it has read all, and the answer be lost with it.
+    if let Ok(answer) = send(program.address(), "POST", CONFIG_MAPS, headers, &vec![b' '; (3 << 20) + 1]) {
+        assert_eq!(answer.code, 413);
+        assert_eq!(answer.json()["message"], "Request entity too large: limit is 3145728");
+    }
+    assert_eq!(program.get("/livez", "").code, 200);
+}
+
+#[test]
+fn events_come_one_by_one_and_watches_end_when_it_stops() {
+    let program = Program::start(&[]);
+    let watch = open(program.address(), "GET", &format!("{CONFIG_MAPS}?watch=true"), "", b"").unwrap();
+    let mut lines = BufReader::new(watch).lines().map_while(Result::ok).filter(|line| line.starts_with('{'));
+    for name in ["a", "b"] {
+        assert_eq!(program.post(CONFIG_MAPS, format!("{{\"metadata\":{{\"name\":\"{name}\"}}}}").as_bytes()).code, 201);
+        let event = lines.next().unwrap();
+        assert!(event.contains(&format!("\"name\":\"{name}\"")), "{event}");
+    }
+    program.terminate();
+    assert_eq!(lines.next(), None);
+    assert!(program.wait().success());
+}
