@@ -9,8 +9,10 @@ use crate::{
     status::{Refusal, Result},
 };
 
-/// What is checked, and how it fares.
-const CHECKS: [(&str, fn(&State) -> bool); 2] = [("ping", |_| true), ("storage", |state| state.failure.is_none())];
+/// What is checked, and whether it is well.
+type Check = (&'static str, fn(&State) -> bool);
+
+const CHECKS: [Check; 2] = [("ping", |_| true), ("storage", |state| state.failure.is_none())];
 
 /// Answers for all checks of an endpoint, or for one. A check that is excluded is not looked at; to exclude what is no check is
 /// warned of.
