@@ -1,51 +1,126 @@
 //! What a client accepts, and which form of the objects it gets
 
-use crate::status::{Refusal, Result};
+use crate::{
+    decode::go_package,
+    kinds::Kind,
+    request::Query,
+    status::{Refusal, Result},
+    table::{Include, Style},
+};
 
 /// How much of objects is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
     Whole,
-    /// `PartialObjectMetadata`.
-    Metadata,
+    /// `PartialObjectMetadata`: of one object, or of each of a watch.
+    Metadata(MetaVersion),
+    /// `PartialObjectMetadataList`.
+    MetadataList(MetaVersion),
+    Table(Style),
 }
 
-/// The form for an `Accept` header: of the first that can be sent. A Table cannot yet, and is passed over for what else is
-/// accepted; who accepts nothing else gets whole objects.
-pub(crate) fn negotiate(accept: &str, is_custom: bool) -> Result<Form> {
-    if accept.trim().is_empty() {
+/// A version of `meta.k8s.io`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum MetaVersion {
+    V1,
+    V1Beta1,
+}
+
+impl MetaVersion {
+    pub(crate) fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+}
+
+/// The form for an `Accept` header: that of the type accepted most which can be sent. Tables go by the query, too.
+pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<Form> {
+    if accept.is_empty() {
         return Ok(Form::Whole);
     }
-    let clauses = || accept.split(',').map(Clause::parse).filter(|clause| clause.is_json);
-    if let Some(form) = clauses().find_map(|clause| clause.form()) {
-        return Ok(form);
+    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
+    clauses.sort_by(|left, right| left.rank().total_cmp(&right.rank()));
+    match clauses.iter().find_map(Clause::form) {
+        Some(Form::Table(style)) => Ok(Form::Table(Style { include: Include::of(query)?, ..style })),
+        Some(form) => Ok(form),
+        None if is_custom || clauses.iter().any(|clause| clause.is_known) => Err(Refusal::not_acceptable()),
+        None => Err(Refusal::not_representable()),
     }
-    if clauses().any(|clause| clause.transform == "Table") {
-        return Ok(Form::Whole);
-    }
-    let is_plain = clauses().next().is_none() && !is_custom;
-    Err(if is_plain { Refusal::not_representable() } else { Refusal::not_acceptable() })
+}
+
+/// The refusal of a list where the metadata of one object is wanted, or the other way round.
+pub(crate) fn wrong_shape(kind: &Kind, is_list: bool) -> Refusal {
+    let (wanted, is) =
+        if is_list { ("PartialObjectMetadata", "a list") } else { ("PartialObjectMetadataList", "not a list") };
+    let (package, name) = match (kind.is_custom(), is_list) {
+        (true, true) => ("unstructured", "UnstructuredList"),
+        (true, false) => ("unstructured", "Unstructured"),
+        (false, true) => (go_package(&kind.group), kind.list_kind.as_str()),
+        (false, false) => (go_package(&kind.group), kind.kind.as_str()),
+    };
+    Refusal::not_acceptable_for(format!("you requested {wanted}, but the requested object is {is} (*{package}.{name})"))
 }
 
 /// One of the types that are accepted.
 struct Clause<'a> {
+    /// It is of a type that the real server has: JSON, YAML or protobuf.
+    is_known: bool,
     is_json: bool,
-    /// What objects are to be made into.
-    transform: &'a str,
+    /// How much it is accepted, up to 1.
+    quality: f64,
+    /// It has this many stars.
+    stars: u8,
+    /// What objects are to be made into: kind, group and version.
+    transform: Option<[&'a str; 3]>,
 }
 
 impl<'a> Clause<'a> {
-    fn parse(clause: &'a str) -> Self {
-        let mut parts = clause.split(';').map(str::trim);
-        let is_json = matches!(parts.next(), Some("*/*" | "application/*" | "application/json"));
-        let transform = parts.find_map(|part| part.strip_prefix("as=")).unwrap_or_default();
-        Self { is_json, transform }
+    fn parse(clause: &'a str) -> Option<Self> {
+        let mut parts = clause.split(';').map(|part| part.trim_matches(' '));
+        let type_ = parts.next()?;
+        let stars = match type_ {
+            "*" | "*/*" => 2,
+            _ => u8::from(type_.ends_with("/*")),
+        };
+        let is_json = matches!(type_, "*" | "*/*" | "application/*" | "application/json");
+        let is_known = is_json || matches!(type_, "application/yaml" | "application/vnd.kubernetes.protobuf");
+        let mut clause = Self { is_known, is_json, quality: 1.0, stars, transform: None };
+        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+            let mut transform = |place: usize| clause.transform.get_or_insert_default()[place] = value;
+            match name {
+                "as" => transform(0),
+                "g" => transform(1),
+                "v" => transform(2),
+                "q" => clause.quality = value.parse().unwrap_or(1.0),
+                _ => {}
+            }
+        }
+        Some(clause)
+    }
+
+    /// What is accepted more and says more comes first.
+    fn rank(&self) -> f64 {
+        -self.quality * 4.0 + f64::from(self.stars)
     }
 
     fn form(&self) -> Option<Form> {
-        match self.transform {
-            "" => Some(Form::Whole),
-            "PartialObjectMetadata" | "PartialObjectMetadataList" => Some(Form::Metadata),
+        if !self.is_json {
+            return None;
+        }
+        let Some([kind, group, version]) = self.transform else {
+            return Some(Form::Whole);
+        };
+        let version = match (group, version) {
+            ("meta.k8s.io", "v1") => MetaVersion::V1,
+            ("meta.k8s.io", "v1beta1") => MetaVersion::V1Beta1,
+            _ => return None,
+        };
+        match kind {
+            "Table" => Some(Form::Table(Style { version, include: Include::Metadata })),
+            "PartialObjectMetadata" => Some(Form::Metadata(version)),
+            "PartialObjectMetadataList" => Some(Form::MetadataList(version)),
             _ => None,
         }
     }
@@ -55,17 +130,37 @@ impl<'a> Clause<'a> {
 mod tests {
     use super::*;
 
+    fn form(accept: &str) -> Option<Form> {
+        negotiate(accept, &Query::parse("includeObject=None"), false).ok()
+    }
+
     #[test]
-    fn the_first_form_that_can_be_sent_is() {
-        let form = |accept| negotiate(accept, false).ok();
-        assert_eq!(form(""), Some(Form::Whole));
-        assert_eq!(form("text/xml, application/json;q=0.5"), Some(Form::Whole));
-        assert_eq!(form("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Some(Form::Whole));
-        assert_eq!(
-            form("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"),
-            Some(Form::Metadata)
-        );
-        assert_eq!(form("text/xml"), None);
-        assert_eq!(form("application/json;as=Chart"), None);
+    fn the_form_that_is_accepted_most_is_sent() {
+        let table = Form::Table(Style { version: MetaVersion::V1, include: Include::Nothing });
+        for (accept, expected) in [
+            ("", Some(Form::Whole)),
+            ("text/xml, application/json;q=0.5", Some(Form::Whole)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Some(table)),
+            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io", Some(table)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io;q=0.3,application/json", Some(Form::Whole)),
+            ("*/*;as=Table;v=v1;g=meta.k8s.io", Some(table)),
+            ("application/json;as=Table;v=v2;g=meta.k8s.io,application/json", Some(Form::Whole)),
+            (
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1beta1,application/json",
+                Some(Form::MetadataList(MetaVersion::V1Beta1)),
+            ),
+            ("text/xml", None),
+            ("application/json;as=Chart;v=v1;g=meta.k8s.io", None),
+            ("application/json;as=Table", None),
+        ] {
+            assert_eq!(form(accept), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn tables_go_by_the_query() {
+        let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let refusal = negotiate(accept, &Query::parse("includeObject=Some"), true).unwrap_err().message();
+        assert!(refusal.starts_with("Unable to convert to Table as requested: includeObject"), "{refusal}");
     }
 }

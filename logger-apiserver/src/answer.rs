@@ -15,13 +15,14 @@ use serde_json::{Value, json};
 
 use crate::{
     Shared,
-    accept::Form,
+    accept::{self, Form},
     call::Call,
     delete::Deleted,
     document::Document,
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
+    table::Table,
     watch::{self, Watch},
 };
 
@@ -52,9 +53,12 @@ impl Answer {
     }
 
     pub(crate) fn object(code: StatusCode, call: &Call, object: &Stored) -> Self {
+        let kind = &call.kind;
         match call.form {
-            Form::Whole => Self::json(code, &object.named(Some((&call.kind.api_version(), &call.kind.kind)))),
-            Form::Metadata => Self::json(code, &object.metadata_alone()),
+            Form::MetadataList(_) => accept::wrong_shape(kind, false).into(),
+            Form::Whole => Self::json(code, &object.named_as(kind)),
+            Form::Metadata(version) => Self::json(code, &object.metadata_alone(version)),
+            Form::Table(style) => Self::json(code, &Table::of_object(kind, style, object, true)),
         }
     }
 
@@ -74,13 +78,20 @@ impl Answer {
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = json!(remaining);
         }
-        if call.form == Form::Metadata {
-            let items = page.items.iter().map(|object| object.metadata_alone()).collect();
-            let (api_version, kind) = ("meta.k8s.io/v1", "PartialObjectMetadataList");
-            return Self::json(StatusCode::OK, &List { api_version, kind, metadata, items });
+        match call.form {
+            Form::Metadata(_) => accept::wrong_shape(kind, true).into(),
+            Form::Table(style) => Self::json(StatusCode::OK, &Table::of_list(kind, style, page, metadata)),
+            Form::MetadataList(version) => {
+                let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
+                let items = Some(items).filter(|items| !items.is_empty());
+                let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
+                Self::json(StatusCode::OK, &List { api_version, kind, metadata, items })
+            }
+            Form::Whole => {
+                let items = Some(page.items.iter().map(|object| object.named(names)).collect());
+                Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
+            }
         }
-        let items = page.items.iter().map(|object| object.named(names)).collect();
-        Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
     }
 
     /// The object while it lasts, a success once it is gone.
@@ -150,7 +161,8 @@ struct List<'a> {
     api_version: &'a str,
     kind: &'a str,
     metadata: Value,
-    items: Vec<Named<'a>>,
+    /// Of a list of metadata that is empty there are none.
+    items: Option<Vec<Named<'a>>>,
 }
 
 fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {

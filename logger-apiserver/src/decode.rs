@@ -236,7 +236,7 @@ fn check_built_in_type(kind: &Kind, api_version: &str, kind_name: &str) -> Resul
 }
 
 /// Where Go has the types of a group.
-fn go_package(group: &str) -> &str {
+pub(crate) fn go_package(group: &str) -> &str {
     match group {
         "" | "events.k8s.io" => "core",
         group => group.split('.').next().unwrap_or(group),

@@ -92,7 +92,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let call = Call {
-        form: accept::negotiate(header(parts, &ACCEPT), kind.is_custom())?,
+        form: accept::negotiate(header(parts, &ACCEPT), &query, kind.is_custom())?,
         kind,
         namespace: target.namespace,
         name: target.name,

@@ -13,6 +13,7 @@ use crate::{
     managed_fields::{self, path::PathElement, scale::ReplicaPaths, types::Type},
     scale,
     status::qualified,
+    table::Columns,
 };
 
 /// One served kind in one version.
@@ -47,6 +48,7 @@ pub(crate) enum Family {
         versions: Arc<Versions>,
         /// The paths of fields that selectors may name, without their first dot.
         selectable: Vec<String>,
+        columns: Columns,
     },
 }
 
@@ -159,6 +161,7 @@ impl Kind {
                 judge: schema_of(version).map(|schema| Arc::new(Judge::of_accepted(schema))),
                 versions: versions.clone(),
                 selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
+                columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
             },
         }
     }

@@ -1,10 +1,15 @@
 //! An object as the server holds it: typed metadata beside a free body
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::{accept::MetaVersion, kinds::Kind};
 
 /// An object of any kind. `apiVersion` and `kind` belong to the endpoint, not to the object: they are added when it is sent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +46,7 @@ impl Object {
     /// The form that is sent: with its type, or without as items of built-in lists are.
     pub(crate) fn named<'a>(&'a self, names: Option<(&'a str, &'a str)>) -> Named<'a> {
         Named {
-            api_version: names.map(|(api_version, _)| api_version),
+            api_version: names.map(|(api_version, _)| api_version.into()),
             kind: names.map(|(_, kind)| kind),
             metadata: &self.metadata,
             body: &self.body,
@@ -49,13 +54,23 @@ impl Object {
     }
 
     /// The form that tells the metadata and nothing else.
-    pub(crate) fn metadata_alone(&self) -> Named<'_> {
+    pub(crate) fn metadata_alone(&self, version: MetaVersion) -> Named<'_> {
         static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         Named {
-            api_version: Some("meta.k8s.io/v1"),
+            api_version: Some(version.api_version().into()),
             kind: Some("PartialObjectMetadata"),
             metadata: &self.metadata,
             body: &NOTHING,
+        }
+    }
+
+    /// The form that is sent of an object of this kind.
+    pub(crate) fn named_as<'a>(&'a self, kind: &'a Kind) -> Named<'a> {
+        Named {
+            api_version: Some(kind.api_version().into()),
+            kind: Some(&kind.kind),
+            metadata: &self.metadata,
+            body: &self.body,
         }
     }
 
@@ -125,7 +140,7 @@ impl Object {
 #[derive(Serialize)]
 pub(crate) struct Named<'a> {
     #[serde(rename = "apiVersion", skip_serializing_if = "Option::is_none")]
-    api_version: Option<&'a str>,
+    api_version: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'a str>,
     metadata: &'a ObjectMeta,

@@ -200,6 +200,11 @@ impl Refusal {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, None)
     }
 
+    /// A form that is none for what was asked for.
+    pub(crate) fn not_acceptable_for(why: String) -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", why, None)
+    }
+
     /// As [`not_acceptable`](Self::not_acceptable), said by the part of the real server that never looks at objects.
     pub(crate) fn not_representable() -> Self {
         let streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";

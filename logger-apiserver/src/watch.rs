@@ -10,12 +10,11 @@
 
 mod options;
 
-use std::{sync::Arc, time::Duration, vec};
+use std::{mem, sync::Arc, time::Duration, vec};
 
 use bytes::Bytes;
 use futures::stream::{self, Stream};
 use serde::Serialize;
-use serde_json::json;
 use tokio::{
     sync::watch::Receiver,
     time::{Instant, timeout_at},
@@ -30,6 +29,7 @@ use crate::{
     selector::Selector,
     status::{Refusal, Result},
     store::Event,
+    table::Table,
 };
 
 use options::{Options, Start};
@@ -44,6 +44,8 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 pub(crate) struct Watch {
     kind: Arc<Kind>,
     form: Form,
+    /// The first table told the columns.
+    has_headers: bool,
     /// `plural.group`, as events name it.
     resource: String,
     namespace: Option<String>,
@@ -68,6 +70,7 @@ impl Watch {
         let mut watch = Self {
             kind: call.kind.clone(),
             form: call.form,
+            has_headers: false,
             resource: call.kind.resource(),
             namespace: call.namespace.clone(),
             selector: Selector::from_query(&call.query, &call.kind)?,
@@ -131,23 +134,29 @@ impl Watch {
             && self.selector.matches(object)
     }
 
-    fn object_line(&self, type_: &str, object: &Object) -> Bytes {
+    fn object_line(&mut self, type_: &str, object: &Object) -> Bytes {
+        let kind = &self.kind;
         match self.form {
-            Form::Whole => line(type_, &object.named(Some((&self.kind.api_version(), &self.kind.kind)))),
-            Form::Metadata => line(type_, &object.metadata_alone()),
+            Form::Whole | Form::MetadataList(_) => line(type_, &object.named_as(kind)),
+            Form::Metadata(version) => line(type_, &object.metadata_alone(version)),
+            Form::Table(style) => {
+                line(type_, &Table::of_object(kind, style, object, !mem::replace(&mut self.has_headers, true)))
+            }
         }
     }
 
-    fn bookmark_line(&self, ends_initial: bool) -> Bytes {
-        let mut metadata = json!({ "resourceVersion": self.since.to_string() });
+    fn bookmark_line(&mut self, ends_initial: bool) -> Bytes {
+        let mut bookmark = Object::default();
+        bookmark.metadata.resource_version = Some(self.since.to_string());
         if ends_initial {
-            metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
+            let end = ("k8s.io/initial-events-end".to_owned(), "true".to_owned());
+            bookmark.metadata.annotations = Some([end].into());
         }
-        let (api_version, kind) = match self.form {
-            Form::Whole => (self.kind.api_version(), self.kind.kind.as_str()),
-            Form::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadata"),
+        let Form::Table(style) = self.form else {
+            return self.object_line("BOOKMARK", &bookmark);
         };
-        line("BOOKMARK", &json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata }))
+        let with_headers = !mem::replace(&mut self.has_headers, true);
+        line("BOOKMARK", &Table::of_bookmark(&self.kind, style, &bookmark, with_headers))
     }
 }
 

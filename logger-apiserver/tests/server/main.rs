@@ -16,5 +16,6 @@ mod scales;
 mod schemas;
 mod strategic;
 mod support;
+mod tables;
 mod watches;
 mod writes;

@@ -1,0 +1,185 @@
+//! The row of a Pod: what its containers came to, in a word
+
+use serde_json::{Value, json};
+
+use super::row::{NONE, Row, condition, list, text, time};
+
+/// What the containers of a pod came to.
+struct Summary {
+    reason: String,
+    ready: usize,
+    total: usize,
+    restarts: i64,
+    last_restart: Option<jiff::Timestamp>,
+}
+
+pub(super) fn cells(row: &Row<'_>) -> Vec<Value> {
+    let summary = Summary::of(row);
+    let restarts = match summary.last_restart.filter(|_| summary.restarts > 0) {
+        Some(at) => format!("{} ({} ago)", summary.restarts, row.ago(at)),
+        None => summary.restarts.to_string(),
+    };
+    let ip = row.list("status.podIPs").first().map(|ip| text(&ip["ip"])).filter(|ip| !ip.is_empty()).unwrap_or(NONE);
+    vec![
+        row.name(),
+        json!(format!("{}/{}", summary.ready, summary.total)),
+        json!(summary.reason),
+        json!(restarts),
+        row.age(),
+        json!(ip),
+        json!(row.text_or("spec.nodeName", NONE)),
+        json!(row.text_or("status.nominatedNodeName", NONE)),
+        json!(readiness_gates(row)),
+    ]
+}
+
+/// What clients that print rows are told of pods that have ended.
+pub(super) fn conditions(row: &Row<'_>) -> Vec<Value> {
+    let (reason, message) = match row.text("status.phase") {
+        "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+        "Failed" => ("Failed", "The pod failed."),
+        _ => return Vec::new(),
+    };
+    vec![json!({ "type": "Completed", "status": "True", "reason": reason, "message": message })]
+}
+
+fn readiness_gates(row: &Row<'_>) -> String {
+    let gates = row.list("spec.readinessGates");
+    if gates.is_empty() {
+        return NONE.to_owned();
+    }
+    let conditions = row.list("status.conditions");
+    let open = gates.iter().filter(|gate| condition(conditions, text(&gate["conditionType"])) == "True").count();
+    format!("{open}/{}", gates.len())
+}
+
+impl Summary {
+    fn of(row: &Row<'_>) -> Self {
+        let sidecars = row.list("spec.initContainers").iter().filter(|container| is_sidecar(container)).count();
+        let mut summary = Self {
+            reason: phase(row),
+            ready: 0,
+            total: row.list("spec.containers").len() + sidecars,
+            restarts: 0,
+            last_restart: None,
+        };
+        let of_sidecars = summary.initialise(row);
+        if let Some((restarts, last)) = of_sidecars {
+            (summary.restarts, summary.last_restart) = (restarts, last);
+            summary.run(row);
+        }
+        summary.end(row);
+        summary
+    }
+
+    /// Looks at the init containers. If they are done, what is left of their restarts are those of the sidecars.
+    fn initialise(&mut self, row: &Row<'_>) -> Option<(i64, Option<jiff::Timestamp>)> {
+        let specs = row.list("spec.initContainers");
+        let (mut restarts, mut last) = (0, None);
+        let mut is_initialising = false;
+        for (index, status) in row.list("status.initContainerStatuses").iter().enumerate() {
+            let is_sidecar = specs.iter().any(|spec| spec["name"] == status["name"] && is_sidecar(spec));
+            self.count(status);
+            if is_sidecar {
+                restarts += status["restartCount"].as_i64().unwrap_or_default();
+                last = last.max(last_end(status));
+            }
+            let ended = &status["state"]["terminated"];
+            if ended.is_object() && ended["exitCode"].as_i64().unwrap_or_default() == 0 {
+                continue;
+            }
+            if is_sidecar && status["started"] == true {
+                self.ready += usize::from(status["ready"] == true);
+                continue;
+            }
+            let waits_for = text(&status["state"]["waiting"]["reason"]);
+            self.reason = if ended.is_object() {
+                format!("Init:{}", end_of(ended))
+            } else if !matches!(waits_for, "" | "PodInitializing") {
+                format!("Init:{waits_for}")
+            } else {
+                format!("Init:{index}/{}", specs.len())
+            };
+            is_initialising = true;
+            break;
+        }
+        let is_done = !is_initialising || condition(row.list("status.conditions"), "Initialized") == "True";
+        is_done.then_some((restarts, last))
+    }
+
+    /// Looks at the containers, the last first.
+    fn run(&mut self, row: &Row<'_>) {
+        let mut is_running = false;
+        let mut failure = None;
+        for status in row.list("status.containerStatuses").iter().rev() {
+            self.count(status);
+            let ended = &status["state"]["terminated"];
+            let waits_for = text(&status["state"]["waiting"]["reason"]);
+            if !waits_for.is_empty() {
+                waits_for.clone_into(&mut self.reason);
+            } else if ended.is_object() {
+                self.reason = end_of(ended);
+                if ended["exitCode"].as_i64().unwrap_or_default() != 0 {
+                    failure = Some(self.reason.clone());
+                }
+            } else if status["ready"] == true && status["state"]["running"].is_object() {
+                is_running = true;
+                self.ready += 1;
+            }
+        }
+        if self.reason == "Completed" {
+            let is_ready = is_running && condition(row.list("status.conditions"), "Ready") == "True";
+            match failure {
+                _ if is_ready => "Running".clone_into(&mut self.reason),
+                Some(failure) => self.reason = failure,
+                None if is_running => "NotReady".clone_into(&mut self.reason),
+                None => {}
+            }
+        }
+    }
+
+    fn end(&mut self, row: &Row<'_>) {
+        if !row.is_ending() {
+            return;
+        }
+        if row.text("status.reason") == "NodeLost" {
+            "Unknown".clone_into(&mut self.reason);
+        } else if !matches!(row.text("status.phase"), "Failed" | "Succeeded") {
+            "Terminating".clone_into(&mut self.reason);
+        }
+    }
+
+    fn count(&mut self, status: &Value) {
+        self.restarts += status["restartCount"].as_i64().unwrap_or_default();
+        self.last_restart = self.last_restart.max(last_end(status));
+    }
+}
+
+/// Why a pod is where it is, before its containers are looked at.
+fn phase(row: &Row<'_>) -> String {
+    const GATED: &str = "SchedulingGated";
+    let is_gated = |condition: &&Value| condition["type"] == "PodScheduled" && condition["reason"] == GATED;
+    if list(row.get("status.conditions")).iter().any(|condition| is_gated(&condition)) {
+        return GATED.to_owned();
+    }
+    row.text_or("status.reason", row.text("status.phase")).to_owned()
+}
+
+/// An init container that goes on.
+fn is_sidecar(container: &Value) -> bool {
+    container["restartPolicy"] == "Always"
+}
+
+fn last_end(status: &Value) -> Option<jiff::Timestamp> {
+    time(&status["lastState"]["terminated"]["finishedAt"])
+}
+
+/// Why a container ended.
+fn end_of(ended: &Value) -> String {
+    let (reason, signal) = (text(&ended["reason"]), ended["signal"].as_i64().unwrap_or_default());
+    match (reason, signal) {
+        ("", 0) => format!("ExitCode:{}", ended["exitCode"].as_i64().unwrap_or_default()),
+        ("", signal) => format!("Signal:{signal}"),
+        (reason, _) => reason.to_owned(),
+    }
+}
