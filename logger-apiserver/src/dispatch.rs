@@ -91,6 +91,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         return Err(Refusal::method_not_allowed());
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let warnings = kind.warning().map(str::to_owned).into_iter().collect();
     let call = Call {
         form: accept::negotiate(header(parts, &ACCEPT), &query, kind.is_custom())?,
         kind,
@@ -101,7 +102,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         query,
         content_type: header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
         body,
-        warnings: RefCell::default(),
+        warnings: RefCell::new(warnings),
     };
     let outcome = perform(state, &parts.method, &call);
     match call.warnings.take() {

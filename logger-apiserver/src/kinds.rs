@@ -49,6 +49,8 @@ pub(crate) enum Family {
         /// The paths of fields that selectors may name, without their first dot.
         selectable: Vec<String>,
         columns: Columns,
+        /// What who uses this version is told.
+        warning: Option<String>,
     },
 }
 
@@ -162,7 +164,16 @@ impl Kind {
                 versions: versions.clone(),
                 selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
                 columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
+                warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
             },
+        }
+    }
+
+    /// What who uses this version is told: that it is deprecated.
+    pub(crate) fn warning(&self) -> Option<&str> {
+        match &self.family {
+            Family::Custom { warning, .. } => warning.as_deref(),
+            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
         }
     }
 
@@ -292,6 +303,12 @@ impl Kind {
     pub(crate) fn same_origin(&self, other: &Self) -> bool {
         self.definition_uid() == other.definition_uid()
     }
+}
+
+/// What a definition says of a version that is deprecated, or what the server says if it says nothing.
+fn deprecation(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion) -> String {
+    let plain = || format!("{} {} is deprecated", group_version(&spec.group, &version.name), spec.names.kind);
+    version.deprecation_warning.clone().unwrap_or_else(plain)
 }
 
 fn selectable_path(field: &SelectableField) -> String {

@@ -110,3 +110,29 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
     assert_eq!(definitions(&client).get_opt("widgets.example.com").await.unwrap(), None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_uses_a_deprecated_version_is_warned() {
+    let client = ApiServer::new().client();
+    let mut definition = widget_definition();
+    let mut old = definition["spec"]["versions"][0].clone();
+    old["storage"] = json!(false);
+    for (name, said) in [("v0", json!(null)), ("v00", json!("use v1"))] {
+        let mut version = old.clone();
+        version["name"] = json!(name);
+        version["deprecated"] = json!(true);
+        if said.is_string() {
+            version["deprecationWarning"] = said;
+        }
+        definition["spec"]["versions"].as_array_mut().unwrap().push(version);
+    }
+    create_definition(&client, definition).await;
+    for (version, warning) in
+        [("v1", None), ("v0", Some("299 - \"example.com/v0 Widget is deprecated\"")), ("v00", Some("299 - \"use v1\""))]
+    {
+        let request = http::Request::get(format!("/apis/example.com/{version}/widgets"));
+        let response = client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
+        let told = response.headers().get("warning").map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(told.as_deref(), warning, "{version}");
+    }
+}
