@@ -1,5 +1,7 @@
 //! An object as the cells of its row look at it
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
@@ -91,8 +93,8 @@ impl<'a> Row<'a> {
     /// A map of labels in text.
     pub(super) fn labels(&self, path: &str) -> String {
         let labels = self.get(path).as_object().into_iter().flatten();
-        let labels = labels.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()));
-        or_none(joined(labels))
+        let labels: BTreeMap<_, _> = labels.map(|(name, value)| (name, text(value))).collect();
+        or_none(joined(labels.into_iter().map(|(name, value)| format!("{name}={value}"))))
     }
 
     /// The names and the images of the containers at a path.
@@ -114,7 +116,7 @@ pub(super) fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
-/// Sorted by what they are, as they come from maps; with commas between.
+/// With commas between.
 pub(super) fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
