@@ -12,9 +12,12 @@ struct Recorded {
     name: String,
     /// The description of every column of ages.
     age: String,
-    /// By resource: name, type, format, priority and description. `=name` and `=age` stand for the two above.
-    columns: BTreeMap<String, Vec<(String, String, String, i32, String)>>,
+    /// By resource. The descriptions `=name` and `=age` stand for the two above.
+    columns: BTreeMap<String, Vec<RecordedColumn>>,
 }
+
+/// Name, type, format, priority and description.
+type RecordedColumn = (String, String, String, i32, String);
 
 static RECORDED: LazyLock<Recorded> =
     LazyLock::new(|| serde_json::from_str(include_str!("columns.json")).expect("the file is checked by a test"));
