@@ -4,13 +4,13 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::api::{Patch, PatchParams};
-use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
+use logger_apiserver::{Fault, Faults, Requests, Verb};
 use logger_runtime::controller::{Controller, Predicate, Watch};
 use logger_runtime::{ObjectKey, SharedInformer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::stage::{Running, Stage, diary, noting};
+use crate::stage::{Running, Stage, diary, noting, server};
 
 /// Owner references of these owners, as kind, name and whether it is the controller.
 fn owned_by(owners: &[(&str, &str, bool)]) -> Value {
@@ -111,7 +111,7 @@ async fn three_owners_in_a_burst(stage: &Stage, faults: &Faults) {
 #[tokio::test(start_paused = true)]
 async fn owners_that_an_object_had_for_a_moment_are_told_too() {
     let faults = Faults::new();
-    let stage = Stage::on(ApiServer::new().client_with(faults.layer()));
+    let stage = Stage::on(server().client_with(faults.layer()));
     stage.factory.start();
     let ((diary, mut reader), (others, mut other)) = (diary(), diary());
     let joined = move |event: &logger_runtime::Event<Secret>| {

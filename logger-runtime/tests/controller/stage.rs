@@ -52,6 +52,11 @@ impl Write for Log {
     }
 }
 
+/// A server that collects nothing: tests name owners that were never there.
+pub(crate) fn server() -> ApiServer {
+    ApiServer::builder().collects_garbage(false).build()
+}
+
 /// A server, and the informers on it, which are not started.
 pub(crate) struct Stage {
     pub(crate) client: Client,
@@ -62,7 +67,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        Self::on(ApiServer::new().client())
+        Self::on(server().client())
     }
 
     /// The same, on a server behind something.
