@@ -10,6 +10,11 @@ pub mod values;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// The examples of the chapter on tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/testing.md")]
+struct Testing;
+
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
