@@ -1,8 +1,9 @@
 //! The API server in memory as a program: on a socket, and on disk if it is told so
 
 use std::{
+    io::{self, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
@@ -35,6 +36,10 @@ struct Args {
     /// How many changes watches can go back
     #[arg(long, default_value_t = 1024)]
     history: usize,
+    /// Leave what lost its owners, and namespaces that go, to somebody else: what kube-apiserver does without
+    /// kube-controller-manager
+    #[arg(long)]
+    no_garbage_collection: bool,
 }
 
 fn main() -> ExitCode {
@@ -50,7 +55,7 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<()> {
     let mut stopped = stopped()?;
-    let builder = ApiServer::builder().history(args.history);
+    let builder = ApiServer::builder().history(args.history).collects_garbage(!args.no_garbage_collection);
     let safety = if args.no_fsync { Safety::Relaxed } else { Safety::Synced };
     let server = match &args.data_dir {
         Some(path) => builder.build_on(path, safety)?,
@@ -64,16 +69,22 @@ async fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(path) = &args.write_kubeconfig {
         serve::write_kubeconfig(path, address).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    println!("serving on http://{address}, without TLS: whoever reaches it may do anything");
-    if let Some(path) = &args.write_kubeconfig {
-        println!("export KUBECONFIG={}", path.display());
-    }
+    tell(address, args.write_kubeconfig.as_deref());
     serve::serve(server, listener, async move {
         // The sender is the handler of signals, which stays.
         let _ = stopped.wait_for(|stopped| *stopped).await;
     })
     .await;
     Ok(())
+}
+
+/// Says where it serves. Whoever started it may have no ear for it, which is no reason to end.
+fn tell(address: SocketAddr, kubeconfig: Option<&Path>) {
+    let mut said = format!("serving on http://{address}, without TLS: whoever reaches it may do anything\n");
+    if let Some(path) = kubeconfig {
+        said += &format!("export KUBECONFIG={}\n", path.display());
+    }
+    let _ = io::stdout().write_all(said.as_bytes());
 }
 
 /// Turns true when the program is told to end.
