@@ -17,12 +17,8 @@ use crate::{
 /// Applies the body to an object; what is not there is made.
 pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
     let options = call.patch_options()?;
-    let live = match state.existing(call) {
-        Ok(live) => Some(live),
-        // Only the object itself can be made.
-        Err(_) if call.endpoint == Endpoint::Main => None,
-        Err(refusal) => return Err(refusal),
-    };
+    // Only the object itself can be made.
+    let live = if call.endpoint == Endpoint::Main { state.find(call)? } else { Some(state.existing(call)?) };
     let applied = body(call)?;
     let applied = managed_fields::apply(Author::of(call), live.as_deref(), &applied, options.force)?;
     check_strictly(call)?;

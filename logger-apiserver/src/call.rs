@@ -65,11 +65,16 @@ impl State {
         self.check()
     }
 
-    /// The stored object a call is about.
+    /// The object a call is about, in the version of the call.
     pub(crate) fn existing(&self, call: &Call) -> Result<Stored> {
+        self.find(call)?.ok_or_else(|| Refusal::not_found(&call.kind, call.name()))
+    }
+
+    /// The object a call is about, if it is there.
+    pub(crate) fn find(&self, call: &Call) -> Result<Option<Stored>> {
         let namespace = call.namespace.as_deref().unwrap_or_default();
         let stored = self.store.get(&call.kind.resource(), namespace, call.name());
-        stored.ok_or_else(|| Refusal::not_found(&call.kind, call.name()))
+        stored.map(|stored| call.kind.read(&stored)).transpose()
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{
 
 /// The one file of the directory.
 const FILE: &str = "objects.redb";
-/// By resource and key, with [`SEPARATOR`] between them; the JSON of the object, without its type.
+/// By resource and key, with [`SEPARATOR`] between them; the JSON of the object, with the name of its version in place of its type.
 const OBJECTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("objects");
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 /// In no name of a resource.
@@ -102,7 +102,7 @@ fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::
         let (key, json) = entry?;
         let resource = key.value().split(SEPARATOR).next().unwrap_or_default().to_owned();
         let fields: Map<String, Value> = serde_json::from_slice(json.value())?;
-        store.restore(&resource, Object::from_json(fields)?);
+        store.restore(&resource, Object::from_kept(fields)?);
     }
     store.go_on_from(version.unwrap_or_default());
     Ok(version.is_some())
@@ -130,9 +130,7 @@ impl DataDir {
             for change in changes {
                 let key = format!("{}{SEPARATOR}{}", change.resource, change.key());
                 match &change.after {
-                    Some(object) => {
-                        objects.insert(key.as_str(), serde_json::to_vec(&object.named(None))?.as_slice())?
-                    }
+                    Some(object) => objects.insert(key.as_str(), serde_json::to_vec(&object.kept())?.as_slice())?,
                     None => objects.remove(key.as_str())?,
                 };
             }

@@ -50,6 +50,7 @@ fn from_yaml(call: &Call) -> Result<Object> {
 /// Makes an object of fields that should be one of the kind.
 fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
     let kind = &call.kind;
+    check_unknown_of_another_version(call, &fields)?;
     check_type(kind, &fields, &call.body)?;
     from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
 }
@@ -138,16 +139,46 @@ fn from_fields(
         object.metadata.managed_fields = None;
     }
     if let Some(schema) = kind.schema() {
-        let mut unknown = value::prune(&mut object.body, schema);
-        unknown.extend(unknown_metadata);
+        let unknown_body = value::prune(&mut object.body, schema);
+        // As a struct of Go is read the fields come in order; the metadata of custom objects is read by itself.
+        let (first, last) =
+            if kind.is_custom() { (unknown_metadata, unknown_body) } else { (unknown_body, unknown_metadata) };
+        let unknown = [first, last].concat();
         if strict && !unknown.is_empty() {
-            let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-            return Err(refuse(format!("strict decoding error: {}", unknown.join(", "))));
+            return Err(refuse(strict_error(&unknown)));
         }
         call.warn_of_unknown(&unknown);
         value::drop_nulls(&mut object.body, schema);
     }
     complete(kind, object)
+}
+
+fn strict_error(unknown: &[String]) -> String {
+    let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+    format!("strict decoding error: {}", unknown.join(", "))
+}
+
+/// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
+fn check_unknown_of_another_version(call: &Call, fields: &Map<String, Value>) -> Result<()> {
+    let kind = &call.kind;
+    let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {
+        return Ok(());
+    };
+    let (group, version) = text(fields, "apiVersion").split_once('/').unwrap_or_default();
+    if group != kind.group || version == kind.version {
+        return Ok(());
+    }
+    let mut unknown = unknown_metadata(fields);
+    unknown.extend(versions.unknown(version, fields));
+    if call.is_strict() && !unknown.is_empty() {
+        let name = &kind.kind;
+        let why = strict_error(&unknown);
+        return Err(Refusal::bad_request(format!(
+            "{name} in version {version:?} cannot be handled as a {name}: {why}"
+        )));
+    }
+    call.warn_of_unknown(&unknown);
+    Ok(())
 }
 
 /// The fields of the metadata that are none.

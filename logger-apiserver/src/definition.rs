@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::{Endpoint, State},
-    delete,
+    decode, delete,
     kinds::Kind,
     managed_fields::{self, Author},
     metadata,
@@ -38,7 +38,15 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
         spec.names.list_kind.get_or_insert_with(|| format!("{kind}List"));
     }
     spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
-    definition.body.insert("spec".to_owned(), json!(spec));
+    let mut status = status_of(definition);
+    // Who forgets what is stored is told what is stored from now on.
+    if definition.body.contains_key("status") && status.stored_versions.as_ref().is_none_or(Vec::is_empty) {
+        status.stored_versions = Some(storage_versions(&spec).map(str::to_owned).collect());
+        set_status(definition, json!(status));
+    }
+    let mut spec = json!(spec);
+    decode::whole_numbers(&mut spec);
+    definition.body.insert("spec".to_owned(), spec);
     Ok(())
 }
 
@@ -78,9 +86,9 @@ pub(crate) fn establish(state: &mut State, definition: &Stored) {
     if definition.is_terminating() {
         return;
     }
-    state.kinds.install(&spec, definition.uid());
     let mut status = status_of(definition);
     status.accepted_names = Some(spec.names.clone());
+    state.kinds.install(spec, definition.uid());
     set_condition(&mut status, "NamesAccepted", "NoConflicts", "no conflicts found");
     set_condition(&mut status, "Established", "InitialNamesAccepted", "the initial names have been accepted");
     let mut established = Object::clone(definition);
@@ -101,7 +109,7 @@ pub(crate) fn reinstall(state: &mut State) {
         let is_established =
             conditions.iter().any(|condition| condition.type_ == "Established" && condition.status == "True");
         if let Some(spec) = spec_of(&definition).ok().filter(|_| is_established) {
-            state.kinds.install(&spec, definition.uid());
+            state.kinds.install(spec, definition.uid());
         }
     }
 }
@@ -162,7 +170,8 @@ fn delete_instances(state: &mut State, definition: &Object) {
     let Ok(spec) = spec_of(definition) else { return };
     if let Some(kind) = state.kinds.any_version(&spec.group, &spec.names.plural) {
         for object in state.store.list(&kind.resource(), None) {
-            delete::remove_or_mark(state, &kind, &object, &DeleteOptions::default());
+            // What cannot be converted stays, and keeps the definition.
+            drop(delete::remove_or_mark(state, &kind, &object, &DeleteOptions::default()));
         }
     }
     finish(state, definition.name());

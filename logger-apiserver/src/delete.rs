@@ -50,7 +50,7 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
             Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
         });
     }
-    Ok(remove_or_mark(state, &call.kind, &object, &options))
+    remove_or_mark(state, &call.kind, &object, &options)
 }
 
 /// Deletes what a list with the same query would show, and returns that.
@@ -60,23 +60,34 @@ pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> 
     let page = list::list(state, call)?;
     if !dry_run {
         for object in &page.items {
-            remove_or_mark(state, &call.kind, object, &options);
+            remove_or_mark(state, &call.kind, object, &options)?;
         }
     }
     Ok(page)
 }
 
-/// Deletes a stored object by the rules of its kind.
-pub(crate) fn remove_or_mark(state: &mut State, kind: &Kind, object: &Stored, options: &DeleteOptions) -> Deleted {
-    match kind.family {
+/// Deletes an object by the rules of its kind.
+///
+/// # Errors
+/// It is to stay for a while, and cannot be converted to the version that is stored.
+pub(crate) fn remove_or_mark(
+    state: &mut State,
+    kind: &Kind,
+    object: &Stored,
+    options: &DeleteOptions,
+) -> Result<Deleted> {
+    Ok(match kind.family {
         Family::Namespace if !namespace::is_final(object) => Deleted::Ending(namespace::terminate(state, object)),
         Family::Definition => Deleted::Ending(definition::terminate(state, object)),
         Family::Namespace | Family::BuiltIn(_) | Family::Custom { .. } => match fate::decide(kind, object, options) {
             Fate::Goes(ending) => Deleted::Gone(remove(state, kind, object, &ending)),
             Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
-            Fate::Stays(ending) => Deleted::Ending(state.store.put(&kind.resource(), &ending)),
+            Fate::Stays(mut ending) => {
+                kind.write(&mut ending)?;
+                Deleted::Ending(kind.read(&state.store.put(&kind.resource(), &ending))?)
+            }
         },
-    }
+    })
 }
 
 /// Takes an object out, after what its end says of it is told.

@@ -6,14 +6,17 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
 use logger_crd::{judge::Judge, value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     built_in::{self, BuiltIn, Generation, Naming},
-    managed_fields::{self, path::PathElement, scale::ReplicaPaths, types::Type},
+    decode,
+    managed_fields::{self, scale::ReplicaPaths, types::Type},
+    object::{Object, Stored},
     scale,
-    status::qualified,
+    status::{Result, qualified},
     table::Columns,
+    versions::Versions,
 };
 
 /// One served kind in one version.
@@ -42,8 +45,6 @@ pub(crate) enum Family {
     Definition,
     BuiltIn(&'static BuiltIn),
     Custom {
-        /// The uid of the definition: a kind that is deleted and made again is another kind.
-        definition: String,
         judge: Option<Arc<Judge>>,
         versions: Arc<Versions>,
         /// The paths of fields that selectors may name, without their first dot.
@@ -52,32 +53,6 @@ pub(crate) enum Family {
         /// What who uses this version is told.
         warning: Option<String>,
     },
-}
-
-/// What every version of a custom kind, served or not, has to say of who owns its fields.
-#[derive(Debug)]
-pub(crate) struct Versions {
-    types: BTreeMap<String, Type>,
-    replica_paths: ReplicaPaths,
-}
-
-impl Versions {
-    fn of(spec: &CustomResourceDefinitionSpec) -> Self {
-        let api_version = |version: &CustomResourceDefinitionVersion| group_version(&spec.group, &version.name);
-        let type_ = |version: &CustomResourceDefinitionVersion| {
-            let schema = schema_of(version);
-            (api_version(version), Type::of_kind(schema.as_ref()))
-        };
-        let replica_path = |version: &CustomResourceDefinitionVersion| {
-            let scale = version.subresources.as_ref().and_then(|subresources| subresources.scale.as_ref());
-            let path = scale.map(|paths| scale::names(&paths.spec_replicas_path));
-            (api_version(version), path.map(|names| names.into_iter().map(PathElement::field).collect()))
-        };
-        Self {
-            types: spec.versions.iter().map(type_).collect(),
-            replica_paths: spec.versions.iter().map(replica_path).collect(),
-        }
-    }
 }
 
 impl Kind {
@@ -144,7 +119,6 @@ impl Kind {
         spec: &CustomResourceDefinitionSpec,
         version: &CustomResourceDefinitionVersion,
         versions: &Arc<Versions>,
-        uid: &str,
     ) -> Self {
         Self {
             group: spec.group.clone(),
@@ -159,8 +133,7 @@ impl Kind {
             has_status: version.subresources.as_ref().is_some_and(|sub| sub.status.is_some()),
             scale: version.subresources.as_ref().and_then(|sub| sub.scale.clone()),
             family: Family::Custom {
-                definition: uid.to_owned(),
-                judge: schema_of(version).map(|schema| Arc::new(Judge::of_accepted(schema))),
+                judge: versions.judge(&version.name).cloned(),
                 versions: versions.clone(),
                 selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
                 columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
@@ -275,7 +248,7 @@ impl Kind {
     /// How its fields are merged and owned, by version.
     pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
         match &self.family {
-            Family::Custom { versions, .. } => &versions.types,
+            Family::Custom { versions, .. } => versions.types(),
             Family::BuiltIn(facts) => &facts.form().types,
             Family::Namespace => &managed_fields::built_in::NAMESPACE,
             Family::Definition => &managed_fields::built_in::DEFINITION,
@@ -286,22 +259,34 @@ impl Kind {
     pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
         static NONE: ReplicaPaths = ReplicaPaths::new();
         match &self.family {
-            Family::Custom { versions, .. } => &versions.replica_paths,
+            Family::Custom { versions, .. } => versions.replica_paths(),
             Family::BuiltIn(facts) => &facts.form().replica_paths,
             Family::Namespace | Family::Definition => &NONE,
         }
     }
 
-    fn definition_uid(&self) -> Option<&str> {
+    /// The versions of a custom kind.
+    pub(crate) fn versions(&self) -> Option<&Versions> {
         match &self.family {
-            Family::Custom { definition, .. } => Some(definition),
-            Family::Namespace | Family::Definition | Family::BuiltIn(_) => None,
+            Family::Custom { versions, .. } => Some(versions),
+            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
         }
     }
 
-    /// Whether this is a version of the same definition (or of the same built-in kind).
-    pub(crate) fn same_origin(&self, other: &Self) -> bool {
-        self.definition_uid() == other.definition_uid()
+    /// A stored object as it is read in this version.
+    pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
+        self.versions().map_or_else(|| Ok(stored.clone()), |versions| versions.read(stored, &self.version))
+    }
+
+    /// Makes an object what is stored of it: `5.0` is written as 5, and of a built-in kind what was taken away since it came
+    /// (a status) has its default again.
+    pub(crate) fn write(&self, object: &mut Object) -> Result<()> {
+        if let Some(versions) = self.versions() {
+            return versions.write(object, &self.version);
+        }
+        object.body.values_mut().for_each(decode::whole_numbers);
+        self.default(&mut object.body);
+        Ok(())
     }
 }
 
@@ -315,11 +300,6 @@ fn selectable_path(field: &SelectableField) -> String {
     field.json_path.trim_start_matches('.').to_owned()
 }
 
-/// The schema of a version, as JSON.
-fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<Value> {
-    version.schema.as_ref()?.open_api_v3_schema.as_ref().map(|schema| json!(schema))
-}
-
 /// `group/version`, or `version` in the core group.
 pub(crate) fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
@@ -330,12 +310,21 @@ pub(crate) fn group_version(group: &str, version: &str) -> String {
 pub(crate) struct Kinds {
     /// By group, version and plural, so that discovery lists in that order.
     served: BTreeMap<(String, String, String), Arc<Kind>>,
+    /// The definitions in service, by resource.
+    installed: BTreeMap<String, Installed>,
+}
+
+/// The state of a definition that is in service: another of the same name has another uid.
+#[derive(Debug, PartialEq)]
+struct Installed {
+    uid: String,
+    spec: CustomResourceDefinitionSpec,
 }
 
 impl Kinds {
     /// The built-in kinds alone.
     pub(crate) fn new() -> Self {
-        let mut kinds = Self { served: BTreeMap::new() };
+        let mut kinds = Self { served: BTreeMap::new(), installed: BTreeMap::new() };
         kinds.insert(Kind::namespace());
         kinds.insert(Kind::definition());
         built_in::ALL.iter().for_each(|facts| kinds.insert(Kind::built_in(facts)));
@@ -368,26 +357,34 @@ impl Kinds {
         self.iter().find(|known| known.group == group && known.version == version && known.kind == kind).cloned()
     }
 
-    /// Whether `kind` is served still, by the definition it was made from.
-    pub(crate) fn serves(&self, kind: &Kind) -> bool {
-        self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| served.same_origin(kind))
+    /// Whether `kind` is served still, by the same state of its definition.
+    pub(crate) fn serves(&self, kind: &Arc<Kind>) -> bool {
+        self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| Arc::ptr_eq(&served, kind))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
         self.served.values()
     }
 
-    /// Serves the versions a definition says are served, and no others of it.
-    pub(crate) fn install(&mut self, spec: &CustomResourceDefinitionSpec, uid: &str) {
+    /// Serves the versions a definition says are served, and no others of it. The names are those it was given.
+    pub(crate) fn install(&mut self, spec: CustomResourceDefinitionSpec, uid: &str) {
+        let resource = qualified(&spec.names.plural, &spec.group);
+        let installed = Installed { uid: uid.to_owned(), spec };
+        if self.installed.get(&resource) == Some(&installed) {
+            return;
+        }
+        let spec = &installed.spec;
         self.remove(&spec.group, &spec.names.plural);
         let versions = Arc::new(Versions::of(spec));
         for version in spec.versions.iter().filter(|version| version.served) {
-            self.insert(Kind::custom(spec, version, &versions, uid));
+            self.insert(Kind::custom(spec, version, &versions));
         }
+        self.installed.insert(resource, installed);
     }
 
     /// Stops serving every version of a resource.
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
+        self.installed.remove(&qualified(plural, group));
         self.served.retain(|_, kind| kind.group != group || kind.plural != plural);
     }
 

@@ -109,6 +109,7 @@ mod status;
 mod store;
 mod strategic;
 mod table;
+mod versions;
 mod watch;
 mod write;
 

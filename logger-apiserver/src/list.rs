@@ -52,7 +52,7 @@ pub(crate) fn list(state: &State, call: &Call) -> Result<Page> {
     let range = Range { from: &from, ..Range::of(&resource, call.namespace.as_deref()) };
     // From a cache, as version 0 allows, come no pages.
     let limit = limit.filter(|_| asked != Some(0));
-    Ok(page(call, state.store.list_at(range, version), version, limit, &selector))
+    page(call, state.store.list_at(range, version), version, limit, &selector)
 }
 
 fn state_of(call: &Call, asked: Option<u64>, limit: Option<usize>) -> At {
@@ -84,20 +84,21 @@ fn known_version(state: &State, at: &At, asked: Option<u64>, token: Option<&Toke
 
 /// As many of the objects as are selected and fit a page. That there is another page is said as soon as objects are left, though
 /// none of them may be selected.
-fn page(call: &Call, objects: Vec<Stored>, version: u64, limit: Option<usize>, selector: &Selector) -> Page {
+fn page(call: &Call, objects: Vec<Stored>, version: u64, limit: Option<usize>, selector: &Selector) -> Result<Page> {
     let total = objects.len();
     let mut items = Vec::new();
-    for (index, object) in objects.into_iter().enumerate() {
+    for (index, stored) in objects.iter().enumerate() {
+        let object = call.kind.read(stored)?;
         if selector.matches(&object) {
             items.push(object);
         }
         if let Some(last) = items.last().filter(|_| limit == Some(items.len()) && index + 1 < total) {
             let next = Some(Token::after(call, last, version).encode());
             let remaining = selector.is_empty().then_some(total - items.len());
-            return Page { items, version, next, remaining };
+            return Ok(Page { items, version, next, remaining });
         }
     }
-    Page { items, version, next: None, remaining: None }
+    Ok(Page { items, version, next: None, remaining: None })
 }
 
 /// The most objects of a page; none, if there are to be no pages.

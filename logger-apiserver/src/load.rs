@@ -74,6 +74,7 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
     }
     initialise(kind, &mut object);
     write::rules::check(&call, &object, None)?;
+    kind.write(&mut object)?;
     Ok(state.store.put(&kind.resource(), &object))
 }
 

@@ -26,7 +26,6 @@ mod writer;
 use std::collections::BTreeMap;
 
 use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
-use logger_crd::value;
 use serde_json::{Value, json};
 
 use self::{
@@ -257,13 +256,10 @@ fn reset_fields(kind: &Kind, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> 
     }
 }
 
-/// An object as ownership sees it: without the entries, and without what only other versions know.
+/// An object as ownership sees it: without the entries.
 fn value(kind: &Kind, object: &Object) -> Value {
     let mut object = object.clone();
     object.metadata.managed_fields = None;
-    if let Some(schema) = kind.schema().filter(|_| kind.types().len() > 1) {
-        value::prune(&mut object.body, schema);
-    }
     object.to_json(&kind.api_version(), &kind.kind)
 }
 

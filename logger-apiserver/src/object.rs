@@ -17,6 +17,23 @@ pub(crate) struct Object {
     pub(crate) metadata: ObjectMeta,
     /// Every root field but `apiVersion`, `kind` and `metadata`.
     pub(crate) body: Map<String, Value>,
+    pub(crate) written: Written,
+}
+
+/// As what an object was written, if its kind has versions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Written {
+    /// The name of the version, without its group.
+    pub(crate) version: Option<Arc<str>>,
+    /// The schemas that would change nothing of it, by their serial.
+    pub(crate) whole_by: Option<u64>,
+}
+
+impl PartialEq for Written {
+    /// What schemas say of it does not make it another.
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version
+    }
 }
 
 /// Stored objects never change: a write puts another one in their place.
@@ -35,7 +52,7 @@ impl Object {
             Some(metadata) => serde_json::from_value(metadata)?,
         };
         tidy(&mut metadata);
-        Ok(Self { metadata, body: fields })
+        Ok(Self { metadata, body: fields, written: Written::default() })
     }
 
     /// The JSON form under the given names.
@@ -51,6 +68,20 @@ impl Object {
             metadata: &self.metadata,
             body: &self.body,
         }
+    }
+
+    /// The form that is kept: with the name of the version it is in, if its kind has versions.
+    #[cfg(feature = "serve")]
+    pub(crate) fn kept(&self) -> Named<'_> {
+        let api_version = self.written.version.as_deref().map(Cow::Borrowed);
+        Named { api_version, kind: None, metadata: &self.metadata, body: &self.body }
+    }
+
+    /// Reads an object from the form that is kept.
+    #[cfg(feature = "serve")]
+    pub(crate) fn from_kept(fields: Map<String, Value>) -> serde_json::Result<Self> {
+        let version = fields.get("apiVersion").and_then(Value::as_str).map(Arc::from);
+        Ok(Self { written: Written { version, whole_by: None }, ..Self::from_json(fields)? })
     }
 
     /// The form that tells the metadata and nothing else.

@@ -56,8 +56,8 @@ pub(crate) struct Watch {
     initial: vec::IntoIter<Stored>,
     /// A bookmark is to end the initial events.
     mark_initial_end: bool,
-    /// It begins before the log does.
-    too_old: Option<Refusal>,
+    /// It begins before the log does, or has come to what cannot be read.
+    refusal: Option<Refusal>,
     bookmarks: bool,
     deadline: Instant,
 }
@@ -77,26 +77,28 @@ impl Watch {
             since: current,
             initial: Vec::new().into_iter(),
             mark_initial_end: start == Start::Everything { marked: true },
-            too_old: None,
+            refusal: None,
             bookmarks,
             deadline: Instant::now() + timeout,
         };
         match start {
-            Start::Everything { .. } => watch.start_with_everything(state),
+            Start::Everything { .. } => watch.start_with_everything(state)?,
             Start::Now => {}
             Start::After(version) => {
                 watch.since = version;
                 let oldest = state.store.oldest();
-                watch.too_old = (version < oldest).then(|| Refusal::too_old(version, oldest));
+                watch.refusal = (version < oldest).then(|| Refusal::too_old(version, oldest));
             }
         }
         Ok(watch)
     }
 
-    fn start_with_everything(&mut self, state: &State) {
-        let mut objects = state.store.list(&self.resource, self.namespace.as_deref());
+    fn start_with_everything(&mut self, state: &State) -> Result<()> {
+        let stored = state.store.list(&self.resource, self.namespace.as_deref());
+        let mut objects = stored.iter().map(|stored| self.kind.read(stored)).collect::<Result<Vec<_>>>()?;
         objects.retain(|object| self.selector.matches(object));
         self.initial = objects.into_iter();
+        Ok(())
     }
 
     /// The lines to send, until the deadline, an error, or the end of the kind.
@@ -115,18 +117,23 @@ impl Watch {
     }
 
     /// What an event is to this watch: with the selector, a change may be a coming or a going.
-    fn seen(&self, event: &Event) -> Option<(&'static str, Stored)> {
+    fn seen(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
         if *event.resource != *self.resource {
             return None;
         }
-        let before = event.before.as_ref().filter(|object| self.selects(object));
-        let after = event.after.as_ref().filter(|object| self.selects(object));
-        match (before, after) {
-            (None, Some(after)) => Some(("ADDED", after.clone())),
-            (Some(_), Some(after)) => Some(("MODIFIED", after.clone())),
+        self.meaning(event).transpose()
+    }
+
+    fn meaning(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
+        let read = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
+        let before = read(&event.before)?.filter(|object| self.selects(object));
+        let after = read(&event.after)?.filter(|object| self.selects(object));
+        Ok(match (before, after) {
+            (None, Some(after)) => Some(("ADDED", after)),
+            (Some(_), Some(after)) => Some(("MODIFIED", after)),
             (Some(before), None) => Some(("DELETED", Arc::new(before.at(event.version)))),
             (None, None) => None,
-        }
+        })
     }
 
     fn selects(&self, object: &Object) -> bool {
@@ -172,16 +179,16 @@ struct Watcher {
 /// What the log has for a watch.
 enum Step {
     Send(&'static str, Stored),
+    Refuse(Refusal),
     UpToDate,
-    /// It has missed something, or its kind is gone.
+    /// It has missed something, or its kind is gone or another.
     End,
 }
 
 impl Watcher {
     async fn next(&mut self) -> Option<Bytes> {
-        if let Some(refusal) = self.watch.too_old.take() {
-            self.ended = true;
-            return refusal.into_status().map(|status| line("ERROR", &status));
+        if let Some(refusal) = self.watch.refusal.take() {
+            return self.refuse(refusal);
         }
         if let Some(object) = self.watch.initial.next() {
             return Some(self.watch.object_line("ADDED", &object));
@@ -194,12 +201,19 @@ impl Watcher {
             self.changed.mark_unchanged();
             match self.step() {
                 Step::Send(type_, object) => return Some(self.watch.object_line(type_, &object)),
+                Step::Refuse(refusal) => return self.refuse(refusal),
                 Step::End => self.ended = true,
                 Step::UpToDate if self.owes_bookmark() => return Some(self.watch.bookmark_line(false)),
                 Step::UpToDate => self.wait().await,
             }
         }
         None
+    }
+
+    /// Ends with what is wrong.
+    fn refuse(&mut self, refusal: Refusal) -> Option<Bytes> {
+        self.ended = true;
+        refusal.into_status().map(|status| line("ERROR", &status))
     }
 
     /// Goes on to the next event of interest, or to the end of the log.
@@ -209,9 +223,12 @@ impl Watcher {
         if watch.since < state.store.oldest_logged() {
             return Step::End;
         }
-        if let Some((version, (type_, object))) = state.store.next_event(watch.since, |event| watch.seen(event)) {
+        if let Some((version, seen)) = state.store.next_event(watch.since, |event| watch.seen(event)) {
             watch.since = version;
-            return Step::Send(type_, object);
+            return match seen {
+                Ok((type_, object)) => Step::Send(type_, object),
+                Err(refusal) => Step::Refuse(refusal),
+            };
         }
         if !state.kinds.serves(&watch.kind) {
             return Step::End;

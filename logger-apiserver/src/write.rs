@@ -46,7 +46,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     metadata::initialise(kind, &mut object);
     prepare_create(kind, &mut object)?;
     rules::check(call, &object, None)?;
-    read_again(kind, &mut object);
+    kind.write(&mut object)?;
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
@@ -55,10 +55,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
         let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists }(kind, object.name());
         return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
     }
-    if dry_run {
-        return Ok(Arc::new(object));
-    }
-    Ok(commit(state, kind, &object))
+    kind.read(&if dry_run { Arc::new(object) } else { commit(state, kind, &object) })
 }
 
 /// Puts another state in place of an object's (or, at `/status`, of its status).
@@ -68,13 +65,13 @@ pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stor
     let mut object = decode::object(call)?;
     place(&mut object, call)?;
     check_name(&object, call)?;
-    let old = match state.existing(call) {
-        Err(_) if call.kind.as_built_in().is_some_and(|facts| facts.is_made_by_updates) => {
+    let old = match state.find(call)? {
+        None if call.kind.as_built_in().is_some_and(|facts| facts.is_made_by_updates) => {
             object.metadata.resource_version = None;
             managed_fields::track(Author::of(call), None, &mut object);
             return Ok((StatusCode::CREATED, insert(state, call, object, options.dry_run)?));
         }
-        found => found?,
+        found => found.ok_or_else(|| Refusal::not_found(&call.kind, call.name()))?,
     };
     check_uid(call, &object, &old)?;
     check_version(&call.kind, &object, &old)?;
@@ -106,14 +103,14 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
     rules::check(call, &new, Some(old))?;
-    read_again(kind, &mut new);
-    if new == **old {
+    let mut written = new.clone();
+    kind.write(&mut written)?;
+    if state.store.get(&kind.resource(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
         return Ok(old.clone());
     }
-    if dry_run {
-        return Ok(Arc::new(new));
-    }
-    Ok(settle(state, kind, &new))
+    let stored = if dry_run { Arc::new(written) } else { settle(state, kind, &written) };
+    // What is not stored is not read again, either.
+    if stored.has_ended() && kind.is_custom() { Ok(Arc::new(new)) } else { kind.read(&stored) }
 }
 
 /// Stores an object in another state; if that was all it was there for, it goes.
@@ -297,11 +294,4 @@ fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
             _ => {}
         }
     }
-}
-
-/// An object as the real server has it once it has read it from its store: `5.0` is written as 5, and what was taken away
-/// since it came (a status) has its default again.
-fn read_again(kind: &Kind, object: &mut Object) {
-    object.body.values_mut().for_each(decode::whole_numbers);
-    kind.default(&mut object.body);
 }

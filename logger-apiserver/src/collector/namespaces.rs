@@ -25,7 +25,8 @@ pub(super) fn empty(state: &mut State, name: &str) {
         if !object.is_terminating() {
             let policy = Some("Background".to_owned());
             let options = DeleteOptions { propagation_policy: policy, ..DeleteOptions::default() };
-            delete::remove_or_mark(state, &kind, &object, &options);
+            // What cannot be converted stays, and keeps the namespace.
+            drop(delete::remove_or_mark(state, &kind, &object, &options));
         }
     }
     let left = contents(state, name);

@@ -142,7 +142,8 @@ impl Collector {
 
 fn delete(state: &mut State, kind: &Kind, object: &Stored, policy: &str) {
     let options = DeleteOptions { propagation_policy: Some(policy.to_owned()), ..DeleteOptions::default() };
-    delete::remove_or_mark(state, kind, object, &options);
+    // What cannot be converted stays.
+    drop(delete::remove_or_mark(state, kind, object, &options));
 }
 
 /// Takes owners away from an object.

@@ -96,6 +96,41 @@ fn kinds_and_deletions_are_there_after_a_stop() {
 }
 
 #[test]
+fn objects_are_of_the_version_they_were_written_in_after_a_stop() {
+    let directory = tempfile::tempdir().unwrap();
+    let args = ["--data-dir", directory.path().to_str().unwrap()];
+    let program = Program::start(&args);
+    let version = |name: &str| {
+        let schema = serde_json::json!({
+            "type": "object", "properties": { "spec": { "type": "object", "default": { "of": name }, "properties": {
+                "of": { "type": "string" } } } },
+        });
+        serde_json::json!({ "name": name, "served": true, "storage": name == "v1", "schema": { "openAPIV3Schema": schema } })
+    };
+    let definition = serde_json::json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": { "name": "ides.example.com" },
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": { "kind": "Ide", "plural": "ides" },
+            "versions": [version("v1"), version("v2")],
+        },
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(program.post(path, definition.to_string().as_bytes()).code, 201);
+    let ide = br#"{"apiVersion":"example.com/v1","kind":"Ide","metadata":{"name":"a"},"spec":null}"#;
+    assert_eq!(program.post("/apis/example.com/v1/ides", ide).code, 201);
+    let swap = br#"[{"op":"replace","path":"/spec/versions/0/storage","value":false},
+        {"op":"replace","path":"/spec/versions/1/storage","value":true}]"#;
+    let headers = "Content-Type: application/json-patch+json\r\n";
+    let definition = format!("{path}/ides.example.com");
+    assert_eq!(send(program.address(), "PATCH", &definition, headers, swap).unwrap().code, 200);
+    let before = program.get("/apis/example.com/v2/ides/a", "").json();
+    program.terminate();
+    assert!(program.wait().success());
+    let after = Program::start(&args).get("/apis/example.com/v2/ides/a", "").json();
+    assert_eq!((&after, &after["spec"]["of"]), (&before, &serde_json::json!("v1")));
+}
+
+#[test]
 fn two_servers_cannot_share_it() {
     let directory = tempfile::tempdir().unwrap();
     let args = ["--data-dir", directory.path().to_str().unwrap()];

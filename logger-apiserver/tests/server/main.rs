@@ -17,5 +17,6 @@ mod schemas;
 mod strategic;
 mod support;
 mod tables;
+mod versions;
 mod watches;
 mod writes;
