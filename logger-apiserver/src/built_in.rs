@@ -1,6 +1,7 @@
 //! The kinds of Kubernetes itself: one description each, and the rules that all of them share
 //!
-//! A kind is a row of `kinds.rs`. Its schema is that of its k8s-openapi type with the marks of `marks.rs`, and all else goes
+//! A kind is a row below `kinds`. Its schema is that of its k8s-openapi type with what a real server publishes of it (`logger-crd`'s
+//! overlay) and the marks of `marks.rs`, and all else goes
 //! by these: how its bodies are read, what is filled in, what is refused, and how its fields are merged and owned.
 
 mod decode;
@@ -10,13 +11,14 @@ mod marks;
 mod published;
 mod rules;
 mod schema;
+mod types;
 
 use std::sync::LazyLock;
 
 pub(crate) use decode::read;
-pub(crate) use kinds::ALL;
+pub(crate) use kinds::all;
 pub(crate) use published::published;
-pub(crate) use rules::check;
+pub(crate) use rules::{SYSTEM_PRIORITIES, check};
 pub(crate) use schema::{Form, default};
 
 use crate::object::Object;
@@ -27,6 +29,7 @@ pub(crate) struct BuiltIn {
     pub(crate) group: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) plural: &'static str,
+    pub(crate) version: &'static str,
     pub(crate) short_names: &'static [&'static str],
     pub(crate) categories: &'static [&'static str],
     pub(crate) namespaced: bool,
@@ -53,6 +56,14 @@ pub(crate) struct BuiltIn {
     selects_its_template: bool,
     /// What a schema cannot say of what is filled in.
     fill_in: &'static [fn(&mut Fields)],
+    /// What it refuses beyond its schema and what all share.
+    rules: &'static [rules::Rule],
+    /// What a new object gets beyond that.
+    fill_in_new: &'static [fn(&mut Object)],
+    /// What follows from how it has changed.
+    follow: &'static [fn(&mut Object, &Object)],
+    /// What who uses it is told.
+    pub(crate) warning: Option<&'static str>,
     form: LazyLock<Form>,
 }
 
@@ -63,6 +74,8 @@ type Fields = serde_json::Map<String, serde_json::Value>;
 pub(crate) enum Generation {
     /// None: it is whatever was written first.
     Uncounted,
+    /// None, and it is 1.
+    One,
     /// Those of anything but metadata and status.
     OfContent,
     /// And those of the annotations.
@@ -79,9 +92,6 @@ pub(crate) enum Naming {
 }
 
 impl BuiltIn {
-    /// The version that every one of them is served in.
-    pub(crate) const VERSION: &'static str = "v1";
-
     pub(crate) fn form(&self) -> &Form {
         &self.form
     }
@@ -89,5 +99,15 @@ impl BuiltIn {
     /// Fills in what may be left out and no default says.
     pub(crate) fn fill_in(&self, object: &mut Object) {
         self.fill_in.iter().for_each(|fill_in| fill_in(&mut object.body));
+    }
+
+    /// Fills in what only a new object gets.
+    pub(crate) fn fill_in_new(&self, object: &mut Object) {
+        self.fill_in_new.iter().for_each(|fill_in| fill_in(object));
+    }
+
+    /// Fills in what follows from a change.
+    pub(crate) fn follow(&self, object: &mut Object, old: &Object) {
+        self.follow.iter().for_each(|follow| follow(object, old));
     }
 }

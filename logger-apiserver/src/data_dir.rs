@@ -19,7 +19,7 @@ use crate::{
     ApiServer,
     call::{Keep, State},
     config::Builder,
-    definition, namespace,
+    definition, initial,
     object::Object,
     store::{Event, Store},
 };
@@ -66,7 +66,7 @@ pub(crate) fn start(settings: Builder, path: &Path, safety: Safety) -> Result<Ap
     let mut state = State::new(store, &settings);
     state.keeper = Some(Box::new(DataDir { database, safety, unsafe_writes: 0 }));
     if is_new {
-        namespace::create_initial(&mut state);
+        initial::create(&mut state);
     }
     definition::reinstall(&mut state);
     let changes = state.store.take_news();

@@ -4,7 +4,7 @@ use logger_crd::value;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
-    built_in::{self, BuiltIn},
+    built_in,
     call::Call,
     definition, go_value,
     kinds::{Family, Kind},
@@ -255,9 +255,10 @@ fn check_built_in_type(kind: &Kind, api_version: &str, kind_name: &str) -> Resul
         return Ok(());
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let is_known = built_in::ALL.iter().any(|known| known.group == group && known.kind == kind_name);
+    let is_known =
+        built_in::all().any(|known| known.group == group && known.version == version && known.kind == kind_name);
     let expected = &kind.kind;
-    let why = if is_known && version == BuiltIn::VERSION {
+    let why = if is_known {
         format!("converting ({version}.{kind_name}) to ({}.{expected}): unknown conversion", go_package(&kind.group))
     } else {
         let scheme = "scheme \"pkg/runtime/scheme.go:111\"";

@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 
 use crate::{
     call::{Call, State, is_dry_run},
-    decode, definition,
+    decode, definition, initial,
     kinds::{Family, Kind},
     list::{self, Page},
     namespace,
@@ -40,6 +40,9 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
     check_preconditions(&call.kind, &object, &options)?;
     if call.kind.is_namespace() {
         namespace::check_mortal(&call.kind, call.name())?;
+    }
+    if call.kind.resource() == initial::PRIORITIES {
+        initial::check_mortal(&call.kind, call.name())?;
     }
     if should_say_more(&call.kind, &options) {
         call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());

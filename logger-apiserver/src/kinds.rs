@@ -101,7 +101,7 @@ impl Kind {
         };
         Self {
             group: facts.group.to_owned(),
-            version: BuiltIn::VERSION.to_owned(),
+            version: facts.version.to_owned(),
             kind: facts.kind.to_owned(),
             list_kind: format!("{}List", facts.kind),
             plural: facts.plural.to_owned(),
@@ -146,7 +146,8 @@ impl Kind {
     pub(crate) fn warning(&self) -> Option<&str> {
         match &self.family {
             Family::Custom { warning, .. } => warning.as_deref(),
-            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
+            Family::BuiltIn(facts) => facts.warning,
+            Family::Namespace | Family::Definition => None,
         }
     }
 
@@ -327,7 +328,7 @@ impl Kinds {
         let mut kinds = Self { served: BTreeMap::new(), installed: BTreeMap::new() };
         kinds.insert(Kind::namespace());
         kinds.insert(Kind::definition());
-        built_in::ALL.iter().for_each(|facts| kinds.insert(Kind::built_in(facts)));
+        built_in::all().for_each(|facts| kinds.insert(Kind::built_in(facts)));
         kinds
     }
 

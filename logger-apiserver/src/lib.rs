@@ -24,18 +24,23 @@
 //! `/status` and `/scale` if it says so. Every write says in `metadata.managedFields` who owns which field, and server-side
 //! apply goes by that and by the schema's list and map types, conflicts and all.
 //!
-//! Served too, each in its version `v1`, are the kinds operators write:
+//! Served too, each in its version `v1` (autoscalers in `v2`), are the kinds operators write:
 //!
 //! | group | kinds |
 //! |---|---|
-//! | core | `ConfigMap`, `Event`, `PersistentVolumeClaim`, `Pod`, `Secret`, `Service`, `ServiceAccount` |
-//! | `apps` | `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
+//! | core | `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
+//! | `admissionregistration.k8s.io` | `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
+//! | `apps` | `ControllerRevision`, `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
+//! | `autoscaling` | `HorizontalPodAutoscaler` |
 //! | `batch` | `CronJob`, `Job` |
 //! | `coordination.k8s.io` | `Lease` |
+//! | `discovery.k8s.io` | `EndpointSlice` |
 //! | `events.k8s.io` | `Event` |
-//! | `networking.k8s.io` | `Ingress`, `NetworkPolicy` |
+//! | `networking.k8s.io` | `Ingress`, `IngressClass`, `NetworkPolicy` |
 //! | `policy` | `PodDisruptionBudget` |
 //! | `rbac.authorization.k8s.io` | `ClusterRole`, `ClusterRoleBinding`, `Role`, `RoleBinding` |
+//! | `scheduling.k8s.io` | `PriorityClass`, with the two of the system |
+//! | `storage.k8s.io` | `StorageClass` |
 //!
 //! They are read as Go reads them, defaulted, checked against their schemas and merged by Kubernetes' own list and map types.
 //! Of these kinds is not done:
@@ -48,7 +53,8 @@
 //! - Rules beyond the schemas are few: names, replicas that are not negative, selectors that match their template, and
 //!   what is immutable of workloads, bindings, Secret types, ConfigMaps and Secrets. A schedule, an image or a port is not
 //!   looked at, nor is a name that is there twice in a list.
-//! - Quantities and times come back as they were written, and not in their shortest form.
+//! - No webhook and no admission policy is asked, and no quota or range of limits bounds anything: they are kept and shown.
+//! - Times come back as they were written, and not in their shortest form.
 //! - No kubelet runs: a pod on a node that is deleted has its grace period, and stays until it is deleted with a period of 0.
 //! - Of the subresources there are `/status`, `/scale` and a namespace's `/finalize` alone. Events of the core group and of `events.k8s.io` are kept
 //!   apart.
@@ -85,6 +91,7 @@ pub mod fake;
 mod faults;
 mod go_value;
 mod health;
+mod initial;
 mod kinds;
 mod list;
 mod load;
@@ -94,6 +101,7 @@ mod namespace;
 mod object;
 mod openapi;
 mod patch;
+mod quantity;
 mod reactors;
 mod read;
 mod record;
@@ -173,7 +181,7 @@ impl ApiServer {
 
     fn start(settings: Builder) -> Self {
         let mut state = State::new(Store::new(settings.history), &settings);
-        namespace::create_initial(&mut state);
+        initial::create(&mut state);
         state.store.take_news();
         Self::with(state)
     }

@@ -3,11 +3,15 @@
 //! Custom kinds have the columns their definition says, built-in kinds those a real server was seen to have
 //! (`table/columns.json`); a kind that has none of either shows its name and its age.
 
+mod autoscalers;
 mod built_in;
+mod cluster;
 mod columns;
 mod custom;
 mod duration;
+mod events;
 mod json_path;
+mod network;
 mod pods;
 mod row;
 mod workloads;

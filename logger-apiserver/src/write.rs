@@ -225,7 +225,8 @@ fn prepare_create(kind: &Kind, object: &mut Object) -> Result<()> {
     match kind.family {
         Family::Namespace => namespace::prepare_create(object),
         Family::Definition => definition::prepare(object, None)?,
-        Family::BuiltIn(_) | Family::Custom { .. } => {}
+        Family::BuiltIn(facts) => facts.fill_in_new(object),
+        Family::Custom { .. } => {}
     }
     Ok(())
 }
@@ -236,6 +237,7 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     match call.endpoint {
         Endpoint::Status => {
             prepare_status_update(kind, new, old);
+            follow(kind, new, old);
             return Ok(());
         }
         Endpoint::Finalize => {
@@ -253,8 +255,9 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
         Family::Definition => definition::prepare(new, Some(old))?,
         Family::BuiltIn(_) | Family::Custom { .. } => {}
     }
+    follow(kind, new, old);
     let counts = match kind.generation() {
-        Generation::Uncounted => false,
+        Generation::Uncounted | Generation::One => false,
         Generation::OfContent => new.content_differs(old, !kind.has_status),
         Generation::OfContentAndAnnotations => {
             new.content_differs(old, !kind.has_status) || new.metadata.annotations != old.metadata.annotations
@@ -264,6 +267,13 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
         new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
     }
     Ok(())
+}
+
+/// What follows from the change of a built-in kind.
+fn follow(kind: &Kind, new: &mut Object, old: &Object) {
+    if let Some(facts) = kind.as_built_in() {
+        facts.follow(new, old);
+    }
 }
 
 /// A custom kind's `/status` leaves the metadata alone, too; the built-in ones' does not.

@@ -4,7 +4,7 @@ use k8s_openapi::ByteString;
 use logger_crd::value::{Known, item_schema, property};
 use serde_json::{Map, Value};
 
-use crate::patch::type_name;
+use crate::{patch::type_name, quantity::Quantity};
 
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
@@ -187,6 +187,11 @@ fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
 }
 
 fn tidy(value: &mut Value, schema: &Value) {
+    if word(schema, "title") == Some("resource.Quantity")
+        && let Some(quantity) = Quantity::of(value)
+    {
+        *value = Value::from(quantity.to_string());
+    }
     match value {
         Value::Object(fields) => tidy_fields(fields, schema),
         Value::Array(items) => {

@@ -2,10 +2,16 @@
 //!
 //! These run before the defaults do, on what was written.
 
+mod autoscaler;
+mod cluster;
+
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};
 
 use super::Fields;
+
+pub(super) use autoscaler::autoscaler;
+pub(super) use cluster::{limit_range, new_node, new_volume, node, volume_changed};
 
 /// Text becomes data, which the real server does not keep as text.
 pub(super) fn secret(secret: &mut Fields) {

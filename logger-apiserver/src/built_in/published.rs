@@ -1,21 +1,16 @@
 //! The schemas of Kubernetes' own types as OpenAPI publishes them: by name, described, and with the marks they lack
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::marks;
+use super::{marks, types::types_of};
 
 /// Where references lead to.
 const COMPONENTS: &str = "#/components/schemas/";
 
 /// The schema of a type and of all types it is made of.
 pub(crate) fn published<T: JsonSchema>() -> Map<String, Value> {
-    let mut root = Value::from(SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>());
-    let mut types = match root["$defs"].take() {
-        Value::Object(types) => types,
-        _ => Map::new(),
-    };
-    types.insert(T::schema_name().into_owned(), root);
+    let mut types = types_of::<T>();
     for (name, schema) in &mut types {
         if let Some(schema) = schema.as_object_mut() {
             ["$schema", "$defs", "title"].iter().for_each(|keyword| drop(schema.remove(*keyword)));
@@ -24,9 +19,6 @@ pub(crate) fn published<T: JsonSchema>() -> Map<String, Value> {
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
         for (field, property) in properties {
             marks::of(name, field).filter(|mark| mark.zero().is_none()).for_each(|mark| mark.put(property));
-        }
-        if marks::is_atomic(name) {
-            schema["x-kubernetes-map-type"] = json!("atomic");
         }
     }
     types

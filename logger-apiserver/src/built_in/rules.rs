@@ -1,9 +1,28 @@
 //! What built-in kinds refuse beyond what their schemas do
 
+mod bounds;
+mod cluster;
+mod place;
+
 use serde_json::Value;
 
 use super::BuiltIn;
 use crate::{object::Object, selector, status::FieldError};
+
+pub(super) use bounds::autoscaler;
+pub(crate) use cluster::SYSTEM_PRIORITIES;
+pub(super) use cluster::{claim, node, priority_class, volume};
+pub(super) use place::Errors;
+use place::Place;
+
+/// A rule of one kind or of several: adds what is broken.
+pub(super) type Rule = fn(&Change<'_>, &mut Errors);
+
+/// An object that is to be stored, in place of another if there is one.
+pub(super) struct Change<'a> {
+    object: &'a Object,
+    old: Option<&'a Object>,
+}
 
 /// The rules an object breaks, by itself and in place of another.
 pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
@@ -21,6 +40,7 @@ pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Ve
         errors.extend(kind.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
         errors.extend(frozen(kind, object, old));
     }
+    kind.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
     errors
 }
 

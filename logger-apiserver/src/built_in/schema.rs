@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 
 use logger_crd::value;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use super::{
-    BuiltIn,
     marks::{self, Mark},
     published::published,
+    types::types_of,
 };
 use crate::{
     kinds::group_version,
     managed_fields::{path::fields, scale::ReplicaPaths, types::Type},
 };
+
+const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
+const LIST_TYPE: &str = "x-kubernetes-list-type";
+const MAP_TYPE: &str = "x-kubernetes-map-type";
 
 /// What follows from the type of a kind.
 #[derive(Debug)]
@@ -28,11 +32,14 @@ pub(crate) struct Form {
     pub(crate) nothing: Value,
     /// The schemas that OpenAPI publishes of it.
     pub(crate) published: fn() -> Map<String, Value>,
+    /// The types it is made of.
+    #[cfg(test)]
+    types_of: fn() -> Map<String, Value>,
 }
 
 impl Form {
     pub(super) fn of<K: JsonSchema + k8s_openapi::Resource>() -> Self {
-        let definitions = Definitions::of::<K>();
+        let definitions = Definitions(types_of::<K>());
         let name = K::schema_name();
         let mut schema = definitions.inlined(&name);
         if let Some(status) = schema.pointer_mut("/properties/status") {
@@ -40,13 +47,15 @@ impl Form {
         }
         let mut nothing = definitions.zero(&name);
         nothing["metadata"] = json!({});
-        let version = group_version(K::GROUP, BuiltIn::VERSION);
+        let version = group_version(K::GROUP, K::VERSION);
         Self {
             types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
             schema,
             nothing,
             published: published::<K>,
+            #[cfg(test)]
+            types_of: types_of::<K>,
         }
     }
 }
@@ -55,30 +64,15 @@ impl Form {
 struct Definitions(Map<String, Value>);
 
 impl Definitions {
-    fn of<K: JsonSchema>() -> Self {
-        let root = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<K>();
-        let mut root = Value::from(root);
-        let mut definitions = match root["$defs"].take() {
-            Value::Object(definitions) => definitions,
-            _ => Map::new(),
-        };
-        definitions.insert(K::schema_name().into_owned(), root);
-        Self(definitions)
-    }
-
     /// The schema of a type, with those of its fields in place of references to them.
     fn inlined(&self, name: &str) -> Value {
         let mut schema = json!({ "title": go_name(name) });
-        let Some(Value::Object(written)) = self.0.get(name) else {
+        let Some(written) = self.0.get(name) else {
             return schema;
         };
-        for keyword in ["type", "format", "required", "x-kubernetes-int-or-string"] {
-            if let Some(value) = written.get(keyword) {
-                schema[keyword] = value.clone();
-            }
-        }
-        if marks::is_atomic(name) {
-            schema["x-kubernetes-map-type"] = json!("atomic");
+        copy(&mut schema, written, &["type", "format", "required", "x-kubernetes-int-or-string", MAP_TYPE]);
+        if name.ends_with(".RawExtension") {
+            schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
         }
         if let Some(Value::Object(properties)) = written.get("properties") {
             let marked = properties.iter().map(|(field, property)| {
@@ -94,14 +88,16 @@ impl Definitions {
     /// The schema of a field, an item or a further property.
     fn value(&self, written: &Value) -> Value {
         if let Some(name) = reference(written) {
-            return self.inlined(name);
+            let mut schema = self.inlined(name);
+            copy(&mut schema, written, &["default", MAP_TYPE]);
+            return schema;
         }
         let mut schema = json!({});
-        for keyword in ["type", "format", "x-kubernetes-int-or-string"] {
-            if let Some(value) = written.get(keyword) {
-                schema[keyword] = value.clone();
-            }
-        }
+        copy(
+            &mut schema,
+            written,
+            &["type", "format", "x-kubernetes-int-or-string", "default", LIST_TYPE, LIST_KEYS, MAP_TYPE],
+        );
         for keyword in ["items", "additionalProperties"] {
             if let Some(value) = written.get(keyword) {
                 schema[keyword] = self.value(value);
@@ -119,6 +115,15 @@ impl Definitions {
         };
         let properties = self.0.get(name).and_then(|schema| schema["properties"].as_object());
         properties.into_iter().flatten().filter_map(field).collect::<Map<_, _>>().into()
+    }
+}
+
+/// Copies the keywords that are there.
+fn copy(to: &mut Value, from: &Value, keywords: &[&str]) {
+    for keyword in keywords {
+        if let Some(value) = from.get(keyword) {
+            to[keyword] = value.clone();
+        }
     }
 }
 
@@ -189,61 +194,41 @@ fn zero(schema: &Value) -> &'static str {
 mod tests {
     use std::collections::BTreeSet;
 
-    use k8s_openapi::api::{apps, batch, coordination, core, events, networking, policy, rbac};
-
     use super::*;
 
-    fn all() -> Map<String, Value> {
-        macro_rules! definitions {
-            ($($kind:ty),* $(,)?) => { [$(Definitions::of::<$kind>()),*] };
-        }
-        let of_kinds = definitions![
-            apps::v1::DaemonSet,
-            apps::v1::Deployment,
-            apps::v1::ReplicaSet,
-            apps::v1::StatefulSet,
-            batch::v1::CronJob,
-            batch::v1::Job,
-            coordination::v1::Lease,
-            core::v1::Event,
-            core::v1::PersistentVolumeClaim,
-            core::v1::Pod,
-            core::v1::Secret,
-            core::v1::Service,
-            core::v1::ServiceAccount,
-            events::v1::Event,
-            networking::v1::Ingress,
-            networking::v1::NetworkPolicy,
-            policy::v1::PodDisruptionBudget,
-            rbac::v1::ClusterRole,
-            rbac::v1::ClusterRoleBinding,
-            rbac::v1::Role,
-            rbac::v1::RoleBinding,
-        ];
-        of_kinds.into_iter().flat_map(|definitions| definitions.0).collect()
+    /// The fields of all types that the kinds are made of, as the kinds have them, and whether the data of the real server says the same
+    /// of them.
+    fn types() -> Map<String, Value> {
+        super::super::all().flat_map(|facts| (facts.form().types_of)()).collect()
     }
 
     #[test]
-    fn every_mark_is_on_a_field_there_is() {
-        let fields_of = |(name, schema): (String, Value)| {
-            let fields = schema["properties"].as_object().cloned().unwrap_or_default();
-            fields.into_iter().map(move |(field, _)| (name.clone(), field))
-        };
-        let there: BTreeSet<(String, String)> = all().into_iter().flat_map(fields_of).collect();
+    fn every_mark_is_on_a_field_there_is_and_says_something_new() {
+        let types = types();
         for (type_, field, mark) in marks::FIELDS {
-            let is_there = there.iter().any(|(name, other)| other == field && marks::is(name, type_));
-            assert!(is_there, "{type_} has no {field} to be {mark:?}");
+            let property = types
+                .iter()
+                .find(|(name, _)| marks::is(name, type_))
+                .and_then(|(_, schema)| schema["properties"].get(field));
+            let property = property.unwrap_or_else(|| panic!("{type_} has no {field} to be {mark:?}"));
+            // Where nothing is, a zero of the data is not.
+            if mark.zero().is_some() {
+                continue;
+            }
+            let mut marked = property.clone();
+            mark.put(&mut marked);
+            assert_ne!(&marked, property, "{type_}.{field} is {mark:?} without a mark");
         }
-        for type_ in marks::ATOMIC {
-            assert!(there.iter().any(|(name, _)| marks::is(name, type_)), "{type_}");
-        }
+        let marked: BTreeSet<_> =
+            marks::FIELDS.iter().map(|(type_, field, mark)| format!("{type_}.{field} {mark:?}")).collect();
+        assert_eq!(marked.len(), marks::FIELDS.len(), "a mark is there twice");
     }
 
     #[test]
     fn every_kind_has_a_schema_and_merges_by_it() {
-        for facts in &super::super::ALL {
+        for facts in super::super::all() {
             let form = facts.form();
-            assert_eq!(form.schema["title"], format!("v1.{}", facts.kind));
+            assert_eq!(form.schema["title"], format!("{}.{}", facts.version, facts.kind));
             let named = |name: &str| form.schema["properties"].get(name).is_some();
             assert_eq!(named("status"), facts.has_status, "{}", facts.kind);
             assert_eq!(form.types.len(), 1);

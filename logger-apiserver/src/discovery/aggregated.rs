@@ -113,8 +113,8 @@ mod tests {
         let groups = groups(&Kinds::new()).unwrap();
         let apps =
             groups["items"].as_array().unwrap().iter().find(|group| group["metadata"]["name"] == "apps").unwrap();
-        let deployments = &apps["versions"][0]["resources"][1];
-        assert_eq!(deployments["resource"], "deployments");
+        let resources = apps["versions"][0]["resources"].as_array().unwrap();
+        let deployments = resources.iter().find(|resource| resource["resource"] == "deployments").unwrap();
         assert_eq!(deployments["responseKind"], json!({ "group": "", "version": "", "kind": "Deployment" }));
         let scale = &deployments["subresources"][0];
         assert_eq!(scale["responseKind"], json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }));

@@ -39,7 +39,7 @@ fn text(path: &str, value: Option<&Value>) -> String {
     match (path, value) {
         (_, Some(Value::String(text))) => text.clone(),
         (_, Some(value @ (Value::Bool(_) | Value::Number(_)))) => value.to_string(),
-        ("spec.hostNetwork", _) => "false".to_owned(),
+        ("spec.hostNetwork" | "spec.unschedulable", _) => "false".to_owned(),
         ("status.successful", _) => "0".to_owned(),
         _ => String::new(),
     }

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
 use logger_crd::finding::Finding;
 
 /// One broken rule, at one field.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FieldError {
     reason: &'static str,
     field: String,

@@ -51,7 +51,7 @@ const UNLIKE_APPLY: &[(&str, &str, Strategy<'static>)] = &[
 
 /// All that matters of the kinds that are not in the table: their metadata, and a namespace's conditions.
 static OTHERS: LazyLock<Value> = LazyLock::new(|| {
-    let metadata = built_in::ALL.first().map(|facts| facts.form().schema["properties"]["metadata"].clone());
+    let metadata = built_in::all().next().map(|facts| facts.form().schema["properties"]["metadata"].clone());
     json!({
         "properties": {
             "metadata": metadata,

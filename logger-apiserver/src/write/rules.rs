@@ -38,7 +38,8 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
     }
     if let Some(facts) = kind.as_built_in() {
-        errors.extend(built_in::check(facts, object, old));
+        let found = built_in::check(facts, object, old);
+        errors.extend(found.into_iter().filter(|error| !errors.contains(error)).collect::<Vec<_>>());
     } else if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }

@@ -19,10 +19,12 @@ static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA)
 });
 
 /// Keywords of a field that count in place of its type's. In Kubernetes' own types a field may merge in another way.
-pub(super) const INSTEAD: &str = "x-logger-instead";
+pub const INSTEAD: &str = "x-logger-instead";
 
-/// A definition of this name, with what the data says of it.
-pub(super) fn applied(name: &str, definition: &Value) -> Option<Value> {
+/// A definition of this name (`io.k8s.api.core.v1.Pod`), with what the data says of it; none of a name that is not Kubernetes' own.
+/// How a field merges in another way than its type does is in [`INSTEAD`].
+#[must_use]
+pub fn applied(name: &str, definition: &Value) -> Option<Value> {
     if !name.starts_with("io.k8s.") {
         return None;
     }

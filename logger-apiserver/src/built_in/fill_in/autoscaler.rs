@@ -1,0 +1,29 @@
+//! What an autoscaler is told if it says nothing: to aim at 80 % of the processors, and how fast
+
+use serde_json::{Value, json};
+
+use super::{Fields, set};
+
+pub(in super::super) fn autoscaler(autoscaler: &mut Fields) {
+    let Some(spec) = autoscaler.get_mut("spec") else {
+        return;
+    };
+    let processors = json!({
+        "type": "Resource",
+        "resource": { "name": "cpu", "target": { "type": "Utilization", "averageUtilization": 80 } },
+    });
+    set(spec, "metrics", json!([processors]));
+    if let Some(behavior) = spec.get_mut("behavior").filter(|behavior| behavior.is_object()) {
+        let percent = json!({ "type": "Percent", "value": 100, "periodSeconds": 15 });
+        let pods = json!({ "type": "Pods", "value": 4, "periodSeconds": 15 });
+        direction(behavior, "scaleDown", &json!([percent]));
+        direction(behavior, "scaleUp", &json!([pods, percent]));
+        set(&mut behavior["scaleUp"], "stabilizationWindowSeconds", json!(0));
+    }
+}
+
+fn direction(behavior: &mut Value, name: &str, policies: &Value) {
+    set(behavior, name, json!({}));
+    set(&mut behavior[name], "selectPolicy", json!("Max"));
+    set(&mut behavior[name], "policies", policies.clone());
+}

@@ -1,0 +1,79 @@
+//! What is said of a namespace and of who may do what: configuration, quotas, roles, leases, events
+
+use k8s_openapi::api::{
+    coordination::v1::Lease,
+    core::v1::{ConfigMap, Event, LimitRange, ResourceQuota, Secret, ServiceAccount},
+    events,
+    rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
+};
+
+use super::{CORE, IMMUTABLE};
+use crate::built_in::{BuiltIn, Form, Naming, fill_in};
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const SAME_ROLE: &str = "cannot change roleRef";
+
+pub(super) static ALL: [BuiltIn; 12] = [
+    BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>).short_names(&["cm"]),
+    BuiltIn::new(CORE, "Event", "events", Form::of::<Event>).short_names(&["ev"]).made_by_updates().selectable(&[
+        "involvedObject.apiVersion",
+        "involvedObject.fieldPath",
+        "involvedObject.kind",
+        "involvedObject.name",
+        "involvedObject.namespace",
+        "involvedObject.resourceVersion",
+        "involvedObject.uid",
+        "reason",
+        "reportingComponent",
+        "type",
+    ]),
+    BuiltIn::new(CORE, "LimitRange", "limitranges", Form::of::<LimitRange>)
+        .short_names(&["limits"])
+        .made_by_updates()
+        .filled_in_by(&[fill_in::limit_range]),
+    BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", Form::of::<ResourceQuota>)
+        .short_names(&["quota"])
+        .status()
+        .returned_when_deleted(),
+    BuiltIn::new(CORE, "Secret", "secrets", Form::of::<Secret>)
+        .selectable(&["type"])
+        .immutable(&[("type", IMMUTABLE)])
+        .filled_in_by(&[fill_in::secret]),
+    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", Form::of::<ServiceAccount>)
+        .short_names(&["sa"])
+        .returned_when_deleted(),
+    BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)
+        .made_by_updates()
+        .updates_name_a_version(),
+    BuiltIn::new("events.k8s.io", "Event", "events", Form::of::<events::v1::Event>)
+        .short_names(&["ev"])
+        .made_by_updates()
+        .selectable(&[
+            "reason",
+            "regarding.apiVersion",
+            "regarding.fieldPath",
+            "regarding.kind",
+            "regarding.name",
+            "regarding.namespace",
+            "regarding.resourceVersion",
+            "regarding.uid",
+            "reportingController",
+            "type",
+        ]),
+    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
+        .cluster()
+        .naming(Naming::PathSegment)
+        .made_by_updates(),
+    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", Form::of::<ClusterRoleBinding>)
+        .cluster()
+        .naming(Naming::PathSegment)
+        .made_by_updates()
+        .immutable(&[("roleRef", SAME_ROLE)])
+        .filled_in_by(&[fill_in::subjects]),
+    BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>).naming(Naming::PathSegment).made_by_updates(),
+    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", Form::of::<RoleBinding>)
+        .naming(Naming::PathSegment)
+        .made_by_updates()
+        .immutable(&[("roleRef", SAME_ROLE)])
+        .filled_in_by(&[fill_in::subjects]),
+];

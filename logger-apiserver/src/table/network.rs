@@ -1,0 +1,110 @@
+//! The rows of how pods are reached
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    built_in::{name_of_class, named},
+    row::{NONE, Row, UNKNOWN, UNSET, first_few, joined, or_none, text},
+};
+
+pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
+    let cluster_ip = row.list("spec.clusterIPs").first().map_or(NONE, text);
+    let ports = row.list("spec.ports").iter().map(|port| {
+        let (number, protocol) = (port["port"].as_i64().unwrap_or_default(), text(&port["protocol"]));
+        match port["nodePort"].as_i64().unwrap_or_default() {
+            0 => format!("{number}/{protocol}"),
+            node => format!("{number}:{node}/{protocol}"),
+        }
+    });
+    vec![
+        row.name(),
+        json!(row.text("spec.type")),
+        json!(cluster_ip),
+        json!(external_ip(row)),
+        json!(or_none(joined(ports))),
+        row.age(),
+        json!(row.labels("spec.selector")),
+    ]
+}
+
+fn external_ip(row: &Row<'_>) -> String {
+    let external = row.list("spec.externalIPs").iter().map(|ip| text(ip).to_owned());
+    match row.text("spec.type") {
+        "ClusterIP" | "NodePort" => or_none(joined(external)),
+        "LoadBalancer" => {
+            let all = joined(ingress_points(row).into_iter().chain(external));
+            if all.is_empty() { "<pending>".to_owned() } else { all }
+        }
+        "ExternalName" => row.text("spec.externalName").to_owned(),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// Where a load balancer can be reached.
+fn ingress_points(row: &Row<'_>) -> BTreeSet<String> {
+    let points = row.list("status.loadBalancer.ingress").iter();
+    let address = |point: &Value| match text(&point["ip"]) {
+        "" => text(&point["hostname"]).to_owned(),
+        ip => ip.to_owned(),
+    };
+    points.map(address).filter(|address| !address.is_empty()).collect()
+}
+
+pub(super) fn ingress(row: &Row<'_>) -> Vec<Value> {
+    let ports = if row.count("spec.tls") > 0 { "80, 443" } else { "80" };
+    vec![
+        row.name(),
+        json!(row.get("spec.ingressClassName").as_str().unwrap_or(NONE)),
+        json!(hosts(row)),
+        json!(joined(ingress_points(row).into_iter())),
+        json!(ports),
+        row.age(),
+    ]
+}
+
+/// The first three hosts; how many more there are counts rules.
+fn hosts(row: &Row<'_>) -> String {
+    const FEW: usize = 3;
+    let rules = row.list("spec.rules");
+    let mut hosts = Vec::new();
+    let mut more = false;
+    for rule in rules {
+        more |= hosts.len() == FEW;
+        let host = text(&rule["host"]);
+        if !more && !host.is_empty() {
+            hosts.push(host);
+        }
+    }
+    match (hosts.is_empty(), more) {
+        (true, _) => "*".to_owned(),
+        (false, true) => format!("{} + {} more...", hosts.join(","), rules.len() - FEW),
+        (false, false) => hosts.join(","),
+    }
+}
+
+pub(super) fn ingress_class(row: &Row<'_>) -> Vec<Value> {
+    let parameters = row.get("spec.parameters");
+    let group = parameters["apiGroup"].as_str().map(|group| format!(".{group}")).unwrap_or_default();
+    let parameters = match parameters.is_object() {
+        true => format!("{}{group}/{}", text(&parameters["kind"]), text(&parameters["name"])),
+        false => NONE.to_owned(),
+    };
+    let name = name_of_class(row, "ingressclass.kubernetes.io/is-default-class");
+    vec![name, json!(row.text("spec.controller")), json!(parameters), row.age()]
+}
+
+pub(super) fn endpoint_slice(row: &Row<'_>) -> Vec<Value> {
+    const FEW: usize = 3;
+    let port = |port: &Value| match (port["port"].as_i64(), port["name"].as_str()) {
+        (Some(number), _) => number.to_string(),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => "*".to_owned(),
+    };
+    let ports: Vec<String> = row.list("ports").iter().map(port).collect();
+    let addresses = row.list("endpoints").iter().filter_map(|endpoint| endpoint["addresses"].as_array()).flatten();
+    let addresses: Vec<String> = addresses.map(|address| text(address).to_owned()).collect();
+    let few = |all: &[String]| json!(first_few(all, FEW, UNSET));
+    named(row, vec![json!(row.text("addressType")), few(&ports), few(&addresses)])
+}
