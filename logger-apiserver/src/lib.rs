@@ -101,7 +101,6 @@ mod namespace;
 mod object;
 mod openapi;
 mod patch;
-mod quantity;
 mod reactors;
 mod read;
 mod record;

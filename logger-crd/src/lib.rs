@@ -11,6 +11,7 @@ mod go;
 pub mod judge;
 mod names;
 pub mod pattern;
+pub mod quantity;
 mod schema;
 pub mod structural;
 pub mod value;

@@ -1,11 +1,15 @@
 //! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder
 
 use k8s_openapi::ByteString;
-use logger_crd::value::{Known, item_schema, property};
+use logger_crd::{
+    quantity::Quantity,
+    value::{Known, item_schema, property},
+};
 use serde_json::{Map, Value};
 
-use crate::{patch::type_name, quantity::Quantity};
+use crate::patch::type_name;
 
+const SUFFIX: &str = "unable to parse quantity's suffix";
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// Reads the fields of an object, or says why Go cannot. What Go would not write again goes: nulls, and empty lists, maps and
@@ -80,12 +84,11 @@ fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), St
 }
 
 fn check_quantity(value: &Value) -> Result<(), String> {
-    let fits = match value {
-        Value::Number(_) => true,
-        Value::String(text) => is_quantity(text),
-        _ => false,
-    };
-    if fits { Ok(()) } else { Err(QUANTITY.to_owned()) }
+    match value.as_str() {
+        _ if Quantity::of(value).is_some() => Ok(()),
+        Some(text) if looks_like_quantity(text) => Err(SUFFIX.to_owned()),
+        _ => Err(QUANTITY.to_owned()),
+    }
 }
 
 fn check_items(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
@@ -113,8 +116,8 @@ fn fits_integer(value: &Value, format: Option<&str>) -> bool {
     value.as_i64().is_some_and(|number| format != Some("int32") || i32::try_from(number).is_ok())
 }
 
-/// A number, a suffix of letters, and perhaps an exponent.
-fn is_quantity(text: &str) -> bool {
+/// By the regular expression above: a number, a suffix of letters, and perhaps an exponent.
+fn looks_like_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let exponent = suffix.trim_start_matches(|c: char| "eEinumkKMGTP".contains(c));
@@ -188,7 +191,7 @@ fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
 
 fn tidy(value: &mut Value, schema: &Value) {
     if word(schema, "title") == Some("resource.Quantity")
-        && let Some(quantity) = Quantity::of(value)
+        && let Some(quantity) = Quantity::of(value).filter(|quantity| quantity.is_exact())
     {
         *value = Value::from(quantity.to_string());
     }
@@ -239,10 +242,10 @@ mod tests {
     #[test]
     fn quantities_are_numbers_with_a_suffix() {
         for yes in ["1", "-1.5", "100m", "1Gi", "1e3", "1E-3", "+.5k"] {
-            assert!(is_quantity(yes), "{yes}");
+            assert!(looks_like_quantity(yes), "{yes}");
         }
         for no in ["", "x", "Gi", "1 Gi", "1x", "1Gi1x"] {
-            assert!(!is_quantity(no), "{no}");
+            assert!(!looks_like_quantity(no), "{no}");
         }
     }
 }

@@ -6,9 +6,10 @@ use serde_json::{Map as Fields, Value as Json};
 
 use super::{
     escape,
-    library::{base64, ip::Cidr, quantity::Quantity, time, url::Url},
+    library::{base64, ip::Cidr, time, url::Url},
     schema::{Kind, ListType, Node},
 };
+use crate::quantity::Quantity;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]

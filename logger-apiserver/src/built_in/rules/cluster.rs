@@ -1,7 +1,8 @@
 //! The rules of nodes, volumes and priority classes
 
+use logger_crd::quantity::Quantity;
+
 use super::{Change, Errors, Place};
-use crate::quantity::Quantity;
 
 /// The largest value that is not reserved for the system.
 const HIGHEST_PRIORITY: i64 = 1_000_000_000;
@@ -154,7 +155,7 @@ fn access_modes(spec: &Place<'_>, why: &str, errors: &mut Errors) {
 
 fn storage(amounts: &Place<'_>, errors: &mut Errors) {
     let of_nothing = amounts.entries().filter(|(resource, amount)| {
-        *resource == "storage" && Quantity::of(amount.value).is_some_and(|amount| !amount.is_positive())
+        *resource == "storage" && Quantity::of(amount.value).is_some_and(|amount| amount.nanos() <= 0)
     });
     errors.extend(of_nothing.map(|(_, amount)| amount.invalid("must be greater than zero")));
 }
