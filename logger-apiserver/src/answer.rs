@@ -18,7 +18,7 @@ use crate::{
     accept::{self, Form},
     call::Call,
     delete::Deleted,
-    document::Document,
+    document::Sent,
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
@@ -38,8 +38,10 @@ pub(crate) enum Answer {
     /// A refusal, which may say when to come again.
     Refused(Box<Status>),
     Text(StatusCode, Cow<'static, str>),
+    /// A code and nothing else.
+    Empty(StatusCode),
     /// What clients keep, and ask for again only if it has changed.
-    Document(Document),
+    Document(Box<Sent>),
     Watch(Box<Watch>),
     /// A watch that is told at once why it can be none.
     NoWatch(Box<Status>),
@@ -128,6 +130,11 @@ impl Answer {
             Self::Json(code, bytes) => response(code, JSON, whole(bytes)),
             Self::Refused(status) => refused(&status),
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text.into_owned())),
+            Self::Empty(code) => {
+                let mut response = Response::new(Body::default());
+                *response.status_mut() = code;
+                response
+            }
             Self::Document(document) => document.into_response(),
             Self::Watch(watch) => {
                 let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));

@@ -10,6 +10,7 @@ use crate::{
     config::Builder,
     kinds::{Kind, Kinds},
     object::Stored,
+    openapi::Library,
     request::Query,
     scale,
     status::{FieldError, Refusal, Result},
@@ -32,6 +33,8 @@ pub(crate) struct State {
     pub(crate) keeper: Option<Box<dyn Keep>>,
     /// Why changes could not be kept: from then on nothing is answered.
     pub(crate) failure: Option<String>,
+    /// What was said of kinds, for those who ask again.
+    pub(crate) library: Library,
 }
 
 /// Keeps changes, so that they are there when the server is started again.
@@ -44,7 +47,15 @@ impl State {
     /// The state of a server with these objects and the built-in kinds.
     pub(crate) fn new(store: Store, settings: &Builder) -> Self {
         let collector = settings.collects.then(|| Collector::new(&store));
-        Self { store, kinds: Kinds::new(), collector, watch_list: settings.watch_list, keeper: None, failure: None }
+        Self {
+            store,
+            kinds: Kinds::new(),
+            collector,
+            watch_list: settings.watch_list,
+            keeper: None,
+            failure: None,
+            library: Library::default(),
+        }
     }
 
     /// Refuses everything once a change was lost: what is in memory is more than what is kept.

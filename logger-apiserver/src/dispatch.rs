@@ -1,6 +1,6 @@
 //! From a route and a method to the work and its answer
 
-use std::{borrow::Cow, cell::RefCell, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
 use bytes::Bytes;
 use http::{
@@ -16,7 +16,7 @@ use crate::{
     call::{self, Call, Endpoint, State},
     delete,
     discovery::{self, aggregated},
-    document::Document,
+    document::{Caching, Document},
     health,
     kinds::Kind,
     list, openapi, read,
@@ -41,7 +41,10 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
         return Err(Refusal::PageNotFound);
     }
     // The real server looks at no method where it lists its groups and where it tells how it is.
-    let any_method = matches!(route, Route::Groups | Route::Health { .. });
+    let any_method = matches!(
+        route,
+        Route::Groups | Route::Health { .. } | Route::OpenApiV2 | Route::OpenApiIndex | Route::OpenApi { .. }
+    );
     if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
         return Err(Refusal::method_not_allowed());
     }
@@ -54,28 +57,27 @@ pub(crate) fn is_about_health(parts: &Parts) -> bool {
 }
 
 /// What the server says of itself.
-fn about_the_server(state: &State, route: Route, parts: &Parts) -> Result<Answer> {
-    let kinds = &state.kinds;
+fn about_the_server(state: &mut State, route: Route, parts: &Parts) -> Result<Answer> {
     let at_once = aggregated::is_wanted(header(parts, &ACCEPT));
+    let kinds = match &route {
+        Route::OpenApiIndex => return Ok(openapi::index(state)),
+        Route::OpenApi { group, version } => return Ok(openapi::v3(state, (group, version), parts)),
+        Route::OpenApiV2 => return Ok(openapi::v2(state, parts)),
+        _ => &state.kinds,
+    };
     Ok(match route {
         Route::Health { endpoint, check } => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
             health::answer(state, &endpoint, check.as_deref(), &query)?
         }
         Route::Version => Answer::value(&discovery::version()),
-        Route::CoreVersions if at_once => Document::discovery(&aggregated::core(kinds)?).answer(parts),
-        Route::Groups if at_once => Document::discovery(&aggregated::groups(kinds)?).answer(parts),
+        Route::CoreVersions if at_once => Document::discovery(&aggregated::core(kinds)?).answer(parts, Caching::Public),
+        Route::Groups if at_once => Document::discovery(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
         Route::CoreVersions => Answer::value(&discovery::core_versions()),
         Route::Groups => Answer::value(&discovery::groups(kinds)),
         Route::Group(name) => Answer::value(&discovery::group(kinds, &name)?),
         Route::Resources { group, version } => Answer::value(&discovery::resources(kinds, &group, &version)?),
-        Route::OpenApiIndex => Document::json(&openapi::index(state)).answer(parts),
-        Route::OpenApi { group, version } => Document::json(&openapi::v3(state, &group, &version)?).answer(parts),
-        Route::OpenApiV2 if openapi::is_v2_accepted(header(parts, &ACCEPT)) => {
-            Document::json(&openapi::v2(state)).answer(parts)
-        }
-        Route::OpenApiV2 => Answer::Text(StatusCode::NOT_ACCEPTABLE, Cow::Borrowed("")),
-        Route::Resource(_) | Route::Unknown => return Err(Refusal::PageNotFound),
+        _ => return Err(Refusal::PageNotFound),
     })
 }
 

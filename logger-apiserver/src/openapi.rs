@@ -4,68 +4,137 @@
 //! `fieldValidation`. That strategic merge patches are taken is not said, since the schemas name no merge keys; kubectl then
 //! goes by the types it is built with.
 
+mod enums;
+mod gnostic;
 mod operations;
 mod schemas;
+mod v2;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use http::{StatusCode, header::ACCEPT, request::Parts};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    answer::Answer,
     call::State,
-    document,
+    document::{Caching, Document},
     kinds::{Kind, group_version},
-    status::{Refusal, Result},
+    request::Query,
 };
 
+const JSON: &str = "application/json";
+/// What version 2 is kept under, in JSON and in protobuf.
+const V2: [&str; 2] = ["v2", "v2 in protobuf"];
+
+/// Documents that were asked for, each with what it was made from, for as long as that stays.
+#[derive(Debug, Default)]
+pub(crate) struct Library(BTreeMap<String, (String, Document)>);
+
 /// `/openapi/v3`: where the documents are, with a hash each that changes when they do.
-pub(crate) fn index(state: &State) -> Value {
-    let paths: Map<String, Value> = served(state)
-        .into_iter()
-        .map(|(group, version)| {
-            let path = prefix(group, version);
-            let url = format!("/openapi/v3/{path}?hash={}", fingerprint(state, group, version));
-            (path, json!({ "serverRelativeURL": url }))
-        })
-        .collect();
-    json!({ "paths": paths })
+pub(crate) fn index(state: &mut State) -> Answer {
+    let mut paths = Map::new();
+    for (group, version) in served(state) {
+        let path = prefix(&group, &version);
+        let url = address(&path, document(state, &group, &version).hash());
+        paths.insert(path, json!({ "serverRelativeURL": url }));
+    }
+    Answer::Text(StatusCode::OK, json!({ "paths": paths }).to_string().into())
 }
 
-/// `/openapi/v3/..`: the document of one version of a group.
-pub(crate) fn v3(state: &State, group: &str, version: &str) -> Result<Value> {
+/// `/openapi/v3/..`: the document of one version of a group. Who asks by its hash may keep it; who asks by an old one is sent to
+/// where it is.
+pub(crate) fn v3(state: &mut State, (group, version): (&str, &str), parts: &Parts) -> Answer {
+    if !served(state).contains(&(group.to_owned(), version.to_owned())) {
+        return Answer::Empty(StatusCode::NOT_FOUND);
+    }
+    if accepted(parts, &[&[JSON]]).is_none() {
+        return Answer::Empty(StatusCode::NOT_ACCEPTABLE);
+    }
+    let document = document(state, group, version);
+    match Query::parse(parts.uri.query().unwrap_or_default()).get("hash") {
+        None => document.answer(parts, Caching::AskAgain),
+        Some(hash) if hash == document.hash() => document.answer(parts, Caching::Forever),
+        Some(_) => {
+            let place = address(&prefix(group, version), document.hash());
+            document.moved(place)
+        }
+    }
+}
+
+/// `/openapi/v2`: the schemas and operations of all kinds, in JSON or in protobuf.
+pub(crate) fn v2(state: &mut State, parts: &Parts) -> Answer {
+    let Some(form) = accepted(parts, &[&[JSON], &gnostic::MEDIA_TYPES]) else {
+        return Answer::Empty(StatusCode::NOT_ACCEPTABLE);
+    };
+    let all = served(state);
+    let fingerprint = all.iter().map(|(group, version)| fingerprint(state, group, version)).collect();
+    let made = |state: &State| match form {
+        0 => Document::json(&whole(state)),
+        _ => Document::new(gnostic::MEDIA_TYPES[0], gnostic::document(&whole(state)).into()),
+    };
+    kept(state, V2[form], fingerprint, made).answer(parts, Caching::AskAgain)
+}
+
+/// The first of these forms, each of several names, that a client accepts.
+fn accepted(parts: &Parts, forms: &[&[&str]]) -> Option<usize> {
+    let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let types = accept.split(',').map(|clause| clause.split(';').next().unwrap_or_default().trim());
+    let form = |type_: &str| match type_ {
+        "" | "*" | "*/*" | "application/*" => Some(0),
+        type_ => forms.iter().position(|names| names.contains(&type_)),
+    };
+    types.filter_map(form).next()
+}
+
+/// The document of one version of a group.
+fn document(state: &mut State, group: &str, version: &str) -> Document {
+    let fingerprint = fingerprint(state, group, version);
+    kept(state, &prefix(group, version), fingerprint, |state| Document::json(&of_version(state, group, version)))
+}
+
+/// A document that is there already, unless it would be another now.
+fn kept(state: &mut State, name: &str, fingerprint: String, make: impl FnOnce(&State) -> Document) -> Document {
+    if let Some((_, document)) = state.library.0.get(name).filter(|(of, _)| *of == fingerprint) {
+        return document.clone();
+    }
+    let document = make(state);
+    let there: BTreeSet<String> = served(state).iter().map(|(group, version)| prefix(group, version)).collect();
+    let library = &mut state.library.0;
+    library.retain(|name, _| V2.contains(&name.as_str()) || there.contains(name));
+    library.insert(name.to_owned(), (fingerprint, document.clone()));
+    document
+}
+
+fn of_version(state: &State, group: &str, version: &str) -> Value {
     let mut paths = Map::new();
-    let mut components = Map::new();
+    let mut components = schemas::common();
     for kind in kinds_of(state, group, version) {
         paths.extend(operations::of(kind));
         components.extend(schemas::of(state, kind));
     }
-    if paths.is_empty() {
-        return Err(Refusal::PageNotFound);
-    }
-    components.extend(schemas::common());
-    Ok(json!({
+    enums::tell(&mut components);
+    let is_custom = kinds_of(state, group, version).all(Kind::is_custom);
+    json!({
         "openapi": "3.0.0",
-        "info": info(),
+        "info": if is_custom { json!({ "title": "Kubernetes CRD Swagger", "version": "v0.1.0" }) } else { info() },
         "paths": paths,
         "components": { "schemas": components },
-    }))
+    })
 }
 
-/// `/openapi/v2`: the schemas of all kinds, without operations.
-pub(crate) fn v2(state: &State) -> Value {
+/// Version 2, of all kinds.
+fn whole(state: &State) -> Value {
+    let mut paths = Map::new();
     let mut definitions = schemas::common();
     for kind in state.kinds.iter() {
+        paths.extend(operations::of(kind).into_iter().map(|(name, path)| (name, v2::path(&path))));
         definitions.extend(schemas::of(state, kind));
     }
-    let mut definitions = Value::Object(definitions);
-    schemas::move_references(&mut definitions);
-    json!({ "swagger": "2.0", "info": info(), "paths": {}, "definitions": definitions })
-}
-
-/// Whether a client takes it as JSON. Others are sent away with 406, and do without.
-pub(crate) fn is_v2_accepted(accept: &str) -> bool {
-    let types = || accept.split(',').map(|clause| clause.split(';').next().unwrap_or_default().trim());
-    accept.trim().is_empty() || types().any(|type_| matches!(type_, "*/*" | "application/*" | "application/json"))
+    enums::tell(&mut definitions);
+    let definitions: Map<String, Value> =
+        definitions.into_iter().map(|(name, schema)| (name, v2::schema(schema))).collect();
+    json!({ "swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions })
 }
 
 fn info() -> Value {
@@ -73,8 +142,8 @@ fn info() -> Value {
 }
 
 /// The groups and versions there are.
-fn served(state: &State) -> BTreeSet<(&str, &str)> {
-    state.kinds.iter().map(|kind| (kind.group.as_str(), kind.version.as_str())).collect()
+fn served(state: &State) -> BTreeSet<(String, String)> {
+    state.kinds.iter().map(|kind| (kind.group.clone(), kind.version.clone())).collect()
 }
 
 fn kinds_of<'a>(state: &'a State, group: &'a str, version: &'a str) -> impl Iterator<Item = &'a Kind> {
@@ -90,8 +159,12 @@ fn fingerprint(state: &State, group: &str, version: &str) -> String {
         let uid = definition.as_ref().map_or("", |definition| definition.uid()).to_owned();
         format!("{} {uid} {generation}\n", kind.plural)
     };
-    let text: String = kinds_of(state, group, version).map(of_kind).collect();
-    document::hash(&text)
+    kinds_of(state, group, version).map(of_kind).collect()
+}
+
+/// Where the document of a version is, as long as it has this hash.
+fn address(prefix: &str, hash: &str) -> String {
+    format!("/openapi/v3/{prefix}?hash={hash}")
 }
 
 /// `api/v1`, `apis/apps/v1`

@@ -132,19 +132,3 @@ fn add_type(schemas: &mut Map<String, Value>, name: &str, type_: &Value) {
         }
     }
 }
-
-/// Turns references to where version 2 has its schemas.
-pub(super) fn move_references(schemas: &mut Value) {
-    match schemas {
-        Value::Array(items) => items.iter_mut().for_each(move_references),
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                match value.as_str().and_then(|path| path.strip_prefix(COMPONENTS)).filter(|_| name == "$ref") {
-                    Some(type_) => *value = json!(format!("#/definitions/{type_}")),
-                    None => move_references(value),
-                }
-            }
-        }
-        _ => {}
-    }
-}

@@ -17,9 +17,6 @@ pub(crate) fn differing<'a>(script: &'a Script, masks: &Masks, real: &[Said], ou
     let mut found = Vec::new();
     for ((line, real), ours) in script.lines.iter().zip(real).zip(ours) {
         let (real, ours) = (shown(real, masks), shown(ours, masks));
-        if std::env::var_os("KUBECTL_SHOW").is_some() {
-            println!("$ {}\n{real}", line.text());
-        }
         if real != ours {
             let diff = TextDiff::from_lines(&real, &ours);
             found.push(Difference { line: line.text(), shown: diff.unified_diff().header("real", "ours").to_string() });

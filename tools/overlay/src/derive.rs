@@ -16,12 +16,9 @@ pub fn overlay(documents: &Documents) -> String {
             types.push(format!("{}:{}", json!(name), Value::Object(facts)));
         }
     }
-    let origin = json!({
-        "what": "List types, map types, keys, defaults, formats and required fields of Kubernetes' own types.",
-        "origin": format!("OpenAPI v3 of kube-apiserver {}, derived by `cargo xtask overlay`", documents.version),
-        "license": "Apache-2.0, The Kubernetes Authors",
-    });
-    format!("{{\"about\":{origin},\n\"types\":{{\n{}\n}}}}\n", types.join(",\n"))
+    let about =
+        documents.about("List types, map types, keys, defaults, formats and required fields of Kubernetes' own types.");
+    format!("{{\"about\":{about},\n\"types\":{{\n{}\n}}}}\n", types.join(",\n"))
 }
 
 /// What is said of a type; nothing of one that is no object.

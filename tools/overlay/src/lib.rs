@@ -6,8 +6,13 @@
 //! Two things in the OpenAPI are Go's and not the API's, and are left out: the zero value as the default of a field that is
 //! required (Go writes it, so its generator says so), and the empty object as the default of a struct that is no pointer.
 
+//! Beside it is `logger-apiserver/src/openapi/enums.json`: of each field that has an enum, where its values are, and what is told of
+//! them.
+
 mod derive;
+mod enums;
 mod server;
 
 pub use derive::overlay;
+pub use enums::enums;
 pub use server::{Documents, documents};

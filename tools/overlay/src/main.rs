@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use envtest::ControlPlane;
+use overlay::Documents;
 
 /// Derive the overlay of Kubernetes' own types from a real kube-apiserver's OpenAPI.
 #[derive(Parser)]
@@ -17,7 +18,13 @@ struct Arguments {
     check: bool,
 }
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../logger-crd/src/structural/overlay.json");
+/// What is derived, and into which file.
+type File = (&'static str, fn(&Documents) -> String);
+
+const FILES: [File; 2] = [
+    (concat!(env!("CARGO_MANIFEST_DIR"), "/../../logger-crd/src/structural/overlay.json"), overlay::overlay),
+    (concat!(env!("CARGO_MANIFEST_DIR"), "/../../logger-apiserver/src/openapi/enums.json"), overlay::enums),
+];
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -32,16 +39,24 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Some(assets) = envtest::find()? else { bail!("no control plane; {}", envtest::HOW_TO_GET) };
     let control_plane = ControlPlane::start(&assets)?;
-    let derived = overlay::overlay(&overlay::documents(&assets, control_plane.kubeconfig())?);
-    let file = Path::new(FILE);
-    let is_as_derived = fs::read_to_string(file).is_ok_and(|text| text == derived);
-    if !arguments.check && !is_as_derived {
-        fs::write(file, &derived).with_context(|| format!("cannot write {}", file.display()))?;
-        eprintln!("wrote the overlay, {} bytes; now run `cargo xtask codegen`", derived.len());
+    let documents = overlay::documents(&assets, control_plane.kubeconfig())?;
+    let mut all_are_as_derived = true;
+    for (path, derive) in FILES {
+        all_are_as_derived &= settle(Path::new(path), &derive(&documents), arguments.check)?;
     }
-    if arguments.check && !is_as_derived {
-        eprintln!("the overlay is not as derived; run `cargo xtask overlay`");
-        return Ok(ExitCode::from(1));
+    Ok(if all_are_as_derived { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Writes a file, or only compares it. Whether it is as derived then.
+fn settle(file: &Path, derived: &str, check: bool) -> Result<bool> {
+    if fs::read_to_string(file).is_ok_and(|text| text == derived) {
+        return Ok(true);
     }
-    Ok(ExitCode::SUCCESS)
+    if check {
+        eprintln!("{} is not as derived; run `cargo xtask overlay`", file.display());
+        return Ok(false);
+    }
+    fs::write(file, derived).with_context(|| format!("cannot write {}", file.display()))?;
+    eprintln!("wrote {}, {} bytes; now run `cargo xtask codegen`", file.display(), derived.len());
+    Ok(true)
 }

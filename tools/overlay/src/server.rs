@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use envtest::Assets;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What the server says of its types.
 #[derive(Clone, Debug)]
@@ -15,6 +15,17 @@ pub struct Documents {
     pub version: String,
     /// Every type by its name, such as `io.k8s.api.core.v1.Pod`.
     pub definitions: BTreeMap<String, Value>,
+}
+
+impl Documents {
+    /// What a file of derived data is, and where it comes from.
+    pub(crate) fn about(&self, what: &str) -> Value {
+        json!({
+            "what": what,
+            "origin": format!("OpenAPI v3 of kube-apiserver {}, derived by `cargo xtask overlay`", self.version),
+            "license": "Apache-2.0, The Kubernetes Authors",
+        })
+    }
 }
 
 /// All types of all groups that the server has by itself.
