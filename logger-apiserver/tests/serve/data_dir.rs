@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use crate::program::{Program, command, send};
+use crate::program::{Program, command, names, send};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const WRITERS: usize = 4;
@@ -139,12 +139,6 @@ fn two_servers_cannot_share_it() {
     assert!(!second.status.success());
     let said = String::from_utf8_lossy(&second.stderr);
     assert!(said.contains("is in use by another server"), "{said}");
-}
-
-fn names(program: &Program) -> BTreeSet<String> {
-    let list = program.get(CONFIG_MAPS, "").json();
-    let items = list["items"].as_array().unwrap().iter();
-    items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
 fn version(program: &Program) -> u64 {

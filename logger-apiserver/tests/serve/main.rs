@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod data_dir;
+mod failing_disk;
 mod program;
+mod restarts;
 mod sockets;

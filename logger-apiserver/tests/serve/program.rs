@@ -1,6 +1,7 @@
 //! The program, started for a test, and the plainest of HTTP clients
 
 use std::{
+    collections::BTreeSet,
     io::{self, BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, ExitStatus, Stdio},
@@ -8,6 +9,8 @@ use std::{
 };
 
 use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_logger-apiserver");
 
 /// The program while it runs. It is killed when this is dropped.
 pub(crate) struct Program {
@@ -18,7 +21,18 @@ pub(crate) struct Program {
 impl Program {
     /// Starts it on a free port and waits until it listens.
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut command = command(args);
+        Self::run(command(args))
+    }
+
+    /// Starts it so that no file of it may be larger than so many blocks, and that it is told so and not killed.
+    pub(crate) fn start_with_files_up_to(blocks: u32, args: &[&str]) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh", PROGRAM, "--port", "0"]);
+        shell.args(args);
+        Self::run(shell)
+    }
+
+    fn run(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -65,9 +79,16 @@ impl Drop for Program {
 
 /// The program, to be started on a free port.
 pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_logger-apiserver"));
+    let mut command = Command::new(PROGRAM);
     command.args(["--port", "0"]).args(args);
     command
+}
+
+/// The names of the ConfigMaps in the namespace `default`.
+pub(crate) fn names(program: &Program) -> BTreeSet<String> {
+    let list = program.get("/api/v1/namespaces/default/configmaps", "").json();
+    let items = list["items"].as_array().unwrap().iter();
+    items.map(|item| item["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
 /// What came back.
