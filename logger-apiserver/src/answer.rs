@@ -22,7 +22,7 @@ use crate::{
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
-    table::Table,
+    table::{self, Table},
     watch::{self, Watch},
 };
 
@@ -64,8 +64,13 @@ impl Answer {
         }
     }
 
-    pub(crate) fn scale(scale: &Scale) -> Self {
-        Self::json(StatusCode::OK, scale)
+    pub(crate) fn scale(call: &Call, scale: &Scale) -> Self {
+        match call.form {
+            Form::MetadataList(_) => accept::wrong_shape(&call.kind, false).into(),
+            Form::Whole => Self::json(StatusCode::OK, scale),
+            Form::Metadata(version) => Self::value(&table::scale::metadata_alone(scale, version.api_version())),
+            Form::Table(style) => Self::value(&table::scale::of_scale(&call.kind, style, scale)),
+        }
     }
 
     /// A list. Items of built-in kinds go without their type, and so do the real server's.

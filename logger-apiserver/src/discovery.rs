@@ -7,6 +7,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
+    health,
     kinds::{Kind, Kinds, group_version},
     review::{self, Review},
     status::{Refusal, Result},
@@ -46,9 +47,30 @@ pub(crate) fn version() -> Value {
     })
 }
 
-/// `/api`.
-pub(crate) fn core_versions() -> Value {
-    json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })
+/// `/`: where there is something to be had.
+pub(crate) fn paths(kinds: &Kinds) -> Value {
+    let mut paths: BTreeSet<String> =
+        ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
+            .map(str::to_owned)
+            .into();
+    for group in group_names(kinds) {
+        paths.insert(format!("/apis/{group}"));
+        paths.extend(versions_of(kinds, group).into_iter().map(|version| format!("/apis/{group}/{version}")));
+    }
+    for endpoint in health::ENDPOINTS {
+        paths.insert(format!("/{endpoint}"));
+        paths.extend(health::names().map(|check| format!("/{endpoint}/{check}")));
+    }
+    json!({ "paths": paths })
+}
+
+/// `/api`. The address is that by which the client has reached the server; without one none is told.
+pub(crate) fn core_versions(host: &str) -> Value {
+    let addresses: Vec<Value> = Some(json!({ "clientCIDR": "0.0.0.0/0", "serverAddress": host }))
+        .filter(|_| !host.is_empty())
+        .into_iter()
+        .collect();
+    json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses })
 }
 
 /// `/apis`.

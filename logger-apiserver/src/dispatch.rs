@@ -5,7 +5,7 @@ use std::{cell::RefCell, sync::Arc};
 use bytes::Bytes;
 use http::{
     HeaderName, Method, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
+    header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT},
     request::Parts,
 };
 
@@ -43,7 +43,12 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
     // The real server looks at no method where it lists its groups and where it tells how it is.
     let any_method = matches!(
         route,
-        Route::Groups | Route::Health { .. } | Route::OpenApiV2 | Route::OpenApiIndex | Route::OpenApi { .. }
+        Route::Root
+            | Route::Groups
+            | Route::Health { .. }
+            | Route::OpenApiV2
+            | Route::OpenApiIndex
+            | Route::OpenApi { .. }
     );
     if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
         return Err(Refusal::method_not_allowed());
@@ -73,7 +78,8 @@ fn about_the_server(state: &mut State, route: Route, parts: &Parts) -> Result<An
         Route::Version => Answer::value(&discovery::version()),
         Route::CoreVersions if at_once => Document::discovery(&aggregated::core(kinds)?).answer(parts, Caching::Public),
         Route::Groups if at_once => Document::discovery(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
-        Route::CoreVersions => Answer::value(&discovery::core_versions()),
+        Route::Root => Answer::value(&discovery::paths(kinds)),
+        Route::CoreVersions => Answer::value(&discovery::core_versions(header(parts, &HOST))),
         Route::Groups => Answer::value(&discovery::groups(kinds)),
         Route::Group(name) => Answer::value(&discovery::group(kinds, &name)?),
         Route::Resources { group, version } => Answer::value(&discovery::resources(kinds, &group, &version)?),
@@ -187,7 +193,7 @@ fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &scale:
         Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
         _ => Err(Refusal::method_not_allowed()),
     };
-    Ok(Answer::scale(&scale?))
+    Ok(Answer::scale(call, &scale?))
 }
 
 /// Subresources can be neither made nor deleted.

@@ -14,6 +14,14 @@ type Check = (&'static str, fn(&State) -> bool);
 
 const CHECKS: [Check; 2] = [("ping", |_| true), ("storage", |state| state.failure.is_none())];
 
+/// Where the checks are.
+pub(crate) const ENDPOINTS: [&str; 3] = ["healthz", "livez", "readyz"];
+
+/// The names of the checks.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|(name, _)| *name)
+}
+
 /// Answers for all checks of an endpoint, or for one. A check that is excluded is not looked at; to exclude what is no check is
 /// warned of.
 pub(crate) fn answer(state: &State, endpoint: &str, check: Option<&str>, query: &Query) -> Result<Answer> {

@@ -22,6 +22,8 @@ pub(crate) enum Route {
         version: String,
     },
     Version,
+    /// `/`.
+    Root,
     /// `/api`.
     CoreVersions,
     /// `/apis`.
@@ -65,6 +67,7 @@ impl Route {
                 Self::OpenApi { group: (*group).to_owned(), version: (*version).to_owned() }
             }
             ["version"] => Self::Version,
+            [] => Self::Root,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group((*group).to_owned()),

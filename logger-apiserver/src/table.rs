@@ -14,6 +14,7 @@ mod json_path;
 mod network;
 mod pods;
 mod row;
+pub(crate) mod scale;
 mod workloads;
 
 use serde::Serialize;

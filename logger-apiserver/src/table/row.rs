@@ -30,13 +30,7 @@ impl<'a> Row<'a> {
 
     /// How long it has been there.
     pub(super) fn age(&self) -> Value {
-        json!(
-            self.object
-                .metadata
-                .creation_timestamp
-                .as_ref()
-                .map_or_else(|| UNKNOWN.to_owned(), |Time(at)| self.ago(*at))
-        )
+        json!(age(self.object.metadata.creation_timestamp.as_ref()))
     }
 
     /// When it was made.
@@ -102,6 +96,11 @@ impl<'a> Row<'a> {
         let all = |field: &str| joined(self.list(path).iter().map(|container| text(&container[field]).to_owned()));
         [json!(all("name")), json!(all("image"))]
     }
+}
+
+/// How long something has been there that was made at a time.
+pub(super) fn age(made: Option<&Time>) -> String {
+    made.map_or_else(|| UNKNOWN.to_owned(), |Time(at)| duration::ago(*at, Timestamp::now()))
 }
 
 pub(super) fn list(value: &Value) -> &[Value] {
