@@ -10,6 +10,9 @@ use serde_json::Value;
 /// Billionths: the least amount there is.
 const NANO: i128 = 1_000_000_000;
 
+/// No amount with a binary suffix is larger: what was meant to be is this.
+const LARGEST_BINARY: i128 = (i64::MAX as i128) * NANO;
+
 /// Suffixes and the powers of two they stand for.
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 /// Suffixes and the powers of ten they stand for.
@@ -21,7 +24,8 @@ const DECIMAL: [(&str, i32); 10] =
 /// It promises:
 /// - Equal amounts are equal, however they are written.
 /// - It is written as the real server writes it: without a fraction, with the largest suffix that leaves none.
-/// - What is finer than a billionth is rounded away from zero; what is larger than any that can be held is the largest that can.
+/// - What is finer than a billionth is rounded away from zero. With a binary suffix there is a largest amount, as on the real server;
+///   without one, what is larger than any that can be held is the largest that can.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
     nanos: i128,
@@ -79,6 +83,7 @@ impl Quantity {
         let mantissa = if digits.is_empty() { 0 } else { digits.parse::<i128>().unwrap_or(i128::MAX) };
         let exponent = suffix.exponent + 9 - i32::try_from(fraction.len()).ok()?;
         let nanos = times_ten_to(mantissa.saturating_mul(1 << suffix.bits), exponent);
+        let nanos = if suffix.format == Format::Binary { nanos.min(LARGEST_BINARY) } else { nanos };
         let scale = counted_in(whole.trim_start_matches('0').len().max(1), fraction.len(), suffix);
         Some(Quantity { nanos: if negative { -nanos } else { nanos }, format: suffix.format, scale })
     }
@@ -227,10 +232,11 @@ mod tests {
 
     #[test]
     fn what_is_larger_than_any_is_the_largest() {
-        for text in ["1e99", "99999999999999999999999999999999999999999", "99999999999999999999999999999Ei"] {
+        for text in ["1e99", "99999999999999999999999999999999999999999"] {
             let quantity = Quantity::parse(text).unwrap();
             assert!(quantity.nanos() == i128::MAX && !quantity.is_exact(), "{text}");
         }
+        assert_eq!(Quantity::parse("9999999999Ei").unwrap().to_string(), "9223372036854775807");
     }
 
     #[test]

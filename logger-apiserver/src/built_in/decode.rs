@@ -116,13 +116,14 @@ fn fits_integer(value: &Value, format: Option<&str>) -> bool {
     value.as_i64().is_some_and(|number| format != Some("int32") || i32::try_from(number).is_ok())
 }
 
-/// By the regular expression above: a number, a suffix of letters, and perhaps an exponent.
+/// A number with a point at most, a suffix of letters, and perhaps an exponent.
 fn looks_like_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let exponent = suffix.trim_start_matches(|c: char| "eEinumkKMGTP".contains(c));
     let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    suffix.len() < unsigned.len() && digits.chars().all(|c| c.is_ascii_digit())
+    let number = &unsigned[..unsigned.len() - suffix.len()];
+    !number.is_empty() && number.matches('.').count() < 2 && digits.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Where Go's decoder of base64 stops: at what is no digit, after padding, or at the four that are not complete.
