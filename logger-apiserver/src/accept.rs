@@ -1,6 +1,7 @@
 //! What a client accepts, and which form of the objects it gets
 
 use crate::{
+    content::Encoding,
     decode::go_package,
     kinds::Kind,
     request::Query,
@@ -35,19 +36,39 @@ impl MetaVersion {
     }
 }
 
-/// The form for an `Accept` header: that of the type accepted most which can be sent. Tables go by the query, too.
-pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<Form> {
+/// The form for an `Accept` header, and how it is written: that of the type accepted most which can be sent. Tables go by the
+/// query, too.
+pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<(Form, Encoding)> {
     if accept.is_empty() {
-        return Ok(Form::Whole);
+        return Ok((Form::Whole, Encoding::Json));
     }
-    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
-    clauses.sort_by(|left, right| left.rank().total_cmp(&right.rank()));
-    match clauses.iter().find_map(Clause::form) {
-        Some(Form::Table(style)) => Ok(Form::Table(Style { include: Include::of(query)?, ..style })),
-        Some(form) => Ok(form),
-        None if is_custom || clauses.iter().any(|clause| clause.is_known) => Err(Refusal::not_acceptable()),
+    let clauses = clauses(accept);
+    match clauses.iter().find_map(|clause| clause.form(is_custom)) {
+        Some((Form::Table(style), encoding)) => {
+            Ok((Form::Table(Style { include: Include::of(query)?, ..style }), encoding))
+        }
+        Some(found) => Ok(found),
+        None if is_custom || clauses.iter().any(|clause| clause.encoding.is_some()) => Err(Refusal::not_acceptable()),
         None => Err(Refusal::not_representable()),
     }
+}
+
+/// How an answer is written that is no object of a resource: a refusal, or what the server says of itself.
+pub(crate) fn encoding(accept: &str) -> Encoding {
+    let plain = |clause: &Clause<'_>| clause.written().filter(|_| clause.transform.is_none());
+    clauses(accept).iter().find_map(plain).unwrap_or_default()
+}
+
+/// Whether what there is as JSON alone can be sent.
+pub(crate) fn takes_json(accept: &str) -> bool {
+    accept.is_empty() || clauses(accept).iter().any(|clause| clause.encoding == Some(Encoding::Json))
+}
+
+/// What is accepted most comes first.
+fn clauses(accept: &str) -> Vec<Clause<'_>> {
+    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
+    clauses.sort_by(|left, right| left.rank().total_cmp(&right.rank()));
+    clauses
 }
 
 /// The refusal of a list where the metadata of one object is wanted, or the other way round.
@@ -65,9 +86,10 @@ pub(crate) fn wrong_shape(kind: &Kind, is_list: bool) -> Refusal {
 
 /// One of the types that are accepted.
 struct Clause<'a> {
-    /// It is of a type that the real server has: JSON, YAML or protobuf.
-    is_known: bool,
-    is_json: bool,
+    /// What objects are written in, if it is of a type that there is.
+    encoding: Option<Encoding>,
+    /// It is of a stream of events.
+    is_stream: bool,
     /// How much it is accepted, up to 1.
     quality: f64,
     /// It has this many stars.
@@ -82,17 +104,18 @@ impl<'a> Clause<'a> {
         let type_ = parts.next()?;
         let stars = match type_ {
             "*" | "*/*" => 2,
-            _ => u8::from(type_.ends_with("/*")),
+            "application/*" => 1,
+            _ => 0,
         };
-        let is_json = matches!(type_, "*" | "*/*" | "application/*" | "application/json");
-        let is_known = is_json || matches!(type_, "application/yaml" | "application/vnd.kubernetes.protobuf");
-        let mut clause = Self { is_known, is_json, quality: 1.0, stars, transform: None };
+        let encoding = if stars > 0 { Some(Encoding::Json) } else { Encoding::named(type_) };
+        let mut clause = Self { encoding, is_stream: false, quality: 1.0, stars, transform: None };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
             let mut transform = |place: usize| clause.transform.get_or_insert_default()[place] = value;
             match name {
                 "as" => transform(0),
                 "g" => transform(1),
                 "v" => transform(2),
+                "stream" => clause.is_stream = !value.is_empty(),
                 "q" => clause.quality = value.parse().unwrap_or(1.0),
                 _ => {}
             }
@@ -105,10 +128,20 @@ impl<'a> Clause<'a> {
         -self.quality * 4.0 + f64::from(self.stars)
     }
 
-    fn form(&self) -> Option<Form> {
-        if !self.is_json {
-            return None;
-        }
+    /// What it is written in, if that can be: there are no streams of YAML.
+    fn written(&self) -> Option<Encoding> {
+        self.encoding.filter(|encoding| !self.is_stream || *encoding != Encoding::Yaml)
+    }
+
+    /// The form it asks for, if there is one. Custom objects and tables are not written in protobuf.
+    fn form(&self, is_custom: bool) -> Option<(Form, Encoding)> {
+        let encoding = self.written()?;
+        let form = self.transformed()?;
+        let has_no_protobuf = matches!(form, Form::Table(_)) || is_custom && form == Form::Whole;
+        (encoding != Encoding::Protobuf || !has_no_protobuf).then_some((form, encoding))
+    }
+
+    fn transformed(&self) -> Option<Form> {
         let Some([kind, group, version]) = self.transform else {
             return Some(Form::Whole);
         };
@@ -131,7 +164,7 @@ mod tests {
     use super::*;
 
     fn form(accept: &str) -> Option<Form> {
-        negotiate(accept, &Query::parse("includeObject=None"), false).ok()
+        Some(negotiate(accept, &Query::parse("includeObject=None"), false).ok()?.0)
     }
 
     #[test]
@@ -155,6 +188,28 @@ mod tests {
         ] {
             assert_eq!(form(accept), expected, "{accept}");
         }
+    }
+
+    #[test]
+    fn what_is_accepted_says_how_it_is_written() {
+        const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+        let encoding = |accept: &str, is_custom| Some(negotiate(accept, &Query::default(), is_custom).ok()?.1);
+        let metadata = format!("{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+        for (accept, built_in, custom) in [
+            ("", Some(Encoding::Json), Some(Encoding::Json)),
+            ("*/*", Some(Encoding::Json), Some(Encoding::Json)),
+            ("application/yaml", Some(Encoding::Yaml), Some(Encoding::Yaml)),
+            (PROTOBUF, Some(Encoding::Protobuf), None),
+            (&format!("{PROTOBUF},application/json"), Some(Encoding::Protobuf), Some(Encoding::Json)),
+            (&format!("{PROTOBUF};stream=watch"), Some(Encoding::Protobuf), None),
+            ("application/yaml;stream=watch", None, None),
+            (&metadata, Some(Encoding::Protobuf), Some(Encoding::Protobuf)),
+            (&format!("{PROTOBUF};as=Table;g=meta.k8s.io;v=v1"), None, None),
+        ] {
+            assert_eq!((encoding(accept, false), encoding(accept, true)), (built_in, custom), "{accept}");
+        }
+        assert_eq!(super::encoding(&format!("{metadata},application/yaml")), Encoding::Yaml);
+        assert_eq!(super::encoding("text/xml"), Encoding::Json);
     }
 
     #[test]

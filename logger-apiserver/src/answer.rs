@@ -17,16 +17,15 @@ use crate::{
     Shared,
     accept::{self, Form},
     call::Call,
+    content::{Content, Encoding},
     delete::Deleted,
     document::Sent,
     list::Page,
     object::{Named, Stored},
     status::{Ahead, Refusal},
     table::{self, Table},
-    watch::{self, Watch},
+    watch::Watch,
 };
-
-const JSON: &str = "application/json";
 
 /// The body of a response: whole, or a watch's stream of events.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -34,7 +33,9 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 /// What a request is answered with.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    Json(StatusCode, Vec<u8>),
+    Content(StatusCode, Content),
+    /// What is written once it is known how.
+    Value(StatusCode, Value),
     /// A refusal, which may say when to come again.
     Refused(Box<Status>),
     Text(StatusCode, Cow<'static, str>),
@@ -50,26 +51,29 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    pub(crate) fn value(value: &Value) -> Self {
-        Self::json(StatusCode::OK, value)
+    pub(crate) fn value(value: Value) -> Self {
+        Self::Value(StatusCode::OK, value)
     }
 
     pub(crate) fn object(code: StatusCode, call: &Call, object: &Stored) -> Self {
         let kind = &call.kind;
         match call.form {
             Form::MetadataList(_) => accept::wrong_shape(kind, false).into(),
-            Form::Whole => Self::json(code, &object.named_as(kind)),
-            Form::Metadata(version) => Self::json(code, &object.metadata_alone(version)),
-            Form::Table(style) => Self::json(code, &Table::of_object(kind, style, object, true)),
+            Form::Whole => Self::written(code, call, &object.named_as(kind)),
+            Form::Metadata(version) => Self::written(code, call, &object.metadata_alone(version)),
+            Form::Table(style) => Self::written(code, call, &Table::of_object(kind, style, object, true)),
         }
     }
 
     pub(crate) fn scale(call: &Call, scale: &Scale) -> Self {
+        let ok = StatusCode::OK;
         match call.form {
             Form::MetadataList(_) => accept::wrong_shape(&call.kind, false).into(),
-            Form::Whole => Self::json(StatusCode::OK, scale),
-            Form::Metadata(version) => Self::value(&table::scale::metadata_alone(scale, version.api_version())),
-            Form::Table(style) => Self::value(&table::scale::of_scale(&call.kind, style, scale)),
+            Form::Whole => Self::written(ok, call, scale),
+            Form::Metadata(version) => {
+                Self::written(ok, call, &table::scale::metadata_alone(scale, version.api_version()))
+            }
+            Form::Table(style) => Self::written(ok, call, &table::scale::of_scale(&call.kind, style, scale)),
         }
     }
 
@@ -87,16 +91,20 @@ impl Answer {
         }
         match call.form {
             Form::Metadata(_) => accept::wrong_shape(kind, true).into(),
-            Form::Table(style) => Self::json(StatusCode::OK, &Table::of_list(kind, style, page, metadata)),
+            Form::Table(style) => Self::written(StatusCode::OK, call, &Table::of_list(kind, style, page, metadata)),
             Form::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
-                Self::json(StatusCode::OK, &List { api_version, kind, metadata, items })
+                Self::written(StatusCode::OK, call, &List { api_version, kind, metadata, items })
             }
             Form::Whole => {
                 let items = Some(page.items.iter().map(|object| object.named(names)).collect());
-                Self::json(StatusCode::OK, &List { api_version: &api_version, kind: &kind.list_kind, metadata, items })
+                Self::written(
+                    StatusCode::OK,
+                    call,
+                    &List { api_version: &api_version, kind: &kind.list_kind, metadata, items },
+                )
             }
         }
     }
@@ -115,25 +123,21 @@ impl Answer {
                     details["group"] = json!(kind.group);
                 }
                 let names = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-                Self::json(StatusCode::OK, &names)
+                Self::written(StatusCode::OK, call, &names)
             }
         }
     }
 
-    /// Any value, under a code.
-    pub(crate) fn coded(code: StatusCode, value: &Value) -> Self {
-        Self::json(code, value)
+    fn written(code: StatusCode, call: &Call, value: &impl Serialize) -> Self {
+        Self::Content(code, call.encoding.write(value))
     }
 
-    fn json(code: StatusCode, value: &impl Serialize) -> Self {
-        Self::Json(code, serde_json::to_vec(value).expect("objects have string keys and serialise"))
-    }
-
-    /// The HTTP response.
-    pub(crate) fn into_response(self, shared: Arc<Shared>) -> Response<Body> {
+    /// The HTTP response. What is no object of a resource is written as `encoding` says.
+    pub(crate) fn into_response(self, shared: Arc<Shared>, encoding: Encoding) -> Response<Body> {
         match self {
-            Self::Json(code, bytes) => response(code, JSON, whole(bytes)),
-            Self::Refused(status) => refused(&status),
+            Self::Content(code, content) => response(code, content.media_type, whole(content.bytes)),
+            Self::Value(code, value) => Self::Content(code, encoding.write(&value)).into_response(shared, encoding),
+            Self::Refused(status) => refused(&status, encoding),
             Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text.into_owned())),
             Self::Empty(code) => {
                 let mut response = Response::new(Body::default());
@@ -142,11 +146,14 @@ impl Answer {
             }
             Self::Document(document) => document.into_response(),
             Self::Watch(watch) => {
-                let frames = watch.stream(shared).map(|line| Ok(http_body::Frame::data(line)));
-                response(StatusCode::OK, JSON, StreamBody::new(frames).boxed_unsync())
+                let media_type = watch.encoding.stream_media_type();
+                let frames = watch.stream(shared).map(|event| Ok(http_body::Frame::data(event)));
+                response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
             }
-            Self::Warned(answer, warnings) => warned(answer.into_response(shared), &warnings),
-            Self::NoWatch(status) => response(StatusCode::OK, JSON, whole(watch::line("ERROR", &status))),
+            Self::Warned(answer, warnings) => warned(answer.into_response(shared, encoding), &warnings),
+            Self::NoWatch(status) => {
+                response(StatusCode::OK, encoding.stream_media_type(), whole(encoding.event("ERROR", &status)))
+            }
         }
     }
 }
@@ -187,9 +194,9 @@ fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     response
 }
 
-fn refused(status: &Status) -> Response<Body> {
-    let bytes = serde_json::to_vec(status).expect("a status has string keys and serialises");
-    let mut response = response(code(status), JSON, whole(bytes));
+fn refused(status: &Status, encoding: Encoding) -> Response<Body> {
+    let content = encoding.write(status);
+    let mut response = response(code(status), content.media_type, whole(content.bytes));
     if let Some(seconds) = status.details.as_ref().and_then(|details| details.retry_after_seconds) {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }

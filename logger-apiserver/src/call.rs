@@ -8,6 +8,7 @@ use crate::{
     accept::Form,
     collector::Collector,
     config::Builder,
+    content::Encoding,
     kinds::{Kind, Kinds},
     object::Stored,
     openapi::Library,
@@ -117,6 +118,8 @@ pub(crate) struct Call {
     pub(crate) body: Bytes,
     /// How much of objects the client wants.
     pub(crate) form: Form,
+    /// How it wants them written.
+    pub(crate) encoding: Encoding,
     /// What the client is to be told beside the answer.
     pub(crate) warnings: RefCell<Vec<String>>,
 }

@@ -1,49 +1,29 @@
-//! Request bodies: from bytes to an object of the endpoint's kind
+//! Objects of requests: from the fields of a body to an object of the endpoint's kind
 
 use logger_crd::value;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
+    body::{self, Mistake},
     built_in,
     call::Call,
     definition, go_value,
     kinds::{Family, Kind},
     namespace,
     object::Object,
-    patch::{self, type_name},
-    status::{FieldError, MEDIA_TYPES, Refusal, Result},
+    patch,
+    status::{FieldError, Refusal, Result},
 };
-
-const YAML: &str = "application/yaml";
 
 /// Reads the object in the body of a create or an update.
 pub(crate) fn object(call: &Call) -> Result<Object> {
-    check_media_type(call)?;
     let kind = &call.kind;
-    if call.content_type == YAML {
-        return from_yaml(call);
-    }
-    let fields = match serde_json::from_slice(&call.body) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), &call.body)),
-        Err(error) => {
-            return Err(unrecognized(
-                kind,
-                &format!("couldn't get version/kind; json parse error: {}", in_words_of_go(&error)),
-                &call.body,
-            ));
-        }
-    };
-    of_type(call, fields)
-}
-
-fn from_yaml(call: &Call) -> Result<Object> {
-    let kind = &call.kind;
-    let refuse = |why: String| {
-        let why = format!("couldn't get version/kind; json parse error: {why}");
-        unrecognized(kind, &why, &call.body)
-    };
-    let fields = serde_saphyr::from_slice(&call.body).map_err(|error| refuse(error.to_string()))?;
+    body::check_media_type(&call.content_type, kind.is_custom())?;
+    let fields = body::fields(&call.content_type, &call.body, &kind.api_version(), &kind.kind);
+    let fields = fields.map_err(|mistake| match mistake {
+        Mistake::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &call.body),
+        Mistake::Unreadable(why) => Refusal::bad_request(unhandled(kind, why)),
+    })?;
     of_type(call, fields)
 }
 
@@ -53,14 +33,6 @@ fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
     check_unknown_of_another_version(call, &fields)?;
     check_type(kind, &fields, &call.body)?;
     from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
-}
-
-/// Bodies are JSON unless they say they are YAML. The real server reads protobuf, too, and says so.
-pub(crate) fn check_media_type(call: &Call) -> Result<()> {
-    match call.content_type.as_str() {
-        "" | "application/json" | YAML => Ok(()),
-        _ => Err(Refusal::unsupported_media_type(MEDIA_TYPES)),
-    }
 }
 
 /// Makes an object of a patch's outcome, which may have gained unknown fields or lost its type.
@@ -227,7 +199,7 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<(
     let (api_version, kind_name) = (text(fields, "apiVersion"), text(fields, "kind"));
     if kind.is_custom() && kind_name.is_empty() {
         let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(body));
-        return Err(unrecognized(kind, &why, body));
+        return Err(body::unrecognized(&kind.kind, &why, body));
     }
     let expected = kind.api_version();
     if !kind.is_custom() {
@@ -277,35 +249,6 @@ pub(crate) fn go_package(group: &str) -> &str {
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn not_an_object(value: &Value) -> String {
-    let into = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-    let found = type_name(value);
-    format!("couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {into}")
-}
-
-/// What is wrong with a text that is no JSON.
-pub(crate) fn in_words_of_go(error: &serde_json::Error) -> String {
-    if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
-}
-
-fn unrecognized(kind: &Kind, why: &str, body: &[u8]) -> Refusal {
-    const SHOWN: usize = 30;
-    // Go shows what does not begin as an object in hexadecimal.
-    let hex = || body.iter().map(|byte| format!("{byte:02x}")).collect();
-    let text = if body.first().is_none_or(|first| *first == b'{') {
-        String::from_utf8_lossy(body)
-    } else {
-        std::borrow::Cow::Owned(hex())
-    };
-    let excerpt = match text.char_indices().nth(SHOWN) {
-        _ if text.is_empty() => "<empty>".to_owned(),
-        Some((end, _)) => format!("{} ...", &text[..end]),
-        None => text.to_string(),
-    };
-    let expected = &kind.kind;
-    Refusal::bad_request(format!("the object provided is unrecognized (must be of type {expected}): {why} ({excerpt})"))
 }
 
 /// `5.0` is the integer 5, as it is once Go has read and written it.

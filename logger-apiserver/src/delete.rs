@@ -5,10 +5,12 @@ mod fate;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
+use serde_json::Value;
 
 use crate::{
+    body,
     call::{Call, State, is_dry_run},
-    decode, definition, initial,
+    definition, initial,
     kinds::{Family, Kind},
     list::{self, Page},
     namespace,
@@ -106,17 +108,17 @@ fn remove(state: &mut State, kind: &Kind, object: &Object, ending: &Object) -> S
 fn options(call: &Call) -> Result<DeleteOptions> {
     let options = match call.body.as_ref() {
         [] => from_query(call)?,
-        body => from_body(body)?,
+        _ => from_body(call)?,
     };
     check_propagation(&options)?;
     Ok(options)
 }
 
-fn from_body(body: &[u8]) -> Result<DeleteOptions> {
-    let options: DeleteOptions = serde_json::from_slice(body).map_err(|error| {
-        let why = decode::in_words_of_go(&error);
-        Refusal::bad_request(format!("couldn't get version/kind; json parse error: {why}"))
-    })?;
+fn from_body(call: &Call) -> Result<DeleteOptions> {
+    let fields = body::fields(&call.content_type, &call.body, "v1", "DeleteOptions");
+    let fields = fields.map_err(|mistake| Refusal::bad_request(mistake.into_text()))?;
+    let options: DeleteOptions =
+        serde_json::from_value(Value::Object(fields)).map_err(|error| Refusal::bad_request(error.to_string()))?;
     let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
         return Ok(options);
     };

@@ -14,6 +14,7 @@ use crate::{
     answer::Answer,
     apply,
     call::{self, Call, Endpoint, State},
+    content::Encoding,
     delete,
     discovery::{self, aggregated},
     document::{Caching, Document},
@@ -33,7 +34,7 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
-            Some(review) => review.answer(parts, &body),
+            Some(review) => review.answer(&parts.method, &content_type(parts), &body),
             None => resource(state, target, parts, body),
         };
     }
@@ -75,14 +76,15 @@ fn about_the_server(state: &mut State, route: Route, parts: &Parts) -> Result<An
             let query = Query::parse(parts.uri.query().unwrap_or_default());
             health::answer(state, &endpoint, check.as_deref(), &query)?
         }
-        Route::Version => Answer::value(&discovery::version()),
+        Route::Version if !accept::takes_json(header(parts, &ACCEPT)) => return Err(Refusal::json_alone()),
+        Route::Version => Answer::value(discovery::version()),
         Route::CoreVersions if at_once => Document::discovery(&aggregated::core(kinds)?).answer(parts, Caching::Public),
         Route::Groups if at_once => Document::discovery(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
-        Route::Root => Answer::value(&discovery::paths(kinds)),
-        Route::CoreVersions => Answer::value(&discovery::core_versions(header(parts, &HOST))),
-        Route::Groups => Answer::value(&discovery::groups(kinds)),
-        Route::Group(name) => Answer::value(&discovery::group(kinds, &name)?),
-        Route::Resources { group, version } => Answer::value(&discovery::resources(kinds, &group, &version)?),
+        Route::Root => Answer::value(discovery::paths(kinds)),
+        Route::CoreVersions => Answer::value(discovery::core_versions(header(parts, &HOST))),
+        Route::Groups => Answer::value(discovery::groups(kinds)),
+        Route::Group(name) => Answer::value(discovery::group(kinds, &name)?),
+        Route::Resources { group, version } => Answer::value(discovery::resources(kinds, &group, &version)?),
         _ => return Err(Refusal::PageNotFound),
     })
 }
@@ -90,6 +92,11 @@ fn about_the_server(state: &mut State, route: Route, parts: &Parts) -> Result<An
 /// The text of a header; empty if it has none.
 fn header<'a>(parts: &'a Parts, name: &HeaderName) -> &'a str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The media type of the body, without parameters.
+fn content_type(parts: &Parts) -> String {
+    header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
@@ -100,15 +107,17 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let warnings = kind.warning().map(str::to_owned).into_iter().collect();
+    let (form, encoding) = accept::negotiate(header(parts, &ACCEPT), &query, kind.is_custom())?;
     let call = Call {
-        form: accept::negotiate(header(parts, &ACCEPT), &query, kind.is_custom())?,
+        form,
+        encoding,
         kind,
         namespace: target.namespace,
         name: target.name,
         endpoint,
         manager: call::manager(&query, header(parts, &USER_AGENT)),
         query,
-        content_type: header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned(),
+        content_type: content_type(parts),
         body,
         warnings: RefCell::new(warnings),
     };
@@ -162,6 +171,9 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     }
     match *method {
         Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, call, &read::get(state, call)?)),
+        Method::GET | Method::HEAD if call.query.flag("watch") && call.encoding == Encoding::Yaml => {
+            Err(Refusal::no_such_stream())
+        }
         Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
         Method::GET | Method::HEAD => Ok(Answer::list(call, &list::list(state, call)?)),
         Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),

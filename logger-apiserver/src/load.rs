@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     accept::Form,
     call::{Call, Endpoint, State},
+    content::Encoding,
     decode,
     kinds::Kind,
     managed_fields::{self, Author},
@@ -119,6 +120,7 @@ fn call(state: &State, object: Value) -> Result<Call> {
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
         form: Form::Whole,
+        encoding: Encoding::Json,
         warnings: RefCell::default(),
     })
 }

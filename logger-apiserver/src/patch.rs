@@ -4,7 +4,7 @@ use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 use crate::{
-    decode::in_words_of_go,
+    body::in_words_of_go,
     kinds::Kind,
     status::{Refusal, Result},
     strategic,

@@ -1,10 +1,11 @@
 //! Reviews: who asks what it may do is told that it may do anything, since nobody is refused here
 
-use http::{Method, StatusCode, request::Parts};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
     answer::Answer,
+    body,
     object::now,
     request::Target,
     status::{Refusal, Result},
@@ -54,22 +55,22 @@ impl Review {
     }
 
     /// What is answered to one that is asked for.
-    pub(crate) fn answer(&self, parts: &Parts, body: &[u8]) -> Result<Answer> {
-        if parts.method != Method::POST {
+    pub(crate) fn answer(&self, method: &Method, content_type: &str, body: &[u8]) -> Result<Answer> {
+        if *method != Method::POST {
             return Err(Refusal::method_not_allowed());
         }
-        // Go's clients ask in protobuf. What they ask is the same to us; only what was asked cannot be said again.
-        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let mut answer = json!({
-            "kind": self.kind, "apiVersion": format!("{}/{}", self.group, Self::VERSION), "metadata": {},
-        });
+        let api_version = format!("{}/{}", self.group, Self::VERSION);
+        body::check_media_type(content_type, false)?;
+        let asked = body::fields(content_type, body, &api_version, self.kind);
+        let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
+        let mut answer = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });
         if self.group == AUTHENTICATION {
             answer["metadata"]["creationTimestamp"] = json!(now());
         } else {
             answer["spec"] = asked.get("spec").cloned().unwrap_or_else(|| json!({}));
         }
         answer["status"] = self.status();
-        Ok(Answer::coded(StatusCode::CREATED, &answer))
+        Ok(Answer::Value(StatusCode::CREATED, answer))
     }
 
     fn status(&self) -> Value {

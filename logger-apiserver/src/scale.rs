@@ -9,9 +9,9 @@ use logger_crd::value;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    apply,
+    apply, body,
     call::{Call, State},
-    decode, go_value,
+    go_value,
     managed_fields::{self, Author},
     object::{Object, Stored},
     patch, selector,
@@ -149,13 +149,14 @@ fn store(state: &mut State, call: &Call, paths: &Paths, wanted: Wanted, old: &St
 }
 
 fn from_body(call: &Call) -> Result<Wanted> {
-    decode::check_media_type(call)?;
+    body::check_media_type(&call.content_type, call.kind.is_custom())?;
     let unreadable = |why: String| match call.kind.as_built_in() {
         Some(_) => Refusal::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {why}")),
         None => Refusal::bad_request(UNREADABLE),
     };
-    let scale = serde_json::from_slice(&call.body).map_err(|error| unreadable(error.to_string()))?;
-    read(scale, call.is_strict()).map_err(unreadable)
+    let scale = body::fields(&call.content_type, &call.body, API_VERSION, KIND);
+    let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
+    read(Value::Object(scale), call.is_strict()).map_err(unreadable)
 }
 
 fn patched(call: &Call, outcome: Value) -> Result<Wanted> {

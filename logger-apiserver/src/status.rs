@@ -12,6 +12,8 @@ pub(crate) use field_error::FieldError;
 /// What the real server reads and writes.
 pub(crate) const MEDIA_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
+const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
 /// The result of one request's work.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
@@ -207,9 +209,22 @@ impl Refusal {
 
     /// As [`not_acceptable`](Self::not_acceptable), said by the part of the real server that never looks at objects.
     pub(crate) fn not_representable() -> Self {
-        let streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
-        let message = format!("406: Not Acceptable\n\nAvailable representations: {MEDIA_TYPES}, {streams}");
+        Self::available(&format!("{MEDIA_TYPES}, {STREAMS}"))
+    }
+
+    /// What there is as JSON alone.
+    pub(crate) fn json_alone() -> Self {
+        Self::available("application/json")
+    }
+
+    fn available(media_types: &str) -> Self {
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {media_types}");
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, Some(StatusDetails::default()))
+    }
+
+    /// A watch in a form that there are no streams of.
+    pub(crate) fn no_such_stream() -> Self {
+        Self::not_acceptable_for(format!("only the following media types are accepted: {STREAMS}"))
     }
 
     /// The same refusal, after what came before it.

@@ -1,4 +1,4 @@
-//! Watches: the event log as a stream of JSON lines
+//! Watches: the event log as a stream of events, lines of JSON or frames of protobuf
 //!
 //! It promises:
 //! - A watch sees every change after its version once and in order. One that begins too long ago is told so with a 410 in its
@@ -14,7 +14,6 @@ use std::{mem, sync::Arc, time::Duration, vec};
 
 use bytes::Bytes;
 use futures::stream::{self, Stream};
-use serde::Serialize;
 use tokio::{
     sync::watch::Receiver,
     time::{Instant, timeout_at},
@@ -24,6 +23,7 @@ use crate::{
     Shared,
     accept::Form,
     call::{Call, State},
+    content::Encoding,
     kinds::Kind,
     object::{Object, Stored},
     selector::Selector,
@@ -44,6 +44,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 pub(crate) struct Watch {
     kind: Arc<Kind>,
     form: Form,
+    pub(crate) encoding: Encoding,
     /// The first table told the columns.
     has_headers: bool,
     /// `plural.group`, as events name it.
@@ -70,6 +71,7 @@ impl Watch {
         let mut watch = Self {
             kind: call.kind.clone(),
             form: call.form,
+            encoding: call.encoding,
             has_headers: false,
             resource: call.kind.resource(),
             namespace: call.namespace.clone(),
@@ -101,7 +103,7 @@ impl Watch {
         Ok(())
     }
 
-    /// The lines to send, until the deadline, an error, or the end of the kind.
+    /// The events to send, until the deadline, an error, or the end of the kind.
     pub(crate) fn stream(self, shared: Arc<Shared>) -> impl Stream<Item = Bytes> + Send + 'static {
         let changed = shared.subscribe();
         let next_bookmark = self.next_bookmark();
@@ -141,18 +143,17 @@ impl Watch {
             && self.selector.matches(object)
     }
 
-    fn object_line(&mut self, type_: &str, object: &Object) -> Bytes {
-        let kind = &self.kind;
+    fn event_of(&mut self, type_: &str, object: &Object) -> Bytes {
+        let (kind, encoding) = (&self.kind, self.encoding);
         match self.form {
-            Form::Whole | Form::MetadataList(_) => line(type_, &object.named_as(kind)),
-            Form::Metadata(version) => line(type_, &object.metadata_alone(version)),
-            Form::Table(style) => {
-                line(type_, &Table::of_object(kind, style, object, !mem::replace(&mut self.has_headers, true)))
-            }
+            Form::Whole | Form::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
+            Form::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
+            Form::Table(style) => encoding
+                .event(type_, &Table::of_object(kind, style, object, !mem::replace(&mut self.has_headers, true))),
         }
     }
 
-    fn bookmark_line(&mut self, ends_initial: bool) -> Bytes {
+    fn bookmark(&mut self, ends_initial: bool) -> Bytes {
         let mut bookmark = Object::default();
         bookmark.metadata.resource_version = Some(self.since.to_string());
         if ends_initial {
@@ -160,10 +161,10 @@ impl Watch {
             bookmark.metadata.annotations = Some([end].into());
         }
         let Form::Table(style) = self.form else {
-            return self.object_line("BOOKMARK", &bookmark);
+            return self.event_of("BOOKMARK", &bookmark);
         };
         let with_headers = !mem::replace(&mut self.has_headers, true);
-        line("BOOKMARK", &Table::of_bookmark(&self.kind, style, &bookmark, with_headers))
+        self.encoding.event("BOOKMARK", &Table::of_bookmark(&self.kind, style, &bookmark, with_headers))
     }
 }
 
@@ -191,19 +192,19 @@ impl Watcher {
             return self.refuse(refusal);
         }
         if let Some(object) = self.watch.initial.next() {
-            return Some(self.watch.object_line("ADDED", &object));
+            return Some(self.watch.event_of("ADDED", &object));
         }
         if std::mem::take(&mut self.watch.mark_initial_end) {
-            return Some(self.watch.bookmark_line(true));
+            return Some(self.watch.bookmark(true));
         }
         while !self.ended && Instant::now() < self.watch.deadline {
             // Seen before the log is read: a change from here on wakes the wait below.
             self.changed.mark_unchanged();
             match self.step() {
-                Step::Send(type_, object) => return Some(self.watch.object_line(type_, &object)),
+                Step::Send(type_, object) => return Some(self.watch.event_of(type_, &object)),
                 Step::Refuse(refusal) => return self.refuse(refusal),
                 Step::End => self.ended = true,
-                Step::UpToDate if self.owes_bookmark() => return Some(self.watch.bookmark_line(false)),
+                Step::UpToDate if self.owes_bookmark() => return Some(self.watch.bookmark(false)),
                 Step::UpToDate => self.wait().await,
             }
         }
@@ -213,7 +214,7 @@ impl Watcher {
     /// Ends with what is wrong.
     fn refuse(&mut self, refusal: Refusal) -> Option<Bytes> {
         self.ended = true;
-        refusal.into_status().map(|status| line("ERROR", &status))
+        refusal.into_status().map(|status| self.watch.encoding.event("ERROR", &status))
     }
 
     /// Goes on to the next event of interest, or to the end of the log.
@@ -253,17 +254,4 @@ impl Watcher {
         // Whichever it is, what to do next is looked at anew; the sender lives in `shared`.
         let _ = timeout_at(until, self.changed.changed()).await;
     }
-}
-
-/// One event as it is sent.
-pub(crate) fn line(type_: &str, object: &impl Serialize) -> Bytes {
-    #[derive(Serialize)]
-    struct Line<'a, T> {
-        #[serde(rename = "type")]
-        type_: &'a str,
-        object: &'a T,
-    }
-    let mut bytes = serde_json::to_vec(&Line { type_, object }).expect("objects have string keys and serialise");
-    bytes.push(b'\n');
-    bytes.into()
 }

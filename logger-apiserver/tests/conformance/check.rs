@@ -31,7 +31,7 @@ pub(crate) async fn run(client: &Client, check: &Check) -> Result<Vec<Answer>, F
     let mut variables = check.variables.clone();
     variables.insert("cm".to_owned(), "/api/v1/namespaces/$ns/configmaps".to_owned());
     let made = json!({ "metadata": { "name": namespace } });
-    send(client, "POST", "/api/v1/namespaces", &BTreeMap::new(), &made).await?;
+    send(client, "POST", "/api/v1/namespaces", &BTreeMap::new(), &serde_json::to_vec(&made)?).await?;
     // Variables may be made of the namespace.
     for value in variables.values_mut() {
         *value = value.replace("$ns", &namespace);
@@ -86,7 +86,7 @@ async fn perform(client: &Client, step: &Step, variables: &BTreeMap<String, Stri
     for (name, value) in &step.with.headers {
         headers.insert(name.to_lowercase(), filled(value, variables));
     }
-    let body = filled_in(&step.with.body, variables);
+    let body = body(step, variables)?;
     for _ in 0..TRIES {
         let response = send(client, method, &path, &headers, &body).await?;
         let holds = |(place, value): (&String, &Value)| match place.as_str() {
@@ -106,30 +106,45 @@ async fn send(
     method: &str,
     path: &str,
     headers: &BTreeMap<String, String>,
-    body: &Value,
+    body: &[u8],
 ) -> Result<Response, Failed> {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(name, value);
     }
-    let body = match body {
-        Value::Null => Vec::new(),
-        Value::String(text) => text.clone().into_bytes(),
-        json => serde_json::to_vec(json)?,
-    };
-    let response = client.send(request.body(Body::from(body))?).await?;
+    let response = client.send(request.body(Body::from(body.to_vec()))?).await?;
     let code = response.status();
     let kept = [header::CONTENT_TYPE, header::RETRY_AFTER, header::WARNING, header::ALLOW];
     let kept = kept.iter().filter_map(|name| {
         let values: Vec<_> = response.headers().get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
         (!values.is_empty()).then(|| (name.to_string(), values.join(", ")))
     });
-    let headers = kept.collect();
+    let headers: BTreeMap<String, String> = kept.collect();
     let body = response.into_body().collect_bytes().await?;
-    Ok(Response { code, headers, body: read(path, &String::from_utf8_lossy(&body)) })
+    let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
+    let body = read(path, media_type, &String::from_utf8_lossy(&body));
+    Ok(Response { code, headers, body })
 }
 
-fn read(path: &str, body: &str) -> Value {
+/// What is sent with a request.
+fn body(step: &Step, variables: &BTreeMap<String, String>) -> Result<Vec<u8>, Failed> {
+    if !step.with.bytes.is_empty() {
+        return step.with.bytes.chars().map(|byte| Ok(u8::try_from(byte)?)).collect();
+    }
+    Ok(match filled_in(&step.with.body, variables) {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.into_bytes(),
+        json => serde_json::to_vec(&json)?,
+    })
+}
+
+/// Of YAML counts what it says. What is in protobuf is compared by the tests of its own; here it counts that it is.
+fn read(path: &str, media_type: &str, body: &str) -> Value {
+    match media_type.split(';').next().unwrap_or_default() {
+        "application/vnd.kubernetes.protobuf" => return Value::Null,
+        "application/yaml" => return serde_saphyr::from_str(body).unwrap_or_else(|_| json!(body)),
+        _ => {}
+    }
     if path.contains("watch=") {
         let events: Result<Vec<Value>, _> = body.lines().map(serde_json::from_str).collect();
         if let Ok(mut events) = events {

@@ -38,6 +38,8 @@ pub(crate) struct With {
     line: String,
     /// JSON, or text as it is to be sent.
     pub(crate) body: Value,
+    /// What is sent as it is, a character a byte.
+    pub(crate) bytes: String,
     pub(crate) headers: BTreeMap<String, String>,
     /// What later steps call by a name: a place in the answer.
     pub(crate) keep: BTreeMap<String, String>,

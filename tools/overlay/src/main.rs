@@ -9,7 +9,7 @@ use clap::Parser;
 use envtest::ControlPlane;
 use overlay::Documents;
 
-/// Derive the overlay of Kubernetes' own types from a real kube-apiserver's OpenAPI.
+/// Derive what is known of Kubernetes' own types from a real kube-apiserver and from their Go source.
 #[derive(Parser)]
 #[command(name = "overlay", version)]
 struct Arguments {
@@ -18,12 +18,13 @@ struct Arguments {
     check: bool,
 }
 
-/// What is derived, and into which file.
-type File = (&'static str, fn(&Documents) -> String);
+/// What is derived, and into which file below the workspace's root.
+type File = (&'static str, fn(&Documents) -> Result<String>);
 
-const FILES: [File; 2] = [
-    (concat!(env!("CARGO_MANIFEST_DIR"), "/../../logger-crd/src/structural/overlay.json"), overlay::overlay),
-    (concat!(env!("CARGO_MANIFEST_DIR"), "/../../logger-apiserver/src/openapi/enums.json"), overlay::enums),
+const FILES: [File; 3] = [
+    ("logger-crd/src/structural/overlay.json", |documents| Ok(overlay::overlay(documents))),
+    ("logger-apiserver/src/openapi/enums.json", |documents| Ok(overlay::enums(documents))),
+    ("logger-apiserver/src/protobuf/types.json", |documents| overlay::wire(&documents.version)),
 ];
 
 fn main() -> ExitCode {
@@ -40,9 +41,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Some(assets) = envtest::find()? else { bail!("no control plane; {}", envtest::HOW_TO_GET) };
     let control_plane = ControlPlane::start(&assets)?;
     let documents = overlay::documents(&assets, control_plane.kubeconfig())?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all_are_as_derived = true;
-    for (path, derive) in FILES {
-        all_are_as_derived &= settle(Path::new(path), &derive(&documents), arguments.check)?;
+    for (name, derive) in FILES {
+        all_are_as_derived &= settle(&root.join(name), &derive(&documents)?, arguments.check)?;
     }
     Ok(if all_are_as_derived { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

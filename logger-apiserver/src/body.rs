@@ -1,0 +1,94 @@
+//! Bodies: the fields of an object, be they written in JSON, YAML or protobuf
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    patch::type_name,
+    protobuf::{self, Envelope},
+    status::{MEDIA_TYPES, Refusal, Result},
+};
+
+const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
+
+/// How much of a body is shown in the refusal of it, in bytes.
+const SHOWN: usize = 30;
+
+/// Why a body is no object.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Mistake {
+    /// Not even its type can be read.
+    Unrecognized(String),
+    /// It is not what its type says it is.
+    Unreadable(String),
+}
+
+impl Mistake {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Unrecognized(why) | Self::Unreadable(why) => why,
+        }
+    }
+}
+
+/// Bodies are JSON unless they say they are YAML or, of built-in kinds alone, protobuf.
+pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
+    match content_type {
+        "" | JSON | YAML => Ok(()),
+        protobuf::MEDIA_TYPE if !is_custom => Ok(()),
+        _ => Err(Refusal::unsupported_media_type(MEDIA_TYPES)),
+    }
+}
+
+/// Reads the fields of an object. What it does not say of its type is to be this; what it is of another type is for the caller
+/// to refuse.
+pub(crate) fn fields(
+    content_type: &str,
+    body: &[u8],
+    api_version: &str,
+    kind: &str,
+) -> Result<Map<String, Value>, Mistake> {
+    match content_type {
+        protobuf::MEDIA_TYPE => {
+            let envelope = Envelope::open(body).map_err(Mistake::Unrecognized)?;
+            envelope.fields(api_version, kind).map_err(Mistake::Unreadable)
+        }
+        YAML => serde_saphyr::from_slice(body).map_err(|error| unparsable(error.to_string())),
+        _ => match serde_json::from_slice(body) {
+            Ok(Value::Object(fields)) => Ok(fields),
+            Ok(other) => Err(unparsable(not_an_object(&other))),
+            Err(error) => Err(unparsable(in_words_of_go(&error))),
+        },
+    }
+}
+
+fn unparsable(why: impl std::fmt::Display) -> Mistake {
+    Mistake::Unrecognized(format!("couldn't get version/kind; json parse error: {why}"))
+}
+
+fn not_an_object(value: &Value) -> String {
+    let into = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    format!("json: cannot unmarshal {} into Go value of type {into}", type_name(value))
+}
+
+/// What is wrong with a text that is no JSON.
+pub(crate) fn in_words_of_go(error: &serde_json::Error) -> String {
+    if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
+}
+
+/// The refusal of a body that does not tell what it is.
+pub(crate) fn unrecognized(expected: &str, why: &str, body: &[u8]) -> Refusal {
+    let shown = body.get(..SHOWN).unwrap_or(body);
+    // Go shows what does not begin as an object in hexadecimal.
+    let text = match body.first() {
+        None => Cow::Borrowed("<empty>"),
+        Some(b'{') => String::from_utf8_lossy(shown),
+        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    let more = if shown.len() < body.len() { " ..." } else { "" };
+    Refusal::bad_request(format!(
+        "the object provided is unrecognized (must be of type {expected}): {why} ({text}{more})"
+    ))
+}

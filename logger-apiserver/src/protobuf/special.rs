@@ -1,0 +1,131 @@
+//! The types that JSON has otherwise than as their fields: numbers with units, times, raw JSON, and what may be this or that
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    read::Values,
+    types::{Special, Types},
+    wire::{self, Reader, VARINT, Writer},
+    write,
+};
+
+/// How an [`IntOrString`](Special::IntOrString) says that it is a text.
+const IS_TEXT: u64 = 1;
+
+/// What a message of a special type can have: the first three fields, as numbers or as bytes.
+#[derive(Default)]
+struct Parts<'a> {
+    numbers: [u64; 2],
+    /// Each time a field was there.
+    bytes: Vec<(u32, &'a [u8])>,
+}
+
+impl<'a> Parts<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, String> {
+        let mut parts = Self::default();
+        let mut reader = Reader::new(bytes);
+        while let Some((number, wire_type)) = reader.key("Special")? {
+            match (number, wire_type) {
+                (1 | 2, VARINT) => parts.numbers[number as usize - 1] = reader.varint()?,
+                (1..=3, wire::BYTES) => parts.bytes.push((number, reader.bytes()?)),
+                _ => reader.skip(wire_type)?,
+            }
+        }
+        Ok(parts)
+    }
+
+    fn all(&self, number: u32) -> impl Iterator<Item = &'a [u8]> {
+        self.bytes.iter().filter(move |(other, _)| *other == number).map(|(_, bytes)| *bytes)
+    }
+
+    fn text(&self, number: u32) -> Option<String> {
+        self.all(number).last().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+impl Special {
+    pub(super) fn read(self, values: &mut Values, bytes: &[u8]) -> Result<Value, String> {
+        let parts = Parts::read(bytes)?;
+        Ok(match self {
+            Self::Quantity => json!(parts.text(1).filter(|text| !text.is_empty()).unwrap_or_else(|| "0".to_owned())),
+            Self::Raw => parts.all(1).last().and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default(),
+            Self::IntOrString if parts.numbers[0] == IS_TEXT => json!(parts.text(3).unwrap_or_default()),
+            Self::IntOrString => json!(parts.numbers[1] as i32),
+            Self::Time | Self::MicroTime if bytes.is_empty() => Value::Null,
+            Self::Time => time(parts.numbers[0], 0, 0),
+            Self::MicroTime => time(parts.numbers[0], parts.numbers[1], 6),
+            Self::SchemaOrBool => match parts.all(2).last() {
+                Some(schema) => values.schema(schema)?,
+                None => json!(parts.numbers[0] != 0),
+            },
+            Self::SchemaOrSchemas => either(&parts, values, |values, schema| values.schema(schema))?,
+            Self::SchemaOrTexts => either(&parts, values, |_, text| Ok(json!(String::from_utf8_lossy(text))))?,
+        })
+    }
+
+    /// Writes a value; that it is null is the zero of the type.
+    pub(super) fn write(self, value: &Value) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match (self, value) {
+            (Self::Quantity, Value::String(text)) => writer.bytes(1, text.as_bytes()),
+            (Self::Quantity, Value::Null) => writer.bytes(1, b"0"),
+            (Self::Quantity, other) => writer.bytes(1, other.to_string().as_bytes()),
+            (Self::Raw, Value::Null) => {}
+            (Self::Raw, json) => writer.bytes(1, json.to_string().as_bytes()),
+            (Self::IntOrString, value) => {
+                writer.varint(1, u64::from(value.is_string()));
+                writer.varint(2, write::integer(value));
+                writer.bytes(3, value.as_str().unwrap_or_default().as_bytes());
+            }
+            (Self::Time | Self::MicroTime, value) => write_time(self, value, &mut writer),
+            (Self::SchemaOrBool, Value::Object(_)) => {
+                writer.varint(1, 1);
+                writer.bytes(2, &schema(value));
+            }
+            (Self::SchemaOrBool, value) => writer.varint(1, u64::from(value.as_bool().unwrap_or(false))),
+            (Self::SchemaOrSchemas, Value::Array(items)) => {
+                items.iter().for_each(|item| writer.bytes(2, &schema(item)))
+            }
+            (Self::SchemaOrTexts, Value::Array(items)) => {
+                items.iter().for_each(|item| writer.bytes(2, item.as_str().unwrap_or_default().as_bytes()));
+            }
+            (Self::SchemaOrSchemas | Self::SchemaOrTexts, Value::Null) => {}
+            (Self::SchemaOrSchemas | Self::SchemaOrTexts, one) => writer.bytes(1, &schema(one)),
+        }
+        writer.written()
+    }
+}
+
+/// Several, if there are some, or one schema.
+fn either(
+    parts: &Parts<'_>,
+    values: &mut Values,
+    item: impl Fn(&mut Values, &[u8]) -> Result<Value, String>,
+) -> Result<Value, String> {
+    let items: Vec<Value> = parts.all(2).map(|bytes| item(values, bytes)).collect::<Result<_, String>>()?;
+    match parts.all(1).last() {
+        _ if !items.is_empty() => Ok(Value::Array(items)),
+        Some(schema) => values.schema(schema),
+        None => Ok(Value::Null),
+    }
+}
+
+fn schema(value: &Value) -> Vec<u8> {
+    Types::all().schema().map(|type_| write::message(type_, value)).unwrap_or_default()
+}
+
+/// A time with so many digits of its second; one that is beyond the years there are is none.
+fn time(seconds: u64, nanoseconds: u64, digits: usize) -> Value {
+    let time = Timestamp::new(seconds as i64, (nanoseconds as i32).max(0));
+    time.map_or(Value::Null, |time| json!(format!("{time:.digits$}")))
+}
+
+fn write_time(special: Special, value: &Value, writer: &mut Writer) {
+    let Some(time) = value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
+        return;
+    };
+    let micros = if matches!(special, Special::MicroTime) { time.subsec_nanosecond() / 1000 } else { 0 };
+    writer.varint(1, time.as_second() as u64);
+    writer.varint(2, i64::from(micros * 1000) as u64);
+}

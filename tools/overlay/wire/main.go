@@ -1,0 +1,184 @@
+// Writes down how Kubernetes' own types are on the wire: of each struct the fields, with their names in JSON, their numbers in
+// protobuf and their types, as the tags of its Go source say. `cargo xtask overlay` runs it in the module of the control plane.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"reflect"
+	"sort"
+	"strings"
+
+	admissionregistration "k8s.io/api/admissionregistration/v1"
+	apps "k8s.io/api/apps/v1"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batch "k8s.io/api/batch/v1"
+	coordination "k8s.io/api/coordination/v1"
+	core "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
+	events "k8s.io/api/events/v1"
+	networking "k8s.io/api/networking/v1"
+	node "k8s.io/api/node/v1"
+	policy "k8s.io/api/policy/v1"
+	rbac "k8s.io/api/rbac/v1"
+	scheduling "k8s.io/api/scheduling/v1"
+	storage "k8s.io/api/storage/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// What the kinds are taken from: the registrations of the versions that are served.
+var groups = []func(*runtime.Scheme) error{
+	admissionregistration.AddToScheme, apiextensions.AddToScheme, apps.AddToScheme, authentication.AddToScheme,
+	authorization.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, batch.AddToScheme, coordination.AddToScheme,
+	core.AddToScheme, discovery.AddToScheme, events.AddToScheme, networking.AddToScheme, node.AddToScheme, policy.AddToScheme,
+	rbac.AddToScheme, scheduling.AddToScheme, storage.AddToScheme,
+}
+
+// The kinds that belong to no group.
+var common = []any{
+	meta.APIGroup{}, meta.APIGroupList{}, meta.APIResourceList{}, meta.APIVersions{}, meta.DeleteOptions{},
+	meta.PartialObjectMetadata{}, meta.PartialObjectMetadataList{}, meta.Status{}, meta.WatchEvent{},
+}
+
+// Structs and slices that are written by code of their own: the reader knows them by these names.
+var special = map[string]string{
+	"api/resource.Quantity":                         "Quantity",
+	"meta/v1.Duration":                              "Duration",
+	"meta/v1.FieldsV1":                              "FieldsV1",
+	"meta/v1.MicroTime":                             "MicroTime",
+	"meta/v1.Time":                                  "Time",
+	"pkg/runtime.RawExtension":                      "RawExtension",
+	"util/intstr.IntOrString":                       "IntOrString",
+	"apiextensions/v1.JSON":                         "JSON",
+	"apiextensions/v1.JSONSchemaPropsOrArray":       "JSONSchemaPropsOrArray",
+	"apiextensions/v1.JSONSchemaPropsOrBool":        "JSONSchemaPropsOrBool",
+	"apiextensions/v1.JSONSchemaPropsOrStringArray": "JSONSchemaPropsOrStringArray",
+}
+
+// The types there are, by name: of each its fields.
+type table map[string]map[string]string
+
+func main() {
+	types := table{}
+	scheme := runtime.NewScheme()
+	for _, add := range groups {
+		if err := add(scheme); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, type_ := range scheme.AllKnownTypes() {
+		if !strings.HasPrefix(name(type_), "meta.") {
+			types.add(type_)
+		}
+	}
+	for _, object := range common {
+		types.add(reflect.TypeOf(object))
+	}
+	fmt.Fprint(os.Stdout, types)
+}
+
+func (types table) add(type_ reflect.Type) string {
+	if known, ok := special[path(type_)]; ok {
+		// What these are made of is written, too: schemas are.
+		if known == "JSONSchemaPropsOrArray" {
+			types.add(reflect.TypeOf(apiextensions.JSONSchemaProps{}))
+		}
+		return known
+	}
+	name := name(type_)
+	if _, ok := types[name]; ok {
+		return name
+	}
+	fields := map[string]string{}
+	types[name] = fields
+	if type_.Kind() == reflect.Slice {
+		fields["[]"] = "1 []" + types.of(type_.Elem())
+		return name
+	}
+	for i := range type_.NumField() {
+		if key, value, ok := types.field(type_.Field(i)); ok {
+			fields[key] = value
+		}
+	}
+	return name
+}
+
+// A field: its name, with `?` if it is left out when it is zero and `+` if its fields are written in its place; and its number, its
+// type and, if it is not its name with a capital, its name in Go.
+func (types table) field(field reflect.StructField) (string, string, bool) {
+	tag, ok := field.Tag.Lookup("protobuf")
+	if !ok {
+		return "", "", false
+	}
+	number := strings.Split(tag, ",")[1]
+	options := strings.Split(field.Tag.Get("json"), ",")
+	key := options[0]
+	for _, option := range options[1:] {
+		isStruct := field.Type.Kind() == reflect.Struct
+		switch {
+		case option == "inline":
+			key = "+" + field.Name
+		case (option == "omitempty" && !isStruct || option == "omitzero") && !strings.HasSuffix(key, "?"):
+			key += "?"
+		}
+	}
+	value := number + " " + types.of(field.Type)
+	if name := options[0]; name == "" || strings.ToUpper(name[:1])+name[1:] != field.Name {
+		value += " " + field.Name
+	}
+	return key, value, key != ""
+}
+
+func (types table) of(type_ reflect.Type) string {
+	// A slice that is a message has methods of one.
+	_, isMessage := reflect.PointerTo(type_).MethodByName("Unmarshal")
+	switch kind := type_.Kind(); {
+	case kind == reflect.Pointer:
+		return "*" + types.of(type_.Elem())
+	case kind == reflect.Struct || isMessage:
+		return types.add(type_)
+	case kind == reflect.Slice && type_.Elem().Kind() == reflect.Uint8:
+		return "bytes"
+	case kind == reflect.Slice:
+		return "[]" + types.of(type_.Elem())
+	case kind == reflect.Map && type_.Key().Kind() == reflect.String:
+		return "{}" + types.of(type_.Elem())
+	case kind == reflect.String || kind == reflect.Bool || kind == reflect.Int32 || kind == reflect.Int64 || kind == reflect.Float64:
+		return kind.String()
+	}
+	log.Fatalf("no way to write a %v is known", type_)
+	return ""
+}
+
+// The last two parts of the path of the package, and the name.
+func path(type_ reflect.Type) string {
+	parts := strings.Split(type_.PkgPath(), "/")
+	return strings.Join(parts[max(len(parts)-2, 0):], "/") + "." + type_.Name()
+}
+
+// `core.v1.Pod`
+func name(type_ reflect.Type) string {
+	return strings.ReplaceAll(path(type_), "/", ".")
+}
+
+// One line for each type.
+func (types table) String() string {
+	var lines []string
+	for name, fields := range types {
+		var line bytes.Buffer
+		if err := json.NewEncoder(&line).Encode(fields); err != nil {
+			log.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%q:%s", name, strings.TrimSpace(line.String())))
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, ",\n") + "\n"
+}
