@@ -49,6 +49,9 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
     if should_say_more(&call.kind, &options) {
         call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
     }
+    if dry_run && call.kind.is_definition() {
+        return Ok(Deleted::Ending(definition::ending(&object)));
+    }
     if dry_run {
         return Ok(match fate::decide(&call.kind, &object, &options) {
             Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),

@@ -106,8 +106,10 @@ pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Result<Val
 fn resource_list(kinds: &Kinds, group: &str, version: &str) -> Result<Vec<Value>> {
     let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let reviews = review::ALL.iter().filter(|review| review.group == group && Review::VERSION == version);
-    let resources: Vec<Value> =
-        of_version.flat_map(|kind| resource_bodies(kind)).chain(reviews.map(review_body)).collect();
+    let resources: Vec<Value> = of_version
+        .flat_map(|kind| resource_bodies(kind, kinds.is_ending(kind)))
+        .chain(reviews.map(review_body))
+        .collect();
     if resources.is_empty() {
         let unknown = if kinds.has_built_in(group) { Refusal::unknown_resource() } else { Refusal::PageNotFound };
         return Err(unknown);
@@ -142,9 +144,11 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
     json!({ "name": name, "preferredVersion": versions.first(), "versions": versions })
 }
 
-fn resource_bodies(kind: &Kind) -> Vec<Value> {
+fn resource_bodies(kind: &Kind, is_ending: bool) -> Vec<Value> {
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-    if kind.is_custom() {
+    if is_ending {
+        verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
+    } else if kind.is_custom() {
         verbs = vec!["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
     } else if kind.is_namespace() {
         verbs.retain(|verb| *verb != "deletecollection");

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
+use kube::core::Version;
 use logger_crd::{judge::Judge, value};
 use serde_json::{Map, Value};
 
@@ -291,9 +292,20 @@ impl Kind {
     }
 }
 
-/// What a definition says of a version that is deprecated, or what the server says if it says nothing.
+/// What a definition says of a version that is deprecated, or what the server says if it says nothing: to use the newest that is
+/// not.
 fn deprecation(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion) -> String {
-    let plain = || format!("{} {} is deprecated", group_version(&spec.group, &version.name), spec.names.kind);
+    let names = |version: &str| format!("{} {}", group_version(&spec.group, version), spec.names.kind);
+    let age = |version: &CustomResourceDefinitionVersion| Version::parse(&version.name).priority();
+    let newer = spec
+        .versions
+        .iter()
+        .filter(|other| other.served && !other.deprecated.unwrap_or(false) && age(other) > age(version));
+    let plain = || {
+        let newest = newer.max_by_key(|version| age(version));
+        let instead = newest.map(|newest| format!("; use {}", names(&newest.name))).unwrap_or_default();
+        format!("{} is deprecated{instead}", names(&version.name))
+    };
     version.deprecation_warning.clone().unwrap_or_else(plain)
 }
 
@@ -316,10 +328,12 @@ pub(crate) struct Kinds {
 }
 
 /// The state of a definition that is in service: another of the same name has another uid.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Installed {
     uid: String,
     spec: CustomResourceDefinitionSpec,
+    /// Its objects are being deleted.
+    is_ending: bool,
 }
 
 impl Kinds {
@@ -368,12 +382,13 @@ impl Kinds {
     }
 
     /// Serves the versions a definition says are served, and no others of it. The names are those it was given.
-    pub(crate) fn install(&mut self, spec: CustomResourceDefinitionSpec, uid: &str) {
+    pub(crate) fn install(&mut self, spec: CustomResourceDefinitionSpec, uid: &str, is_ending: bool) {
         let resource = qualified(&spec.names.plural, &spec.group);
-        let installed = Installed { uid: uid.to_owned(), spec };
-        if self.installed.get(&resource) == Some(&installed) {
+        if let Some(known) = self.installed.get_mut(&resource).filter(|known| known.uid == uid && known.spec == spec) {
+            known.is_ending = is_ending;
             return;
         }
+        let installed = Installed { uid: uid.to_owned(), spec, is_ending };
         let spec = &installed.spec;
         self.remove(&spec.group, &spec.names.plural);
         let versions = Arc::new(Versions::of(spec));
@@ -381,6 +396,11 @@ impl Kinds {
             self.insert(Kind::custom(spec, version, &versions));
         }
         self.installed.insert(resource, installed);
+    }
+
+    /// Whether the objects of a kind are being deleted with their definition.
+    pub(crate) fn is_ending(&self, kind: &Kind) -> bool {
+        self.installed.get(&kind.resource()).is_some_and(|installed| installed.is_ending)
     }
 
     /// Stops serving every version of a resource.

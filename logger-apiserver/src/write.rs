@@ -35,11 +35,12 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
 pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run: bool) -> Result<Stored> {
     let kind = &call.kind;
     let version = object.metadata.resource_version.take();
+    if state.kinds.is_ending(kind) {
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(Refusal::forbidden(kind, object.name(), why));
+    }
     if let Some(namespace) = &call.namespace {
         namespace::check_exists(state, kind, namespace, object.name())?;
-    }
-    if kind.is_custom() && definition::is_ending(state, kind) {
-        return Err(Refusal::method_not_allowed());
     }
     let name_given = object.metadata.name.is_some();
     give_name(state, kind, &mut object);
@@ -90,9 +91,7 @@ pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
     let mut object = decode::patched(call, outcome)?;
     place(&mut object, call)?;
     check_name(&object, call)?;
-    if object.metadata.resource_version.is_some() {
-        check_version(kind, &object, &old)?;
-    }
+    check_version(kind, &object, &old)?;
     managed_fields::track(Author::of(call), Some(&old), &mut object);
     replace(state, call, object, &old, options.dry_run)
 }
@@ -126,7 +125,7 @@ pub(crate) fn settle(state: &mut State, kind: &Kind, object: &Object) -> Stored 
 fn commit(state: &mut State, kind: &Kind, object: &Object) -> Stored {
     let stored = state.store.put(&kind.resource(), object);
     if kind.is_definition() {
-        definition::establish(state, &stored);
+        definition::follow(state, &stored);
     }
     stored
 }
@@ -281,7 +280,6 @@ fn prepare_status_update(kind: &Kind, new: &mut Object, old: &Object) {
     metadata::carry_over(new, old);
     if kind.is_custom() {
         let written = std::mem::replace(&mut new.metadata, old.metadata.clone());
-        new.metadata.uid = written.uid;
         new.metadata.managed_fields = written.managed_fields;
     }
     if let Some(facts) = kind.as_built_in() {

@@ -104,7 +104,7 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     let ending = definitions(&client).get("widgets.example.com").await.unwrap();
     assert_eq!(ending.finalizers(), ["customresourcecleanup.apiextensions.k8s.io"]);
-    assert_eq!(refusal(widgets(&client).create(&PostParams::default(), &widget("b")).await).0, 405);
+    assert_eq!(refusal(widgets(&client).create(&PostParams::default(), &widget("b")).await).0, 403);
 
     let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
@@ -127,9 +127,11 @@ async fn who_uses_a_deprecated_version_is_warned() {
         definition["spec"]["versions"].as_array_mut().unwrap().push(version);
     }
     create_definition(&client, definition).await;
-    for (version, warning) in
-        [("v1", None), ("v0", Some("299 - \"example.com/v0 Widget is deprecated\"")), ("v00", Some("299 - \"use v1\""))]
-    {
+    for (version, warning) in [
+        ("v1", None),
+        ("v0", Some("299 - \"example.com/v0 Widget is deprecated; use example.com/v1 Widget\"")),
+        ("v00", Some("299 - \"use v1\"")),
+    ] {
         let request = http::Request::get(format!("/apis/example.com/{version}/widgets"));
         let response = client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
         let told = response.headers().get("warning").map(|value| value.to_str().unwrap().to_owned());
