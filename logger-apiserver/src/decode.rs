@@ -1,19 +1,23 @@
 //! Objects of requests: from the fields of a body to an object of the endpoint's kind
 
+mod patched;
+mod unknown;
+
 use logger_crd::value;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value};
 
 use crate::{
     body::{self, Mistake},
     built_in,
     call::Call,
-    definition, go_value,
+    definition,
     kinds::{Family, Kind},
     namespace,
     object::Object,
-    patch,
     status::{FieldError, Refusal, Result},
 };
+
+pub(crate) use patched::patched;
 
 /// Reads the object in the body of a create or an update.
 pub(crate) fn object(call: &Call) -> Result<Object> {
@@ -30,50 +34,9 @@ pub(crate) fn object(call: &Call) -> Result<Object> {
 /// Makes an object of fields that should be one of the kind.
 fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
     let kind = &call.kind;
-    check_unknown_of_another_version(call, &fields)?;
+    unknown::check_other_version(call, &fields)?;
     check_type(kind, &fields, &call.body)?;
     from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
-}
-
-/// Makes an object of a patch's outcome, which may have gained unknown fields or lost its type.
-pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
-    let (kind, name) = (&call.kind, call.name());
-    let Value::Object(fields) = outcome else {
-        return Err(Refusal::unprocessable());
-    };
-    if call.content_type == patch::STRATEGIC {
-        return patched_strategically(call, fields);
-    }
-    let (api_version, kind_name) = (text(&fields, "apiVersion"), text(&fields, "kind"));
-    let wrong = |field: &str, found: &str, expected: &str| {
-        let error = FieldError::invalid(field, format!("{found:?}"), format!("must be {expected}"));
-        Err(Refusal::invalid_of(kind_name, &kind.group, name, &[error]))
-    };
-    if kind_name != kind.kind {
-        return wrong("kind", kind_name, &kind.kind);
-    }
-    if api_version != kind.api_version() {
-        return wrong("apiVersion", api_version, &kind.api_version());
-    }
-    // Of a custom kind only metadata can be unreadable: the rest is whatever the schema says.
-    let shown = if kind.is_custom() {
-        json!({ "metadata": fields.get("metadata") }).to_string()
-    } else {
-        format!("{:?}", json!(fields).to_string())
-    };
-    from_fields(call, fields, call.is_strict(), |why| {
-        let why = if kind.is_custom() { unhandled(kind, why) } else { why };
-        Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", &shown, why)])
-    })
-}
-
-/// The same, of a strategic patch: the refusal shows the patch, and no patch changes the type.
-fn patched_strategically(call: &Call, fields: Map<String, Value>) -> Result<Object> {
-    from_fields(call, fields, call.is_strict(), |why| {
-        let patch = serde_json::from_slice(&call.body).unwrap_or_default();
-        let shown = format!("{:?}", go_value::text(&patch));
-        Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", shown, why)])
-    })
 }
 
 /// Makes an object of what an apply came to. Nulls are left to the rules for objects: who applies one means it.
@@ -103,7 +66,11 @@ fn from_fields(
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<Object> {
     let kind = &call.kind;
-    let unknown_metadata = unknown_metadata(&fields);
+    let unknown_metadata = unknown::of_metadata(&fields);
+    let metadata = fields.get("metadata").filter(|_| kind.is_custom());
+    if let Some(why) = metadata.and_then(value::unreadable_metadata) {
+        return Err(refuse(why));
+    }
     read_built_in(kind, &mut fields).map_err(&refuse)?;
     let mut object = Object::from_json(fields).map_err(|error| refuse(error.to_string()))?;
     // Only built-in kinds can tell an empty list of managers, which forgets them, from none.
@@ -117,64 +84,12 @@ fn from_fields(
             if kind.is_custom() { (unknown_metadata, unknown_body) } else { (unknown_body, unknown_metadata) };
         let unknown = [first, last].concat();
         if strict && !unknown.is_empty() {
-            return Err(refuse(strict_error(&unknown)));
+            return Err(refuse(unknown::strict_error(&unknown)));
         }
         call.warn_of_unknown(&unknown);
         value::drop_nulls(&mut object.body, schema);
     }
     complete(kind, object)
-}
-
-fn strict_error(unknown: &[String]) -> String {
-    let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-    format!("strict decoding error: {}", unknown.join(", "))
-}
-
-/// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
-fn check_unknown_of_another_version(call: &Call, fields: &Map<String, Value>) -> Result<()> {
-    let kind = &call.kind;
-    let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {
-        return Ok(());
-    };
-    let (group, version) = text(fields, "apiVersion").split_once('/').unwrap_or_default();
-    if group != kind.group || version == kind.version {
-        return Ok(());
-    }
-    let mut unknown = unknown_metadata(fields);
-    unknown.extend(versions.unknown(version, fields));
-    if call.is_strict() && !unknown.is_empty() {
-        let name = &kind.kind;
-        let why = strict_error(&unknown);
-        return Err(Refusal::bad_request(format!(
-            "{name} in version {version:?} cannot be handled as a {name}: {why}"
-        )));
-    }
-    call.warn_of_unknown(&unknown);
-    Ok(())
-}
-
-/// The fields of the metadata that are none.
-fn unknown_metadata(fields: &Map<String, Value>) -> Vec<String> {
-    const KNOWN: [&str; 15] = [
-        "annotations",
-        "creationTimestamp",
-        "deletionGracePeriodSeconds",
-        "deletionTimestamp",
-        "finalizers",
-        "generateName",
-        "generation",
-        "labels",
-        "managedFields",
-        "name",
-        "namespace",
-        "ownerReferences",
-        "resourceVersion",
-        "selfLink",
-        "uid",
-    ];
-    let metadata = fields.get("metadata").and_then(Value::as_object).into_iter().flatten();
-    let unknown = metadata.map(|(name, _)| name).filter(|name| !KNOWN.contains(&name.as_str()));
-    unknown.map(|name| format!("metadata.{name}")).collect()
 }
 
 /// Fills in what may be left out.
@@ -203,7 +118,15 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<(
     }
     let expected = kind.api_version();
     if !kind.is_custom() {
-        return check_built_in_type(kind, api_version, kind_name);
+        let refuse = |why: String| {
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            let version = if version.is_empty() { &kind.version } else { version };
+            let kind_name = if kind_name.is_empty() { &kind.kind } else { kind_name };
+            let expected = &kind.kind;
+            let what = format!("{kind_name} in version {version:?} cannot be handled as a {expected}");
+            Err(Refusal::bad_request(format!("{what}: {why}")))
+        };
+        return other_built_in_type(kind, fields).map_or(Ok(()), refuse);
     }
     if api_version != expected {
         let why =
@@ -218,25 +141,25 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<(
     Err(Refusal::invalid_of(kind_name, &kind.group, name.unwrap_or_default(), &[error]))
 }
 
-/// The type of a body for a built-in kind, which may say less than all: what it says is looked up among the types of Go.
-fn check_built_in_type(kind: &Kind, api_version: &str, kind_name: &str) -> Result<()> {
+/// What is wrong with the type of a body for a built-in kind, which may say less than all: what it says is looked up among the
+/// types of Go.
+fn other_built_in_type(kind: &Kind, fields: &Map<String, Value>) -> Option<String> {
     let own = kind.api_version();
-    let api_version = if api_version.is_empty() { own.as_str() } else { api_version };
-    let kind_name = if kind_name.is_empty() { kind.kind.as_str() } else { kind_name };
+    let said = |field, own| Some(text(fields, field)).filter(|text| !text.is_empty()).unwrap_or(own);
+    let (api_version, kind_name) = (said("apiVersion", own.as_str()), said("kind", kind.kind.as_str()));
     if api_version == own && kind_name == kind.kind {
-        return Ok(());
+        return None;
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let is_known =
         built_in::all().any(|known| known.group == group && known.version == version && known.kind == kind_name);
     let expected = &kind.kind;
-    let why = if is_known {
+    Some(if is_known {
         format!("converting ({version}.{kind_name}) to ({}.{expected}): unknown conversion", go_package(&kind.group))
     } else {
         let scheme = "scheme \"pkg/runtime/scheme.go:111\"";
         format!("no kind {kind_name:?} is registered for version {api_version:?} in {scheme}")
-    };
-    Err(Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {expected}: {why}")))
+    })
 }
 
 /// Where Go has the types of a group.

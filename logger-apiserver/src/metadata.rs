@@ -1,6 +1,6 @@
 //! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;
@@ -20,6 +20,9 @@ const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// The longest value of a label, and name in its key, in bytes.
 const LONGEST_LABEL: usize = 63;
+
+/// All annotations of an object together, in bytes.
+const MOST_ANNOTATIONS: usize = 256 << 10;
 
 const NAME: &str = "metadata.name";
 const NO_DOTS: &str = "must not contain dots";
@@ -74,7 +77,7 @@ pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     to.creation_timestamp.clone_from(&from.creation_timestamp);
     if from.deletion_timestamp.is_some() {
         to.deletion_timestamp.clone_from(&from.deletion_timestamp);
-        to.deletion_grace_period_seconds = from.deletion_grace_period_seconds;
+        to.deletion_grace_period_seconds = to.deletion_grace_period_seconds.or(from.deletion_grace_period_seconds);
     }
     to.generation = from.generation;
     to.resource_version.clone_from(&from.resource_version);
@@ -96,25 +99,39 @@ pub(crate) fn mark_deleted(object: &mut Object) {
 /// The metadata rules an object breaks by itself.
 pub(crate) fn check(kind: &Kind, object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_name(kind, object.name(), &mut errors);
+    if let Some(prefix) = &object.metadata.generate_name {
+        check_name(kind, "metadata.generateName", &masked(prefix), &mut errors);
+    }
+    if object.name().is_empty() {
+        errors.push(FieldError::required(NAME, "name or generateName is required"));
+    } else {
+        check_name(kind, NAME, object.name(), &mut errors);
+    }
+    errors.extend(check_common(object));
+    check_finalizers(kind, object, &mut errors);
+    errors
+}
+
+fn check_common(object: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     check_labels(object.metadata.labels.as_ref(), &mut errors);
     check_annotations(object.metadata.annotations.as_ref(), &mut errors);
     check_owners(object, &mut errors);
-    check_finalizers(kind, object, &mut errors);
     errors
 }
 
 /// The metadata rules an update breaks.
 pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     const IMMUTABLE: &str = "field is immutable";
-    let mut errors = Vec::new();
+    let mut errors = check_common(new);
     if new.uid() != old.uid() {
         errors.push(FieldError::invalid("metadata.uid", format!("{:?}", new.uid()), IMMUTABLE));
     }
     if let Some(time) = new.metadata.deletion_timestamp.as_ref().filter(|_| !old.is_terminating()) {
         errors.push(FieldError::invalid("metadata.deletionTimestamp", json!(time), IMMUTABLE));
     }
-    if let Some(seconds) = new.metadata.deletion_grace_period_seconds.filter(|_| !old.is_terminating()) {
+    let is_new = |seconds: &i64| Some(*seconds) != old.metadata.deletion_grace_period_seconds;
+    if let Some(seconds) = new.metadata.deletion_grace_period_seconds.filter(is_new) {
         errors.push(FieldError::invalid("metadata.deletionGracePeriodSeconds", seconds, IMMUTABLE));
     }
     let added: Vec<String> =
@@ -127,24 +144,34 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     errors
 }
 
-fn check_name(kind: &Kind, name: &str, errors: &mut Vec<FieldError>) {
-    if name.is_empty() {
-        return errors.push(FieldError::required(NAME, "name or generateName is required"));
+/// A prefix as if it were a name: its last dash is not the end of one.
+fn masked(prefix: &str) -> Cow<'_, str> {
+    match prefix.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut rest: Vec<char> = rest.chars().collect();
+            rest.pop();
+            rest.push('a');
+            rest.into_iter().collect::<String>().into()
+        }
+        _ => prefix.into(),
     }
+}
+
+fn check_name(kind: &Kind, field: &str, name: &str, errors: &mut Vec<FieldError>) {
     let (longest, fits, rule) = match kind.naming() {
         Naming::Label => (63, is_dns_label(name), if name.contains('.') { NO_DOTS } else { LABEL }),
         Naming::Subdomain => (253, name.split('.').all(is_dns_label), SUBDOMAIN),
-        Naming::PathSegment => return check_path_segment(name, errors),
+        Naming::PathSegment => return check_path_segment(field, name, errors),
     };
     if name.len() > longest {
         errors.push(FieldError::invalid(
-            NAME,
+            field,
             format!("{name:?}"),
             format!("must be no more than {longest} characters"),
         ));
     }
     if !fits {
-        errors.push(FieldError::invalid(NAME, format!("{name:?}"), rule));
+        errors.push(FieldError::invalid(field, format!("{name:?}"), rule));
     }
 }
 
@@ -180,14 +207,20 @@ fn check_owners(object: &Object, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.ownerReferences";
     let owners = object.metadata.owner_references.as_deref().unwrap_or_default();
     for owner in owners {
-        let texts =
-            [("apiVersion", &owner.api_version), ("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)];
+        let api_version = &owner.api_version;
+        if api_version.is_empty() || api_version.matches('/').count() > 1 || api_version.ends_with('/') {
+            let why = "version must not be empty";
+            errors.push(FieldError::invalid(format!("{FIELD}.apiVersion"), format!("{api_version:?}"), why));
+        }
+        let texts = [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)];
         let empty = texts.iter().filter(|(_, text)| text.is_empty());
-        let refuse = |(field, _): &(&str, &String)| {
-            let what = if *field == "apiVersion" { "version must not be empty" } else { "must not be empty" };
-            FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", what)
-        };
-        errors.extend(empty.map(refuse));
+        errors.extend(
+            empty.map(|(field, _)| FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", "must not be empty")),
+        );
+        if api_version == "v1" && owner.kind == "Event" {
+            let why = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(FieldError::invalid(FIELD, go_owner(owner), why));
+        }
     }
     let controllers: Vec<String> = owners
         .iter()
@@ -202,26 +235,27 @@ fn check_owners(object: &Object, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Owners with their fields in the order that Go writes them in.
 fn go_owners(owners: &[OwnerReference]) -> String {
-    let one = |owner: &OwnerReference| {
-        let quoted = |text: &str| json!(text).to_string();
-        let flag = |name: &str, flag: Option<bool>| flag.map(|flag| format!(",\"{name}\":{flag}")).unwrap_or_default();
-        format!(
-            "{{\"apiVersion\":{},\"kind\":{},\"name\":{},\"uid\":{}{}{}}}",
-            quoted(&owner.api_version),
-            quoted(&owner.kind),
-            quoted(&owner.name),
-            quoted(&owner.uid),
-            flag("controller", owner.controller),
-            flag("blockOwnerDeletion", owner.block_owner_deletion),
-        )
-    };
-    format!("[{}]", owners.iter().map(one).collect::<Vec<_>>().join(","))
+    format!("[{}]", owners.iter().map(go_owner).collect::<Vec<_>>().join(","))
 }
 
-fn check_path_segment(name: &str, errors: &mut Vec<FieldError>) {
-    let mut refuse = |why: String| errors.push(FieldError::invalid(NAME, format!("{name:?}"), why));
+/// An owner with its fields in the order that Go writes them in.
+fn go_owner(owner: &OwnerReference) -> String {
+    let quoted = |text: &str| json!(text).to_string();
+    let flag = |name: &str, flag: Option<bool>| flag.map(|flag| format!(",\"{name}\":{flag}")).unwrap_or_default();
+    format!(
+        "{{\"apiVersion\":{},\"kind\":{},\"name\":{},\"uid\":{}{}{}}}",
+        quoted(&owner.api_version),
+        quoted(&owner.kind),
+        quoted(&owner.name),
+        quoted(&owner.uid),
+        flag("controller", owner.controller),
+        flag("blockOwnerDeletion", owner.block_owner_deletion),
+    )
+}
+
+fn check_path_segment(field: &str, name: &str, errors: &mut Vec<FieldError>) {
+    let mut refuse = |why: String| errors.push(FieldError::invalid(field, format!("{name:?}"), why));
     match name {
         "." | ".." => refuse(format!("may not be '{name}'")),
         _ => ["/", "%"]
@@ -241,10 +275,15 @@ fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<Fiel
 }
 
 fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.annotations";
     for key in annotations.into_iter().flatten().map(|(key, _)| key) {
         // Annotations may be written in capitals before the slash.
         let mistakes = key_mistakes(&key.to_lowercase()).into_iter();
-        errors.extend(mistakes.map(|why| FieldError::invalid("metadata.annotations", format!("{key:?}"), why)));
+        errors.extend(mistakes.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+    }
+    let size: usize = annotations.into_iter().flatten().map(|(key, value)| key.len() + value.len()).sum();
+    if size > MOST_ANNOTATIONS {
+        errors.push(FieldError::too_long(FIELD, MOST_ANNOTATIONS));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch
 
+mod shown;
+
 use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
@@ -9,6 +11,8 @@ use crate::{
     status::{Refusal, Result},
     strategic,
 };
+
+pub(crate) use shown::shown;
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";

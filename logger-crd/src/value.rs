@@ -57,6 +57,12 @@ pub fn embedded_resources(fields: &Map<String, Value>, schema: &Value) -> Vec<Fi
     embedded::inside(fields, Schema(schema), "")
 }
 
+/// Why Go cannot read this `metadata` of an object, in its words.
+#[must_use]
+pub fn unreadable_metadata(metadata: &Value) -> Option<String> {
+    embedded::unreadable(metadata)
+}
+
 /// What a schema says of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Known<'a> {

@@ -53,9 +53,10 @@ impl FieldError {
         Self { reason, field: field.into(), message }
     }
 
-    /// Whether something is missing: then rules are not asked.
-    pub(crate) fn is_required(&self) -> bool {
-        self.reason == "FieldValueRequired"
+    /// Whether rules could fail over it: then they are not asked.
+    pub(crate) fn blocks_rules(&self) -> bool {
+        const BLOCKING: [&str; 3] = ["FieldValueRequired", "FieldValueNotSupported", "FieldValueTooLong"];
+        BLOCKING.contains(&self.reason)
     }
 
     /// As a `Status` lists it.

@@ -16,13 +16,14 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     let kind = &call.kind;
     // The rules of definitions are of their metadata, too.
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
-    // The real server looks at what an update may not change twice: by the rules for all, and by those of the kind.
+    // The real server looks at what an update may not change twice, by the rules for all and by those of the kind, and so at
+    // the rest of the metadata of a built-in kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
     errors.extend(updated.iter().chain(&updated).cloned());
-    if kind.is_custom() && old.is_none() {
-        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+    if old.is_some() && kind.as_built_in().is_some() {
+        errors.extend(metadata::check(kind, object));
     }
-    let is_blocked = errors.iter().any(FieldError::is_required);
+    let is_blocked = errors.iter().any(FieldError::blocks_rules);
     if let Some(judge) = kind.judge() {
         let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
         if judge.has_rules() && is_blocked && found.is_empty() {
@@ -46,5 +47,11 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     if kind.is_definition() && call.endpoint != Endpoint::Status {
         errors.extend(definition::check(object, old));
     }
-    if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid(kind, object.name(), &errors)) }
+    if !errors.is_empty() {
+        return Err(Refusal::invalid(kind, object.name(), &errors));
+    }
+    if kind.is_custom() && old.is_none() {
+        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+    }
+    Ok(())
 }

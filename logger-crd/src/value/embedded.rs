@@ -11,31 +11,34 @@ use crate::{
     schema::{Additional, Schema},
 };
 
-/// Types of the fields of `metadata`.
+/// Types of the fields of `metadata`, in the order Go comes to them.
 const META: [(&str, Type); 15] = [
-    ("name", Type::Text),
-    ("generateName", Type::Text),
-    ("namespace", Type::Text),
-    ("selfLink", Type::Text),
-    ("uid", Type::Text),
-    ("resourceVersion", Type::Text),
-    ("generation", Type::Integer),
-    ("creationTimestamp", Type::Text),
-    ("deletionTimestamp", Type::Text),
-    ("deletionGracePeriodSeconds", Type::Integer),
-    ("labels", Type::Texts),
     ("annotations", Type::Texts),
-    ("ownerReferences", Type::List),
+    ("creationTimestamp", Type::Time),
+    ("deletionGracePeriodSeconds", Type::Integer),
+    ("deletionTimestamp", Type::Time),
     ("finalizers", Type::ListOfTexts),
-    ("managedFields", Type::List),
+    ("generateName", Type::Text),
+    ("generation", Type::Integer),
+    ("labels", Type::Texts),
+    ("managedFields", Type::List("[]v1.ManagedFieldsEntry")),
+    ("name", Type::Text),
+    ("namespace", Type::Text),
+    ("ownerReferences", Type::List("[]v1.OwnerReference")),
+    ("resourceVersion", Type::Text),
+    ("selfLink", Type::Text),
+    ("uid", Type::Uid),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Type {
     Text,
+    Uid,
+    Time,
     Integer,
     Texts,
-    List,
+    /// Of this Go type.
+    List(&'static str),
     ListOfTexts,
 }
 
@@ -43,12 +46,12 @@ impl Type {
     fn is_of(self, value: &Value) -> bool {
         match self {
             _ if value.is_null() => true,
-            Self::Text => value.is_string(),
+            Self::Text | Self::Uid | Self::Time => value.is_string(),
             Self::Integer => value.is_i64(),
             Self::Texts => {
                 value.as_object().is_some_and(|fields| fields.values().all(|v| v.is_string() || v.is_null()))
             }
-            Self::List => value.as_array().is_some_and(|items| items.iter().all(|v| v.is_object() || v.is_null())),
+            Self::List(_) => value.as_array().is_some_and(|items| items.iter().all(|v| v.is_object() || v.is_null())),
             Self::ListOfTexts => {
                 value.as_array().is_some_and(|items| items.iter().all(|v| v.is_string() || v.is_null()))
             }
@@ -57,9 +60,10 @@ impl Type {
 
     fn in_go(self) -> &'static str {
         match self {
-            Self::Text | Self::Texts | Self::ListOfTexts => "string",
+            Self::Text | Self::Time | Self::Texts | Self::ListOfTexts => "string",
+            Self::Uid => "types.UID",
             Self::Integer => "int64",
-            Self::List => "[]v1.OwnerReference",
+            Self::List(type_) => type_,
         }
     }
 }
@@ -143,7 +147,7 @@ fn coerce_meta(name: &str, value: &mut Value, at: &str) -> Result<(), Box<Findin
 }
 
 /// Why Go cannot read metadata.
-fn unreadable(meta: &Value) -> Option<String> {
+pub(super) fn unreadable(meta: &Value) -> Option<String> {
     if meta.is_null() {
         return None;
     }
@@ -151,10 +155,15 @@ fn unreadable(meta: &Value) -> Option<String> {
         return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", json_type(meta)));
     };
     let wrong = META.iter().find_map(|(name, type_)| {
-        let value = fields.get(*name).filter(|value| !type_.is_of(value))?;
-        Some((name, type_, value))
+        let value = fields.get(*name)?;
+        let is_time = *type_ == Type::Time;
+        let untimely = value.as_str().filter(|_| is_time).and_then(unreadable_time);
+        (untimely.is_some() || !type_.is_of(value)).then_some((name, type_, value, untimely))
     });
-    wrong.map(|(name, type_, value)| {
+    wrong.map(|(name, type_, value, untimely)| {
+        if let Some(why) = untimely {
+            return why;
+        }
         let inner = || match value {
             Value::Object(fields) => fields.values().find(|value| !value.is_string()),
             Value::Array(items) => items.iter().find(|value| !value.is_string()),
@@ -168,6 +177,35 @@ fn unreadable(meta: &Value) -> Option<String> {
         };
         format!("json: cannot unmarshal {} into Go struct field ObjectMeta.{name} of type {go_type}", json_type(found))
     })
+}
+
+/// Why Go cannot read a time: the first part of it that is another than in its example.
+fn unreadable_time(text: &str) -> Option<String> {
+    const EXAMPLE: &str = "2006-01-02T15:04:05Z07:00";
+    const PARTS: [&str; 11] = ["2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"];
+    let mut rest = text;
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let zone = |rest: &str| {
+        let fraction = rest.strip_prefix('.').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+        match fraction.unwrap_or(rest).as_bytes() {
+            b"Z" => true,
+            [b'+' | b'-', hour @ .., b':', m, n] => {
+                hour.len() == 2 && [hour, &[*m, *n]].concat().iter().all(u8::is_ascii_digit)
+            }
+            _ => false,
+        }
+    };
+    let refused = |rest: &str, part: &str| {
+        Some(format!("parsing time {text:?} as {EXAMPLE:?}: cannot parse {rest:?} as {part:?}"))
+    };
+    for part in PARTS {
+        let found = rest.get(..part.len());
+        if !found.is_some_and(|found| found == part || is_digits(part) && is_digits(found)) {
+            return refused(rest, part);
+        }
+        rest = &rest[part.len()..];
+    }
+    if zone(rest) { None } else { refused(rest, "Z07:00") }
 }
 
 fn json_type(value: &Value) -> &'static str {

@@ -1,0 +1,62 @@
+//! Fields that are none
+
+use serde_json::{Map, Value};
+
+use super::text;
+use crate::{
+    call::Call,
+    status::{Refusal, Result},
+};
+
+/// What is said to who wants to have none.
+pub(super) fn strict_error(unknown: &[String]) -> String {
+    let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
+    format!("strict decoding error: {}", unknown.join(", "))
+}
+
+/// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
+pub(super) fn check_other_version(call: &Call, fields: &Map<String, Value>) -> Result<()> {
+    let kind = &call.kind;
+    let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {
+        return Ok(());
+    };
+    let (group, version) = text(fields, "apiVersion").split_once('/').unwrap_or_default();
+    if group != kind.group || version == kind.version {
+        return Ok(());
+    }
+    let mut unknown = of_metadata(fields);
+    unknown.extend(versions.unknown(version, fields));
+    if call.is_strict() && !unknown.is_empty() {
+        let name = &kind.kind;
+        let why = strict_error(&unknown);
+        return Err(Refusal::bad_request(format!(
+            "{name} in version {version:?} cannot be handled as a {name}: {why}"
+        )));
+    }
+    call.warn_of_unknown(&unknown);
+    Ok(())
+}
+
+/// The fields of the metadata that are none.
+pub(super) fn of_metadata(fields: &Map<String, Value>) -> Vec<String> {
+    const KNOWN: [&str; 15] = [
+        "annotations",
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generateName",
+        "generation",
+        "labels",
+        "managedFields",
+        "name",
+        "namespace",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    ];
+    let metadata = fields.get("metadata").and_then(Value::as_object).into_iter().flatten();
+    let unknown = metadata.map(|(name, _)| name).filter(|name| !KNOWN.contains(&name.as_str()));
+    unknown.map(|name| format!("metadata.{name}")).collect()
+}
