@@ -65,6 +65,14 @@ impl Answer {
         }
     }
 
+    /// That it is done, and nothing else.
+    pub(crate) fn success(code: StatusCode) -> Self {
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code.as_u16(),
+        });
+        Self::Value(code, status)
+    }
+
     pub(crate) fn scale(call: &Call, scale: &Scale) -> Self {
         let ok = StatusCode::OK;
         match call.form {

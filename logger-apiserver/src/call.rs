@@ -12,6 +12,7 @@ use crate::{
     kinds::{Kind, Kinds},
     object::Stored,
     openapi::Library,
+    pods,
     request::Query,
     scale,
     status::{FieldError, Refusal, Result},
@@ -99,6 +100,8 @@ pub(crate) enum Endpoint {
     Status,
     /// `/finalize`, of a namespace.
     Finalize,
+    /// What is asked of a pod.
+    Pod(pods::Request),
     /// `/scale`, whose fields are at these paths.
     Scale(scale::Paths),
 }

@@ -165,7 +165,7 @@ fn should_say_more(kind: &Kind, options: &DeleteOptions) -> bool {
     kind.orphans_by_default() && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
-fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) -> Result<()> {
+pub(crate) fn check_preconditions(kind: &Kind, object: &Object, options: &DeleteOptions) -> Result<()> {
     let Some(expected) = &options.preconditions else {
         return Ok(());
     };

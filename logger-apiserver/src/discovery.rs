@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     health,
     kinds::{Kind, Kinds, group_version},
+    pods,
     review::{self, Review},
     status::{Refusal, Result},
 };
@@ -173,8 +174,9 @@ fn resource_bodies(kind: &Kind, is_ending: bool) -> Vec<Value> {
     if !kind.is_custom() {
         subresources.reverse();
     }
+    let requests = pods::Request::ALL.iter().filter(|_| kind.is_pod()).map(|request| request.discovered());
     let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
-    std::iter::once(resource).chain(served).collect()
+    std::iter::once(resource).chain(requests).chain(served).collect()
 }
 
 fn review_body(review: &Review) -> Value {

@@ -20,7 +20,7 @@ use crate::{
     document::{Caching, Document},
     health,
     kinds::Kind,
-    list, openapi, read,
+    list, openapi, pods, read,
     request::{Query, Route, Target},
     review::Review,
     scale,
@@ -154,6 +154,12 @@ fn endpoint(kind: &Kind, target: &Target) -> Result<Endpoint> {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
         (Some("finalize"), _) if kind.is_namespace() => Ok(Endpoint::Finalize),
+        (Some(request), _)
+            if kind.is_pod()
+                && let Some(request) = pods::Request::find(request) =>
+        {
+            Ok(Endpoint::Pod(request))
+        }
         (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
         (Some(_), _) if kind.is_custom() => Err(Refusal::not_found(kind, target.name.as_deref().unwrap_or_default())),
         (Some(_), _) => Err(Refusal::unknown_resource()),
@@ -165,6 +171,9 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
     let named = call.name.is_some();
     if let Endpoint::Scale(paths) = &call.endpoint {
         return perform_scale(state, method, call, paths);
+    }
+    if let Endpoint::Pod(request) = call.endpoint {
+        return pods::answer(state, method, call, request);
     }
     if call.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(Refusal::method_not_allowed());

@@ -179,6 +179,10 @@ impl Kind {
         matches!(self.family, Family::Namespace)
     }
 
+    pub(crate) fn is_pod(&self) -> bool {
+        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Pod")
+    }
+
     /// Events, of either group, have no dependents.
     pub(crate) fn is_event(&self) -> bool {
         matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Event")

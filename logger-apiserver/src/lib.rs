@@ -47,12 +47,13 @@
 //!
 //! - No controllers run but the garbage collector and the one that empties namespaces ([`Builder::collects_garbage`]): nothing
 //!   makes a pod of a Deployment, writes a status or aggregates roles. Nor is a role a reason to refuse a request.
-//! - What depends on the cluster is not filled in: a Service's `clusterIP`, `ipFamilies` and node ports, a Job's selector and
-//!   the labels of its template, a DaemonSet's template generation, a Pod's quality of service, priority, tolerations and
-//!   service account, the requests of a container that only has limits, the finalizers of claims.
-//! - Rules beyond the schemas are few: names, replicas that are not negative, selectors that match their template, and
-//!   what is immutable of workloads, bindings, Secret types, ConfigMaps and Secrets. A schedule, an image or a port is not
-//!   looked at, nor is a name that is there twice in a list.
+//! - What depends on the cluster is not filled in: a Service's `clusterIP`, `ipFamilies` and node ports, a Pod's service account (a
+//!   kube-apiserver with the plugin `ServiceAccount` does that), the finalizers of volumes and claims and who removes them.
+//! - Rules beyond the schemas are those users hit most: of containers, probes, volumes and mounts, strategies, selectors, schedules, roles,
+//!   paths of ingresses, bounds. What is not looked at: affinities, topology spreads, security contexts but for the ids, projected volumes,
+//!   resize policies, volume sources in full, metrics and behaviours of autoscalers, webhook configurations, CEL in admission policies.
+//! - Of a pod that is there hardly anything changes; the refusal does not show what would have. The warnings of built-in kinds are given
+//!   of what is deprecated alone.
 //! - No webhook and no admission policy is asked, and no quota or range of limits bounds anything: they are kept and shown.
 //! - Times come back as they were written, and not in their shortest form.
 //! - No kubelet runs: a pod on a node that is deleted has its grace period, and stays until it is deleted with a period of 0.
@@ -73,6 +74,7 @@
 
 mod accept;
 mod actions;
+mod admission;
 mod answer;
 mod apply;
 mod body;
@@ -103,6 +105,7 @@ mod namespace;
 mod object;
 mod openapi;
 mod patch;
+mod pods;
 mod protobuf;
 mod reactors;
 mod read;

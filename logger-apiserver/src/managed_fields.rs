@@ -200,7 +200,7 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
         subresource: match author.endpoint {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
-            Endpoint::Main | Endpoint::Scale(_) => "",
+            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => "",
         },
         types: author.kind.types(),
         reset,
@@ -252,7 +252,7 @@ fn reset_fields(kind: &Kind, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> 
             [(kind.api_version(), FieldSet::of(kept.chain([fields(&["spec"])])))].into()
         }
         (Endpoint::Status, _) => [(kind.api_version(), set(&["spec"]))].into(),
-        (Endpoint::Main | Endpoint::Finalize | Endpoint::Scale(_), _) => BTreeMap::new(),
+        (Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Scale(_), _) => BTreeMap::new(),
     }
 }
 

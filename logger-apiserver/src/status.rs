@@ -1,6 +1,7 @@
 //! Refusals: the `Status` bodies a failed request is answered with, worded as kube-apiserver words them
 
 mod field_error;
+mod pods;
 
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};

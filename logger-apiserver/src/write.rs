@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use crate::{
+    admission,
     built_in::{BuiltIn, Generation},
     call::{Call, Endpoint, State},
     decode, definition,
@@ -45,6 +46,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     let name_given = object.metadata.name.is_some();
     give_name(state, kind, &mut object);
     metadata::initialise(kind, &mut object);
+    admission::admit(state, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
     rules::check(call, &object, None)?;
     kind.write(&mut object)?;
@@ -243,7 +245,7 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
             namespace::prepare_finalize(new, old);
             return Ok(());
         }
-        Endpoint::Main | Endpoint::Scale(_) => {}
+        Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => {}
     }
     metadata::carry_over(new, old);
     if kind.has_status {

@@ -9,7 +9,7 @@ pub mod diff;
 pub mod finding;
 mod go;
 pub mod judge;
-mod names;
+pub mod names;
 pub mod pattern;
 pub mod quantity;
 mod schema;

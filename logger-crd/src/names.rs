@@ -12,7 +12,8 @@ pub(crate) fn dns_1035_label(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with a subdomain of RFC 1123.
-pub(crate) fn dns_1123_subdomain(name: &str) -> Vec<String> {
+#[must_use]
+pub fn dns_1123_subdomain(name: &str) -> Vec<String> {
     const TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
                         and must start and end with an alphanumeric character (e.g. 'example.com', regex used for \
                         validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -20,7 +21,8 @@ pub(crate) fn dns_1123_subdomain(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with a label of RFC 1123.
-pub(crate) fn dns_1123_label(name: &str) -> Vec<String> {
+#[must_use]
+pub fn dns_1123_label(name: &str) -> Vec<String> {
     const TEXT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must \
                         start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for \
                         validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -33,7 +35,8 @@ pub(crate) fn dns_1123_label(name: &str) -> Vec<String> {
 }
 
 /// What is wrong with the key of a label or an annotation, or with a finalizer.
-pub(crate) fn label_key(key: &str) -> Vec<String> {
+#[must_use]
+pub fn label_key(key: &str) -> Vec<String> {
     const TEXT: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                         alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation \
                         is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -66,7 +69,8 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
 }
 
 /// What is wrong with the value of a label.
-pub(crate) fn label_value(value: &str) -> Vec<String> {
+#[must_use]
+pub fn label_value(value: &str) -> Vec<String> {
     const TEXT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', \
                         and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or \
                         '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";

@@ -4,6 +4,9 @@
 
 mod autoscaler;
 mod cluster;
+mod pods;
+mod quality;
+mod workloads;
 
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};
@@ -12,6 +15,8 @@ use super::Fields;
 
 pub(super) use autoscaler::autoscaler;
 pub(super) use cluster::{limit_range, new_node, new_volume, node, volume_changed};
+pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
+pub(super) use workloads::{daemon_set_changed, new_daemon_set, new_job};
 
 /// Text becomes data, which the real server does not keep as text.
 pub(super) fn secret(secret: &mut Fields) {
@@ -95,43 +100,6 @@ pub(super) fn job(job: &mut Fields) {
         ("suspend", json!(false)),
     ];
     others.into_iter().for_each(|(name, value)| set(spec, name, value));
-}
-
-pub(super) fn pod(pod: &mut Fields) {
-    if let Some(spec) = pod.get_mut("spec") {
-        pod_spec(spec);
-        set(spec, "enableServiceLinks", json!(true));
-    }
-}
-
-pub(super) fn pod_template(workload: &mut Fields) {
-    if let Some(spec) = workload.get_mut("spec").and_then(|spec| spec.pointer_mut("/template/spec")) {
-        pod_spec(spec);
-    }
-}
-
-pub(super) fn cron_job(cron_job: &mut Fields) {
-    if let Some(spec) = cron_job.get_mut("spec").and_then(|spec| spec.pointer_mut("/jobTemplate/spec/template/spec")) {
-        pod_spec(spec);
-    }
-}
-
-/// An image without a tag, or with the tag `latest`, is another one tomorrow.
-fn pod_spec(spec: &mut Value) {
-    if let Some(account) = spec.get("serviceAccountName").cloned() {
-        set(spec, "serviceAccount", account);
-    }
-    for containers in ["containers", "initContainers", "ephemeralContainers"] {
-        for container in spec.get_mut(containers).and_then(Value::as_array_mut).into_iter().flatten() {
-            let is_latest = is_latest(container["image"].as_str().unwrap_or_default());
-            set(container, "imagePullPolicy", json!(if is_latest { "Always" } else { "IfNotPresent" }));
-        }
-    }
-}
-
-fn is_latest(image: &str) -> bool {
-    let name = image.rsplit('/').next().unwrap_or(image);
-    !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
 }
 
 /// Sets a field that is not there.

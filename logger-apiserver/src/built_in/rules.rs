@@ -1,19 +1,38 @@
 //! What built-in kinds refuse beyond what their schemas do
 
+mod access;
 mod bounds;
 mod cluster;
+mod configuration;
+mod containers;
+mod handlers;
+mod ingresses;
 mod place;
+mod pod_updates;
+mod pods;
+mod policies;
+mod schedules;
+mod selectors;
+mod words;
+mod workloads;
 
 use serde_json::Value;
 
 use super::BuiltIn;
 use crate::{object::Object, selector, status::FieldError};
 
-pub(super) use bounds::autoscaler;
+pub(super) use access::{cluster_role, cluster_role_binding, role, role_binding};
+pub(super) use bounds::{autoscaler, budget};
 pub(crate) use cluster::SYSTEM_PRIORITIES;
 pub(super) use cluster::{claim, node, priority_class, volume};
+pub(super) use configuration::{config_map, lease, secret};
+pub(super) use ingresses::ingress;
 pub(super) use place::Errors;
 use place::Place;
+pub(super) use pods::pod;
+pub(super) use policies::network_policy;
+pub(super) use schedules::cron_job;
+pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
 
 /// A rule of one kind or of several: adds what is broken.
 pub(super) type Rule = fn(&Change<'_>, &mut Errors);
@@ -51,6 +70,10 @@ fn negative_replicas(object: &Object) -> Option<FieldError> {
 
 /// The pods a workload makes must be its own.
 fn unselected_template(object: &Object) -> Option<FieldError> {
+    let is_empty = |selector: &Value| selector.as_object().is_some_and(serde_json::Map::is_empty);
+    if object.field("spec.selector").is_some_and(is_empty) {
+        return None;
+    }
     const LABELS: &str = "spec.template.metadata.labels";
     let labels = object.field(LABELS).cloned().unwrap_or_default();
     if object.field("spec.selector").is_some_and(|selector| selector::selects(selector, &labels)) {

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
 use logger_crd::finding::Finding;
 
 /// One broken rule, at one field.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct FieldError {
     reason: &'static str,
     field: String,
@@ -40,6 +40,14 @@ impl FieldError {
         Self::of("FieldValueNotSupported", field, message)
     }
 
+    pub(crate) fn duplicate(field: impl Into<String>, value: impl std::fmt::Display) -> Self {
+        Self::of("FieldValueDuplicate", field, format!("Duplicate value: {value}"))
+    }
+
+    pub(crate) fn not_found(field: impl Into<String>, value: impl std::fmt::Display) -> Self {
+        Self::of("FieldValueNotFound", field, format!("Not found: {value}"))
+    }
+
     pub(crate) fn too_long(field: impl Into<String>, most: usize) -> Self {
         let unit = if most == 1 { "byte" } else { "bytes" };
         Self::of("FieldValueTooLong", field, format!("Too long: may not be more than {most} {unit}"))
@@ -51,6 +59,15 @@ impl FieldError {
 
     fn of(reason: &'static str, field: impl Into<String>, message: String) -> Self {
         Self { reason, field: field.into(), message }
+    }
+
+    pub(crate) fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// Whether something is missing.
+    pub(crate) fn is_required(&self) -> bool {
+        self.reason == "FieldValueRequired"
     }
 
     /// Whether rules could fail over it: then they are not asked.

@@ -40,7 +40,9 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     }
     if let Some(facts) = kind.as_built_in() {
         let found = built_in::check(facts, object, old);
-        errors.extend(found.into_iter().filter(|error| !errors.contains(error)).collect::<Vec<_>>());
+        // What the kind itself says of a field that is missing is more than the schema does.
+        errors.retain(|error| !error.is_required() || found.iter().all(|other| other.field() != error.field()));
+        errors.extend(found);
     } else if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }

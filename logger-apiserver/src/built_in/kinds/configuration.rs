@@ -8,13 +8,14 @@ use k8s_openapi::api::{
 };
 
 use super::{CORE, IMMUTABLE};
-use crate::built_in::{BuiltIn, Form, Naming, fill_in};
+use crate::built_in::{BuiltIn, Form, Naming, fill_in, rules};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
-const SAME_ROLE: &str = "cannot change roleRef";
 
 pub(super) static ALL: [BuiltIn; 12] = [
-    BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>).short_names(&["cm"]),
+    BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>)
+        .short_names(&["cm"])
+        .obeys(&[rules::config_map]),
     BuiltIn::new(CORE, "Event", "events", Form::of::<Event>).short_names(&["ev"]).made_by_updates().selectable(&[
         "involvedObject.apiVersion",
         "involvedObject.fieldPath",
@@ -38,13 +39,15 @@ pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(CORE, "Secret", "secrets", Form::of::<Secret>)
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
-        .filled_in_by(&[fill_in::secret]),
+        .filled_in_by(&[fill_in::secret])
+        .obeys(&[rules::secret]),
     BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", Form::of::<ServiceAccount>)
         .short_names(&["sa"])
         .returned_when_deleted(),
     BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)
         .made_by_updates()
-        .updates_name_a_version(),
+        .updates_name_a_version()
+        .obeys(&[rules::lease]),
     BuiltIn::new("events.k8s.io", "Event", "events", Form::of::<events::v1::Event>)
         .short_names(&["ev"])
         .made_by_updates()
@@ -63,17 +66,21 @@ pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
         .cluster()
         .naming(Naming::PathSegment)
-        .made_by_updates(),
+        .made_by_updates()
+        .obeys(&[rules::cluster_role]),
     BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", Form::of::<ClusterRoleBinding>)
         .cluster()
         .naming(Naming::PathSegment)
         .made_by_updates()
-        .immutable(&[("roleRef", SAME_ROLE)])
-        .filled_in_by(&[fill_in::subjects]),
-    BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>).naming(Naming::PathSegment).made_by_updates(),
+        .filled_in_by(&[fill_in::subjects])
+        .obeys(&[rules::cluster_role_binding]),
+    BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>)
+        .naming(Naming::PathSegment)
+        .made_by_updates()
+        .obeys(&[rules::role]),
     BuiltIn::new(RBAC, "RoleBinding", "rolebindings", Form::of::<RoleBinding>)
         .naming(Naming::PathSegment)
         .made_by_updates()
-        .immutable(&[("roleRef", SAME_ROLE)])
-        .filled_in_by(&[fill_in::subjects]),
+        .filled_in_by(&[fill_in::subjects])
+        .obeys(&[rules::role_binding]),
 ];

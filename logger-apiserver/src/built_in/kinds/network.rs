@@ -7,7 +7,7 @@ use k8s_openapi::api::{
 };
 
 use super::{CORE, IMMUTABLE};
-use crate::built_in::{BuiltIn, Form, Generation, Naming, fill_in};
+use crate::built_in::{BuiltIn, Form, Generation, Naming, fill_in, rules};
 
 const NETWORKING: &str = "networking.k8s.io";
 
@@ -31,7 +31,8 @@ pub(super) static ALL: [BuiltIn; 6] = [
     BuiltIn::new(NETWORKING, "Ingress", "ingresses", Form::of::<Ingress>)
         .short_names(&["ing"])
         .status()
-        .generation(Generation::OfContent),
+        .generation(Generation::OfContent)
+        .obeys(&[rules::ingress]),
     BuiltIn::new(NETWORKING, "IngressClass", "ingressclasses", Form::of::<IngressClass>)
         .cluster()
         .generation(Generation::OfContent)
@@ -39,5 +40,6 @@ pub(super) static ALL: [BuiltIn; 6] = [
     BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", Form::of::<NetworkPolicy>)
         .short_names(&["netpol"])
         .generation(Generation::OfContent)
-        .filled_in_by(&[fill_in::network_policy]),
+        .filled_in_by(&[fill_in::network_policy])
+        .obeys(&[rules::network_policy]),
 ];

@@ -32,7 +32,10 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "status.phase",
             "status.podIP",
         ])
-        .filled_in_by(&[fill_in::pod]),
+        .filled_in_by(&[fill_in::pod])
+        .new_is_filled_in_by(&[fill_in::new_pod])
+        .changes_are_followed_by(&[fill_in::pod_changed])
+        .obeys(&[rules::pod]),
     BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", Form::of::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
     BuiltIn::new(APPS, "DaemonSet", "daemonsets", Form::of::<DaemonSet>)
@@ -42,7 +45,10 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::OfContent)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy]),
+        .new_is_filled_in_by(&[fill_in::new_daemon_set])
+        .changes_are_followed_by(&[fill_in::daemon_set_changed])
+        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy])
+        .obeys(&[rules::daemon_set]),
     BuiltIn::new(APPS, "Deployment", "deployments", Form::of::<Deployment>)
         .short_names(&["deploy"])
         .in_all()
@@ -52,7 +58,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::OfContentAndAnnotations)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::strategy]),
+        .filled_in_by(&[fill_in::pod_template, fill_in::strategy])
+        .obeys(&[rules::deployment]),
     BuiltIn::new(APPS, "ReplicaSet", "replicasets", Form::of::<ReplicaSet>)
         .short_names(&["rs"])
         .in_all()
@@ -61,7 +68,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::OfContent)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template]),
+        .filled_in_by(&[fill_in::pod_template])
+        .obeys(&[rules::replica_set]),
     BuiltIn::new(APPS, "StatefulSet", "statefulsets", Form::of::<StatefulSet>)
         .short_names(&["sts"])
         .in_all()
@@ -79,7 +87,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "minReadySeconds",
         ])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy]),
+        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy])
+        .obeys(&[rules::stateful_set]),
     BuiltIn::new(
         "autoscaling",
         "HorizontalPodAutoscaler",
@@ -97,17 +106,22 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .in_all()
         .status()
         .generation(Generation::OfContent)
-        .filled_in_by(&[fill_in::cron_job]),
+        .filled_in_by(&[fill_in::cron_job])
+        .obeys(&[rules::cron_job]),
     BuiltIn::new(BATCH, "Job", "jobs", Form::of::<Job>)
         .in_all()
         .status()
         .generation(Generation::OfContent)
         .selectable(&["status.successful"])
         .immutable(&[("spec.selector", IMMUTABLE), ("spec.template", IMMUTABLE)])
-        .filled_in_by(&[fill_in::pod_template, fill_in::job]),
+        .filled_in_by(&[fill_in::pod_template, fill_in::job])
+        .new_is_filled_in_by(&[fill_in::new_job])
+        .obeys(&[rules::job]),
     BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", Form::of::<PodDisruptionBudget>)
         .short_names(&["pdb"])
+        .naming(Naming::PathSegment)
         .status()
         .generation(Generation::OfContent)
-        .updates_name_a_version(),
+        .updates_name_a_version()
+        .obeys(&[rules::budget]),
 ];

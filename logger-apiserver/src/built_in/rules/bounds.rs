@@ -1,6 +1,6 @@
-//! The rules of what bounds others: autoscalers
+//! The rules of what bounds others: autoscalers and budgets
 
-use super::{Change, Errors, Place};
+use super::{Change, Errors, Place, selectors, workloads};
 
 /// An autoscaler goes from a least number that is at least one to a most that is no less.
 pub(in crate::built_in) fn autoscaler(change: &Change<'_>, errors: &mut Errors) {
@@ -29,4 +29,27 @@ pub(in crate::built_in) fn autoscaler(change: &Change<'_>, errors: &mut Errors) 
 /// Whether a metric is there when no pod is.
 fn counts_at_zero(metric: &Place<'_>) -> bool {
     matches!(metric.at("type").text(), "Object" | "External")
+}
+
+/// A budget says how many pods are to be there, or how many may be missing.
+pub(in crate::built_in) fn budget(change: &Change<'_>, errors: &mut Errors) {
+    let spec = Place::of(change.object, "spec");
+    let (least, most) = (spec.at("minAvailable"), spec.at("maxUnavailable"));
+    if least.is_there() && most.is_there() {
+        let shown = format!(
+            "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
+            least.value,
+            spec.at("selector").value,
+            most.value,
+            spec.at("unhealthyPodEvictionPolicy").value,
+        );
+        errors.push(crate::status::FieldError::invalid(
+            "spec",
+            shown,
+            "minAvailable and maxUnavailable cannot be both set",
+        ));
+    }
+    workloads::share(&least, true, errors);
+    workloads::share(&most, true, errors);
+    selectors::selector(&spec.at("selector"), errors);
 }

@@ -26,15 +26,17 @@ impl<'a> Place<'a> {
     }
 
     /// The items of a list; none, if it is no list.
-    pub(super) fn items(&self) -> impl Iterator<Item = Self> {
+    pub(super) fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
+        let path = self.path.clone();
         let items = self.value.as_array().into_iter().flatten().enumerate();
-        items.map(|(index, value)| Self { path: format!("{}[{index}]", self.path), value })
+        items.map(move |(index, value)| Self { path: format!("{path}[{index}]"), value })
     }
 
     /// The entries of a map by their keys, with paths as `data[key]`; none, if it is no map.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
+        let path = self.path.clone();
         let entries = self.value.as_object().into_iter().flatten();
-        entries.map(|(key, value)| (key.as_str(), Self { path: format!("{}[{key}]", self.path), value }))
+        entries.map(move |(key, value)| (key.as_str(), Self { path: format!("{path}[{key}]"), value }))
     }
 
     /// The text there; empty, if there is none.
@@ -75,14 +77,37 @@ impl<'a> Place<'a> {
         FieldError::forbidden(&self.path, why)
     }
 
+    pub(super) fn duplicate(&self, shown: impl std::fmt::Display) -> FieldError {
+        FieldError::duplicate(&self.path, shown)
+    }
+
     pub(super) fn unsupported(&self, supported: &[&str]) -> FieldError {
         let shown = format!("{:?}", self.text());
         FieldError::unsupported(&self.path, shown, &supported.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    /// What is named there is not.
+    pub(super) fn not_found(&self) -> FieldError {
+        FieldError::not_found(&self.path, self.value)
+    }
+
+    /// Whether a number there is not below zero.
+    pub(super) fn not_negative(&self) -> Option<FieldError> {
+        self.at_least(0)
     }
 
     /// Whether a number there is not below another.
     pub(super) fn at_least(&self, least: i64) -> Option<FieldError> {
         self.value.as_i64().filter(|number| *number < least)?;
         Some(self.invalid(format!("must be greater than or equal to {least}")))
+    }
+
+    /// Every mistake of the text there, if there is one.
+    pub(super) fn mistakes(&self, of: fn(&str) -> Vec<String>) -> Errors {
+        if self.is_empty() {
+            Vec::new()
+        } else {
+            of(self.text()).into_iter().map(|why| self.invalid_text(why)).collect()
+        }
     }
 }
