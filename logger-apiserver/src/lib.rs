@@ -47,8 +47,8 @@
 //!
 //! - No controllers run but the garbage collector and the one that empties namespaces ([`Builder::collects_garbage`]): nothing
 //!   makes a pod of a Deployment, writes a status or aggregates roles. Nor is a role a reason to refuse a request.
-//! - What depends on the cluster is not filled in: a Service's `clusterIP`, `ipFamilies` and node ports, a Pod's service account (a
-//!   kube-apiserver with the plugin `ServiceAccount` does that), the finalizers of volumes and claims and who removes them.
+//! - Services have addresses of `10.0.0.0/16` alone, of version 4; there is no service `kubernetes`. A Pod's service account (a
+//!   kube-apiserver with the plugin `ServiceAccount` does that) and the finalizers of volumes and claims are not filled in.
 //! - Rules beyond the schemas are those users hit most: of containers, probes, volumes and mounts, strategies, selectors, schedules, roles,
 //!   paths of ingresses, bounds. What is not looked at: affinities, topology spreads, security contexts but for the ids, projected volumes,
 //!   resize policies, volume sources in full, metrics and behaviours of autoscalers, webhook configurations, CEL in admission policies.
@@ -118,6 +118,7 @@ mod scale;
 mod selector;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod services;
 mod status;
 mod store;
 mod strategic;

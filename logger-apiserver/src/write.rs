@@ -15,7 +15,7 @@ use crate::{
     managed_fields::{self, Author},
     metadata, namespace,
     object::{Object, Stored},
-    patch,
+    patch, services,
     status::{FieldError, Refusal, Result},
 };
 
@@ -49,6 +49,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     admission::admit(state, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
     rules::check(call, &object, None)?;
+    services::allocate(state, kind, &mut object)?;
     kind.write(&mut object)?;
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
@@ -104,6 +105,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
     rules::check(call, &new, Some(old))?;
+    services::allocate(state, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
     if state.store.get(&kind.resource(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {

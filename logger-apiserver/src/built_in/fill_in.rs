@@ -6,6 +6,7 @@ mod autoscaler;
 mod cluster;
 mod pods;
 mod quality;
+mod services;
 mod workloads;
 
 use k8s_openapi::ByteString;
@@ -16,6 +17,7 @@ use super::Fields;
 pub(super) use autoscaler::autoscaler;
 pub(super) use cluster::{limit_range, new_node, new_volume, node, volume_changed};
 pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
+pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{daemon_set_changed, new_daemon_set, new_job};
 
 /// Text becomes data, which the real server does not keep as text.
@@ -26,21 +28,6 @@ pub(super) fn secret(secret: &mut Fields) {
     let bytes = |text: &Value| ByteString(text.as_str().unwrap_or_default().as_bytes().to_vec());
     if let Some(data) = secret.entry("data").or_insert_with(|| json!({})).as_object_mut() {
         data.extend(texts.into_iter().map(|(name, text)| (name, json!(bytes(&text)))));
-    }
-}
-
-/// A port leads to the same port unless it says otherwise.
-pub(super) fn service(service: &mut Fields) {
-    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
-        return;
-    };
-    if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {
-        spec.entry("internalTrafficPolicy").or_insert_with(|| json!("Cluster"));
-    }
-    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(number) = port.get("port").cloned() {
-            set(port, "targetPort", number);
-        }
     }
 }
 

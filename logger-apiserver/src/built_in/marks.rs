@@ -233,6 +233,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.Service", "status", STRUCT),
     ("core.v1.ServiceAccount", "secrets", ListMap(&["name"])),
     ("core.v1.ServiceAccountTokenProjection", "expirationSeconds", Default("3600")),
+    ("core.v1.ServicePort", "port", Zero("0")),
     ("core.v1.ServicePort", "protocol", PROTOCOLS),
     ("core.v1.ServiceSpec", "externalTrafficPolicy", OneOf(&["Cluster", "Local"])),
     ("core.v1.ServiceSpec", "internalTrafficPolicy", OneOf(&["Cluster", "Local"])),

@@ -13,6 +13,7 @@ mod pods;
 mod policies;
 mod schedules;
 mod selectors;
+mod services;
 mod words;
 mod workloads;
 
@@ -32,6 +33,7 @@ use place::Place;
 pub(super) use pods::pod;
 pub(super) use policies::network_policy;
 pub(super) use schedules::cron_job;
+pub(super) use services::service;
 pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
 
 /// A rule of one kind or of several: adds what is broken.

@@ -14,7 +14,7 @@ async fn created(path: &str, body: Value) -> (u16, String) {
 
 #[tokio::test]
 async fn names_obey_the_rule_of_their_kind() {
-    let named = |name: &str| json!({ "metadata": { "name": name } });
+    let named = |name: &str| json!({ "metadata": { "name": name }, "spec": { "clusterIP": "None" } });
     let (services, roles) = ("/api/v1/namespaces/default/services", "/apis/rbac.authorization.k8s.io/v1/clusterroles");
     let (code, why) = created(services, named("a.b")).await;
     let expected = "Service \"a.b\" is invalid: metadata.name: Invalid value: \"a.b\": must not contain dots";

@@ -14,6 +14,7 @@ mod reads;
 mod rules;
 mod scales;
 mod schemas;
+mod services;
 mod strategic;
 mod support;
 mod tables;

@@ -84,7 +84,8 @@ fn is_latest(image: &str) -> bool {
 /// A new pod waits, at its gates if it has some, and bears with nodes that are gone for a while.
 pub(in super::super) fn new_pod(pod: &mut Object) {
     tolerate(pod);
-    let mut status = json!({ "phase": "Pending", "qosClass": quality::of(&pod.body["spec"]) });
+    let mut status =
+        json!({ "phase": "Pending", "qosClass": quality::of(pod.body.get("spec").unwrap_or(&Value::Null)) });
     if pod.field("spec.schedulingGates").is_some_and(|gates| gates.as_array().is_some_and(|gates| !gates.is_empty())) {
         status["conditions"] = json!([{
             "type": "PodScheduled",

@@ -24,7 +24,10 @@ pub(super) static ALL: [BuiltIn; 6] = [
         .made_by_updates()
         .returned_when_deleted()
         .selectable(&["spec.clusterIP", "spec.type"])
-        .filled_in_by(&[fill_in::service]),
+        .filled_in_by(&[fill_in::service])
+        .new_is_filled_in_by(&[fill_in::new_service])
+        .changes_are_followed_by(&[fill_in::service_changed])
+        .obeys(&[rules::service]),
     BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", Form::of::<EndpointSlice>)
         .generation(Generation::OfContent)
         .immutable(&[("addressType", IMMUTABLE)]),
