@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// `columns.json`: what a real kube-apiserver of version 1.36 answers for a Table of each resource.
+/// `columns.json`: what a real kube-apiserver answers for a Table of each resource, as `cargo xtask overlay` derives it.
 #[derive(Deserialize)]
 struct Recorded {
     /// The description of every column of names.

@@ -5,17 +5,18 @@
 //!
 //! Two things in the OpenAPI are Go's and not the API's, and are left out: the zero value as the default of a field that is
 //! required (Go writes it, so its generator says so), and the empty object as the default of a struct that is no pointer.
-
 //!
-//! Beside it are two files of `logger-apiserver`: `src/openapi/enums.json`, of each field that has an enum, where its values are and what
-//! is told of them; and, from the tags of the Go structs (`wire/main.go`), `src/protobuf/types.json`, how types are written in
-//! protobuf.
+//! Beside it are three files of `logger-apiserver`: `src/openapi/enums.json`, of each field that has an enum, where its values are and
+//! what is told of them; `src/table/columns.json`, which columns `kubectl get` shows; and, from the tags of the Go structs
+//! (`wire/main.go`), `src/protobuf/types.json`, how types are written in protobuf.
 
+mod columns;
 mod derive;
 mod enums;
 mod server;
 mod wire;
 
+pub use columns::columns;
 pub use derive::overlay;
 pub use enums::enums;
 pub use server::{Documents, documents};

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use envtest::ControlPlane;
-use overlay::Documents;
 
 /// Derive what is known of Kubernetes' own types from a real kube-apiserver and from their Go source.
 #[derive(Parser)]
@@ -18,14 +17,11 @@ struct Arguments {
     check: bool,
 }
 
-/// What is derived, and into which file below the workspace's root.
-type File = (&'static str, fn(&Documents) -> Result<String>);
-
-const FILES: [File; 3] = [
-    ("logger-crd/src/structural/overlay.json", |documents| Ok(overlay::overlay(documents))),
-    ("logger-apiserver/src/openapi/enums.json", |documents| Ok(overlay::enums(documents))),
-    ("logger-apiserver/src/protobuf/types.json", |documents| overlay::wire(&documents.version)),
-];
+// Where what is derived is, from the workspace's root.
+const OVERLAY: &str = "logger-crd/src/structural/overlay.json";
+const ENUMS: &str = "logger-apiserver/src/openapi/enums.json";
+const COLUMNS: &str = "logger-apiserver/src/table/columns.json";
+const WIRE: &str = "logger-apiserver/src/protobuf/types.json";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -41,24 +37,31 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Some(assets) = envtest::find()? else { bail!("no control plane; {}", envtest::HOW_TO_GET) };
     let control_plane = ControlPlane::start(&assets)?;
     let documents = overlay::documents(&assets, control_plane.kubeconfig())?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let derived = [
+        (OVERLAY, overlay::overlay(&documents)),
+        (ENUMS, overlay::enums(&documents)),
+        (COLUMNS, overlay::columns(control_plane.kubeconfig())?),
+        (WIRE, overlay::wire(&documents.version)?),
+    ];
     let mut all_are_as_derived = true;
-    for (name, derive) in FILES {
-        all_are_as_derived &= settle(&root.join(name), &derive(&documents)?, arguments.check)?;
+    for (name, text) in derived {
+        all_are_as_derived &= settle(name, &text, arguments.check)?;
     }
     Ok(if all_are_as_derived { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Writes a file, or only compares it. Whether it is as derived then.
-fn settle(file: &Path, derived: &str, check: bool) -> Result<bool> {
-    if fs::read_to_string(file).is_ok_and(|text| text == derived) {
+fn settle(name: &str, derived: &str, check: bool) -> Result<bool> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    if fs::read_to_string(&file).is_ok_and(|text| text == derived) {
         return Ok(true);
     }
     if check {
-        eprintln!("{} is not as derived; run `cargo xtask overlay`", file.display());
+        eprintln!("{name} is not as derived; run `cargo xtask overlay`");
         return Ok(false);
     }
-    fs::write(file, derived).with_context(|| format!("cannot write {}", file.display()))?;
-    eprintln!("wrote {}, {} bytes; now run `cargo xtask codegen`", file.display(), derived.len());
+    fs::write(&file, derived).with_context(|| format!("cannot write {}", file.display()))?;
+    let next = if name == OVERLAY { "; now run `cargo xtask codegen`" } else { "" };
+    eprintln!("wrote {name}, {} bytes{next}", derived.len());
     Ok(true)
 }
