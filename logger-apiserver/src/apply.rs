@@ -1,5 +1,7 @@
 //! Server-side apply: a body that says what its manager wants of an object, put into what others want of it
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::{Map, Value};
 use serde_saphyr::options::DuplicateKeyPolicy;
@@ -38,9 +40,13 @@ pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Store
             check_new(call, &object)?;
             write::place(&mut object, call)?;
             write::check_name(&object, call)?;
-            // Whichever version it was to have, it has none yet.
-            object.metadata.resource_version = None;
-            Ok((StatusCode::CREATED, write::insert(state, call, object, options.dry_run)?))
+            // Whichever version it was to have, it has none yet; and who only tries is told of what it wanted.
+            let version = object.metadata.resource_version.take();
+            let mut made = write::insert(state, call, object, options.dry_run)?;
+            if options.dry_run && version.is_some() {
+                Arc::make_mut(&mut made).metadata.resource_version = version;
+            }
+            Ok((StatusCode::CREATED, made))
         }
     }
 }

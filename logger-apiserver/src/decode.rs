@@ -1,7 +1,7 @@
 //! Objects of requests: from the fields of a body to an object of the endpoint's kind
 
 mod patched;
-mod unknown;
+pub(crate) mod unknown;
 
 use logger_crd::value;
 use serde_json::{Map, Number, Value};
@@ -12,7 +12,7 @@ use crate::{
     call::Call,
     definition,
     kinds::{Family, Kind},
-    namespace,
+    managed_fields, namespace,
     object::Object,
     status::{FieldError, Refusal, Result},
 };
@@ -35,7 +35,8 @@ pub(crate) fn object(call: &Call) -> Result<Object> {
 fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
     let kind = &call.kind;
     unknown::check_other_version(call, &fields)?;
-    check_type(kind, &fields, &call.body)?;
+    let is_lenient = call.query.get("fieldValidation") == Some("Ignore");
+    check_type(kind, &fields, &call.body, is_lenient)?;
     from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
 }
 
@@ -44,14 +45,29 @@ pub(crate) fn merged(kind: &Kind, outcome: Value) -> Result<Object> {
     let Value::Object(mut fields) = outcome else {
         return complete(kind, Object::default());
     };
-    read_built_in(kind, &mut fields).map_err(Refusal::internal)?;
+    if let Err(why) = read_built_in(kind, &mut fields) {
+        let (group, version, kind_name) = (&kind.group, &kind.version, &kind.kind);
+        let object = managed_fields::describe(&Value::Object(fields));
+        let to = format!("unable to convert unstructured object to {group}/{version}, Kind={kind_name}");
+        let why =
+            format!("failed to convert new object ({object}) to proper version: {to}: error decoding from json: {why}");
+        return Err(Refusal::internal(why));
+    }
     let object = Object::from_json(fields).map_err(|error| Refusal::internal(error.to_string()))?;
     complete(kind, object)
 }
 
 /// Reads the fields of a built-in kind as its Go struct would be read.
 fn read_built_in(kind: &Kind, fields: &mut Map<String, Value>) -> Result<(), String> {
-    kind.as_built_in().map_or(Ok(()), |facts| built_in::read(fields, &facts.form().schema))
+    let Some(facts) = kind.as_built_in() else { return Ok(()) };
+    let managers = fields.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+    let forgets_managers = managers.and_then(Value::as_array).is_some_and(Vec::is_empty);
+    built_in::read(fields, &facts.form().schema)?;
+    // Empty lists go when they are read, but this one says something.
+    if let Some(metadata) = fields.get_mut("metadata").filter(|_| forgets_managers) {
+        metadata["managedFields"] = Value::Array(Vec::new());
+    }
+    Ok(())
 }
 
 fn unhandled(kind: &Kind, why: String) -> String {
@@ -110,11 +126,16 @@ fn complete(kind: &Kind, mut object: Object) -> Result<Object> {
 }
 
 /// The body's own type must be the endpoint's; built-in kinds may leave it out.
-fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8]) -> Result<()> {
+fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8], is_lenient: bool) -> Result<()> {
     let (api_version, kind_name) = (text(fields, "apiVersion"), text(fields, "kind"));
     if kind.is_custom() && kind_name.is_empty() {
         let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(body));
-        return Err(body::unrecognized(&kind.kind, &why, body));
+        // Who does not want fields validated has the kind of the endpoint assumed, and only then missed.
+        return Err(if is_lenient {
+            Refusal::bad_request(unhandled(kind, why))
+        } else {
+            body::unrecognized(&kind.kind, &why, body)
+        });
     }
     let expected = kind.api_version();
     if !kind.is_custom() {

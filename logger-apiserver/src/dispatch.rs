@@ -20,7 +20,7 @@ use crate::{
     document::{Caching, Document},
     health,
     kinds::Kind,
-    list, openapi, pods, read,
+    list, openapi, patch, pods, read,
     request::{Query, Route, Target},
     review::Review,
     scale,
@@ -210,7 +210,8 @@ fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &scale:
         Method::GET | Method::HEAD => scale::get(state, call, paths),
         Method::PUT => scale::update(state, call, paths),
         Method::PATCH if call.is_apply() => scale::apply(state, call, paths),
-        Method::PATCH => scale::patch(state, call, paths),
+        Method::PATCH => patch::check_media_type(&call.content_type, call.kind.is_custom())
+            .and_then(|()| scale::patch(state, call, paths)),
         Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
         _ => Err(Refusal::method_not_allowed()),
     };

@@ -294,7 +294,7 @@ fn unconvertible(what: &str, scale: &Value) -> Refusal {
 }
 
 /// `namespace/name; group/version, Kind=kind`
-fn describe(object: &Value) -> String {
+pub(crate) fn describe(object: &Value) -> String {
     let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
     let (group, version, kind) = group_version_kind(object);
     format!("{namespace}/{name}; {group}/{version}, Kind={kind}")

@@ -53,7 +53,6 @@ pub(crate) fn generate_name(prefix: &str) -> String {
 
 /// Sets what the server alone decides about a new object.
 pub(crate) fn initialise(kind: &Kind, object: &mut Object) {
-    wipe(object);
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
@@ -77,8 +76,8 @@ pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     to.creation_timestamp.clone_from(&from.creation_timestamp);
     if from.deletion_timestamp.is_some() {
         to.deletion_timestamp.clone_from(&from.deletion_timestamp);
-        to.deletion_grace_period_seconds = to.deletion_grace_period_seconds.or(from.deletion_grace_period_seconds);
     }
+    to.deletion_grace_period_seconds = to.deletion_grace_period_seconds.or(from.deletion_grace_period_seconds);
     to.generation = from.generation;
     to.resource_version.clone_from(&from.resource_version);
     if to.uid.is_none() {
@@ -141,7 +140,19 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
         let why = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
         errors.push(FieldError::forbidden("metadata.finalizers", format!("{why}{{{}}}", added.join(", "))));
     }
+    check_labels(new.metadata.labels.as_ref(), &mut errors);
+    check_annotations(new.metadata.annotations.as_ref(), &mut errors);
+    check_owners(new, &mut errors);
     errors
+}
+
+/// Whether an update is held to the rules for new objects by the kind, too, and not only by the rules for all kinds.
+pub(crate) fn is_checked_again(kind: &Kind) -> bool {
+    const AGAIN: [(&str, &[&str]); 2] = [
+        ("", &["ConfigMap", "PersistentVolumeClaim", "Pod", "Secret", "ServiceAccount"]),
+        ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    ];
+    AGAIN.iter().any(|(group, kinds)| *group == kind.group && kinds.contains(&kind.kind.as_str()))
 }
 
 /// A prefix as if it were a name: its last dash is not the end of one.

@@ -49,7 +49,10 @@ impl Object {
         fields.remove("kind");
         let mut metadata = match fields.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
-            Some(metadata) => serde_json::from_value(metadata)?,
+            Some(mut metadata) => {
+                words_of_nulls(&mut metadata);
+                serde_json::from_value(metadata)?
+            }
         };
         tidy(&mut metadata);
         Ok(Self { metadata, body: fields, written: Written::default() })
@@ -183,6 +186,15 @@ pub(crate) struct Named<'a> {
 pub(crate) fn now() -> Time {
     let now = jiff::Timestamp::now();
     Time(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now))
+}
+
+/// Go reads a null as an empty word where only words can be.
+fn words_of_nulls(metadata: &mut Value) {
+    for name in ["labels", "annotations"] {
+        let words = metadata.get_mut(name).and_then(Value::as_object_mut);
+        let nulls = words.into_iter().flat_map(Map::values_mut).filter(|value| value.is_null());
+        nulls.for_each(|value| *value = Value::from(""));
+    }
 }
 
 /// What is empty is absent, as in Go; what this server does not keep is dropped.

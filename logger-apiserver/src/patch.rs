@@ -2,7 +2,7 @@
 
 mod shown;
 
-use json_patch::{AddOperation, PatchOperation, ReplaceOperation};
+use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
 use serde_json::Value;
 
 use crate::{
@@ -62,11 +62,17 @@ fn is_test_of_absence(operation: &PatchOperation, object: &Value) -> bool {
     test.value.is_null() && in_map(object, test.path.as_str()) && object.pointer(test.path.as_str()).is_none()
 }
 
-/// The real server replaces a field that is not there too: an absent zero is to be writable as if it were sent.
+/// The real server replaces a field that is not there too, and copies it as null: an absent zero is to be writable as if it
+/// were sent.
 fn lenient(operation: PatchOperation, object: &Value) -> PatchOperation {
     match operation {
         PatchOperation::Replace(ReplaceOperation { path, value }) if in_map(object, path.as_str()) => {
             PatchOperation::Add(AddOperation { path, value })
+        }
+        PatchOperation::Copy(CopyOperation { from, path })
+            if in_map(object, from.as_str()) && object.pointer(from.as_str()).is_none() =>
+        {
+            PatchOperation::Add(AddOperation { path, value: Value::Null })
         }
         other => other,
     }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     apply, body,
     call::{Call, State},
+    decode::unknown,
     go_value,
     managed_fields::{self, Author},
     object::{Object, Stored},
@@ -72,7 +73,9 @@ pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Sca
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
     patch::apply(&call.content_type, &call.body, None, &mut outcome)?;
+    let unknown = unknown_fields(&outcome);
     let mut wanted = patched(call, outcome)?;
+    call.warn_of_unknown(&unknown);
     write::place(&mut wanted.object, call)?;
     write::check_name(&wanted.object, call)?;
     let entries = managed_fields::track_scale(Author::of(call), &old, before, wanted.replicas);
@@ -155,8 +158,11 @@ fn from_body(call: &Call) -> Result<Wanted> {
         None => Refusal::bad_request(UNREADABLE),
     };
     let scale = body::fields(&call.content_type, &call.body, API_VERSION, KIND);
-    let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
-    read(Value::Object(scale), call.is_strict()).map_err(unreadable)
+    let scale = Value::Object(scale.map_err(|mistake| unreadable(mistake.into_text()))?);
+    let unknown = unknown_fields(&scale);
+    let wanted = read(scale, call.is_strict()).map_err(unreadable)?;
+    call.warn_of_unknown(&unknown);
+    Ok(wanted)
 }
 
 fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
@@ -174,6 +180,7 @@ fn read(scale: Value, strict: bool) -> Result<Wanted, String> {
     FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
     let unknown = unknown_fields(&scale);
     if strict && !unknown.is_empty() {
+        let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
         return Err(format!("strict decoding error: {}", unknown.join(", ")));
     }
     let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
@@ -214,16 +221,23 @@ fn check_field(value: Option<&Value>, field: &str, type_: &str) -> Result<(), St
     }
 }
 
-/// The fields that no Scale has, each as Go reports it.
+/// The fields that no Scale has, in their order.
 fn unknown_fields(scale: &Value) -> Vec<String> {
-    let known = ["/apiVersion", "/kind", "/metadata"];
-    let is_known = |place: &str| known.contains(&place) || FIELDS.iter().any(|field| field.0 == place);
-    let places = ["", "/spec", "/status"].into_iter().flat_map(|parent| {
-        let fields = scale.pointer(parent).and_then(Value::as_object);
-        fields.into_iter().flatten().map(move |(name, _)| format!("{parent}/{name}"))
-    });
-    let unknown = places.filter(|place| !is_known(place));
-    unknown.map(|place| format!("unknown field {:?}", place[1..].replace('/', "."))).collect()
+    let is_known = |place: &str| FIELDS.iter().any(|field| field.0 == place);
+    let mut unknown = Vec::new();
+    for (name, value) in scale.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "apiVersion" | "kind" => {}
+            "metadata" => unknown.extend(scale.as_object().map(unknown::of_metadata).unwrap_or_default()),
+            "spec" | "status" => {
+                let fields = value.as_object().into_iter().flat_map(Map::keys);
+                let strangers = fields.filter(|field| !is_known(&format!("/{name}/{field}")));
+                unknown.extend(strangers.map(|field| format!("{name}.{field}")));
+            }
+            _ => unknown.push(name.clone()),
+        }
+    }
+    unknown
 }
 
 fn int32(value: &Value) -> Option<i32> {

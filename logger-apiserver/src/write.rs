@@ -291,7 +291,8 @@ fn prepare_status_update(kind: &Kind, new: &mut Object, old: &Object) {
     }
     let status = new.body.remove("status");
     new.body.clone_from(&old.body);
-    match status {
+    // A null that is applied takes a custom status away.
+    match status.filter(|status| !(kind.is_custom() && status.is_null())) {
         Some(status) => new.body.insert("status".to_owned(), status),
         None => new.body.remove("status"),
     };

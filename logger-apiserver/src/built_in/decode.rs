@@ -7,6 +7,7 @@ use logger_crd::{
 };
 use serde_json::{Map, Value};
 
+use super::schema::BYTES;
 use crate::patch::type_name;
 
 const SUFFIX: &str = "unable to parse quantity's suffix";
@@ -68,7 +69,7 @@ fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), St
     let Some(text) = value.as_str() else {
         return Err(place.unreadable(type_name(value), &go_type(schema)));
     };
-    match word(schema, "format") {
+    match word(schema, "format").or(word(schema, "title")) {
         Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
             let layout = match word(schema, "title") {
                 Some("v1.MicroTime") => "2006-01-02T15:04:05.000000Z07:00",
@@ -76,7 +77,7 @@ fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), St
             };
             Err(format!("parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""))
         }
-        Some("byte") if serde_json::from_value::<ByteString>(value.clone()).is_err() => {
+        Some(BYTES) if serde_json::from_value::<ByteString>(value.clone()).is_err() => {
             Err(format!("illegal base64 data at input byte {}", first_illegal(text)))
         }
         _ => Ok(()),
@@ -155,7 +156,7 @@ fn found(value: &Value, schema: &Value) -> String {
 fn go_type(schema: &Value) -> String {
     let of = |schema: Option<&Value>| schema.map(go_type).unwrap_or_default();
     match (word(schema, "type"), word(schema, "format")) {
-        (Some("string"), Some("byte")) => "[]uint8".to_owned(),
+        (Some("string"), _) if word(schema, "title") == Some(BYTES) => BYTES.to_owned(),
         (Some("string"), _) => "string".to_owned(),
         (Some("boolean"), _) => "bool".to_owned(),
         (Some("integer"), format) => format.unwrap_or("int64").to_owned(),

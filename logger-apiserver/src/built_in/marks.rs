@@ -42,9 +42,10 @@ impl Mark {
 }
 
 /// What is said of a field of a type.
-pub(super) fn of(type_: &str, field: &str) -> impl Iterator<Item = &'static Mark> {
+pub(super) fn of<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Mark> + use<'a> {
     let rows = FIELDS.iter().filter(move |(of, name, _)| *name == field && is(type_, of));
-    rows.map(|(_, _, mark)| mark)
+    let times = TIMES.iter().filter(move |(of, names)| names.contains(&field) && is(type_, of));
+    rows.map(|(_, _, mark)| mark).chain(times.map(|_| &NULL))
 }
 
 /// Whether a type is the one of a row, which leaves out where it is from.
@@ -281,4 +282,19 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("scheduling.v1.PriorityClass", "value", Zero("0")),
     ("storage.v1.StorageClass", "reclaimPolicy", Default(r#""Delete""#)),
     ("storage.v1.StorageClass", "volumeBindingMode", Default(r#""Immediate""#)),
+];
+
+const NULL: Mark = Zero("null");
+
+/// Times that Go always writes, be they null, in what a status is made of.
+const TIMES: &[(&str, &[&str])] = &[
+    ("apps.v1.DaemonSetCondition", &["lastTransitionTime"]),
+    ("apps.v1.DeploymentCondition", &["lastTransitionTime", "lastUpdateTime"]),
+    ("apps.v1.ReplicaSetCondition", &["lastTransitionTime"]),
+    ("apps.v1.StatefulSetCondition", &["lastTransitionTime"]),
+    ("batch.v1.JobCondition", &["lastProbeTime", "lastTransitionTime"]),
+    ("core.v1.ContainerStateRunning", &["startedAt"]),
+    ("core.v1.ContainerStateTerminated", &["finishedAt", "startedAt"]),
+    ("core.v1.PersistentVolumeClaimCondition", &["lastProbeTime", "lastTransitionTime"]),
+    ("core.v1.PodCondition", &["lastProbeTime", "lastTransitionTime"]),
 ];

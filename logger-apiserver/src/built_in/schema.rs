@@ -19,6 +19,8 @@ use crate::{
 const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
+/// The title of texts that stand for bytes.
+pub(super) const BYTES: &str = "[]uint8";
 
 /// What follows from the type of a kind.
 #[derive(Debug)]
@@ -98,6 +100,10 @@ impl Definitions {
             written,
             &["type", "format", "x-kubernetes-int-or-string", "default", LIST_TYPE, LIST_KEYS, MAP_TYPE],
         );
+        // Bytes are checked when they are read; none at all are bytes, too, which the format does not know.
+        if schema["format"] == "byte" {
+            schema = json!({ "type": "string", "title": BYTES });
+        }
         for keyword in ["items", "additionalProperties"] {
             if let Some(value) = written.get(keyword) {
                 schema[keyword] = self.value(value);
@@ -106,14 +112,18 @@ impl Definitions {
         schema
     }
 
-    /// What is in a struct that nothing was written to.
+    /// What is in a struct that nothing was written to: Go always writes what is required, be it null.
     fn zero(&self, name: &str) -> Value {
+        let schema = self.0.get(name).unwrap_or(&Value::Null);
+        let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         let field = |(field, property): (&String, &Value)| {
-            let zero = marks::of(name, field).find_map(Mark::zero)?;
+            let marked = marks::of(name, field).find_map(Mark::zero);
+            let is_many = matches!(property["type"].as_str(), Some("array" | "object"));
+            let zero = marked.or_else(|| (is_many && required.contains(&json!(field))).then_some(Value::Null))?;
             let inside = reference(property).filter(|_| zero.is_object());
             Some((field.clone(), inside.map_or(zero, |name| self.zero(name))))
         };
-        let properties = self.0.get(name).and_then(|schema| schema["properties"].as_object());
+        let properties = schema["properties"].as_object();
         properties.into_iter().flatten().filter_map(field).collect::<Map<_, _>>().into()
     }
 }

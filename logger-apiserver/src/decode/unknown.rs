@@ -38,7 +38,7 @@ pub(super) fn check_other_version(call: &Call, fields: &Map<String, Value>) -> R
 }
 
 /// The fields of the metadata that are none.
-pub(super) fn of_metadata(fields: &Map<String, Value>) -> Vec<String> {
+pub(crate) fn of_metadata(fields: &Map<String, Value>) -> Vec<String> {
     const KNOWN: [&str; 15] = [
         "annotations",
         "creationTimestamp",

@@ -1,6 +1,6 @@
 //! The rules an object must obey to be stored
 
-use logger_crd::value;
+use logger_crd::{finding::Finding, value};
 
 use crate::{
     built_in,
@@ -19,6 +19,9 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     // The real server looks at what an update may not change twice, by the rules for all and by those of the kind, and so at
     // the rest of the metadata of a built-in kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
+    if old.is_some() && call.endpoint == Endpoint::Main && metadata::is_checked_again(kind) {
+        errors.extend(errors.clone());
+    }
     errors.extend(updated.iter().chain(&updated).cloned());
     if old.is_some() && kind.as_built_in().is_some() {
         errors.extend(metadata::check(kind, object));
@@ -26,6 +29,10 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     let is_blocked = errors.iter().any(FieldError::blocks_rules);
     if let Some(judge) = kind.judge() {
         let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
+        if call.endpoint == Endpoint::Status {
+            found.retain(|finding| finding.path.starts_with("status"));
+            found.iter_mut().for_each(tell_from_status);
+        }
         if judge.has_rules() && is_blocked && found.is_empty() {
             let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
                 complete validation";
@@ -56,4 +63,11 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
         call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
     }
     Ok(())
+}
+
+/// The schema of a status is asked by itself: it names fields as they are below the status.
+fn tell_from_status(finding: &mut Finding) {
+    if let Some(told) = finding.detail.strip_prefix("status.") {
+        finding.detail = told.to_owned();
+    }
 }

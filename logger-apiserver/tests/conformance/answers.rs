@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, error::Error, fs, path::PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::topic::{self, Check, Topic};
+use crate::{
+    differing::differing,
+    topic::{self, Check, Topic},
+};
 
 /// What one request of a check was answered, with stable names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +81,7 @@ impl Recorded {
             if pair.0 != pair.1 {
                 told.push(format!("step {}: {}", index + 1, pair.0.request));
                 match pair.0.code == pair.1.code {
-                    true => differing(&serde_json::json!(pair.0), &serde_json::json!(pair.1), "", &mut told),
+                    true => differing(&serde_json::json!(pair.0), &serde_json::json!(pair.1), &mut told),
                     false => told.extend([("recorded", pair.0), ("found", pair.1)].map(Answer::told)),
                 }
             }
@@ -104,29 +107,5 @@ fn sorted(value: Value) -> Value {
         }
         Value::Array(items) => items.into_iter().map(sorted).collect(),
         other => other,
-    }
-}
-
-fn differing(recorded: &Value, found: &Value, place: &str, told: &mut Vec<String>) {
-    match (recorded, found) {
-        (Value::Object(left), Value::Object(right)) => {
-            let names: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
-            for name in names {
-                let (left, right) = (left.get(name), right.get(name));
-                differing(
-                    left.unwrap_or(&Value::Null),
-                    right.unwrap_or(&Value::Null),
-                    &format!("{place}.{name}"),
-                    told,
-                );
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                differing(left, right, &format!("{place}.{index}"), told);
-            }
-        }
-        _ if recorded != found => told.push(format!("  {place}\n    recorded: {recorded}\n    found:    {found}")),
-        _ => {}
     }
 }

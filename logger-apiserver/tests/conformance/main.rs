@@ -10,6 +10,7 @@
 mod answers;
 mod check;
 mod differences;
+mod differing;
 mod names;
 mod servers;
 mod topic;

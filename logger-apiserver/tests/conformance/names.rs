@@ -58,6 +58,7 @@ impl Names {
         fields.remove("storageVersionHash");
         self.note_generated(fields);
         sort_causes(fields);
+        self.keys(fields);
         let is_list = fields.contains_key("items") || fields.get("type").is_some_and(|type_| type_ == "BOOKMARK");
         // In the order of their names, however they came: items before the metadata of their list.
         let mut order: Vec<String> = fields.keys().cloned().collect();
@@ -70,6 +71,16 @@ impl Names {
                 value.get_mut("metadata").into_iter().for_each(|metadata| self.list_metadata(metadata));
             }
             self.field(&name, value, managed);
+        }
+    }
+
+    /// The keys of owned items tell what they are of, uids among it.
+    fn keys(&mut self, fields: &mut Map<String, Value>) {
+        let keys: Vec<String> = fields.keys().filter(|key| UID.is_match(key)).cloned().collect();
+        for key in keys {
+            if let Some(value) = fields.remove(&key) {
+                fields.insert(self.text(&key), value);
+            }
         }
     }
 
