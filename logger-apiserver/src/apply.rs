@@ -21,12 +21,12 @@ pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Store
     let options = call.patch_options()?;
     // Only the object itself can be made.
     let live = if call.endpoint == Endpoint::Main { state.find(call)? } else { Some(state.existing(call)?) };
-    let applied = body(call)?;
-    let applied = managed_fields::apply(Author::of(call), live.as_deref(), &applied, options.force)?;
+    let wanted = body(call)?;
+    let applied = managed_fields::apply(Author::of(call), live.as_deref(), &wanted, options.force)?;
     check_strictly(call)?;
     let mut object = match (applied.outcome, &live) {
         (None, Some(live)) => Object::clone(live),
-        (outcome, _) => decode::merged(&call.kind, outcome.unwrap_or_default())?,
+        (outcome, _) => decode::merged(&call.kind, outcome.unwrap_or_default(), &wanted)?,
     };
     object.metadata.managed_fields = applied.entries;
     match live {

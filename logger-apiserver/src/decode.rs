@@ -40,14 +40,14 @@ fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
     from_fields(call, fields, call.is_strict(), |why| Refusal::bad_request(unhandled(kind, why)))
 }
 
-/// Makes an object of what an apply came to. Nulls are left to the rules for objects: who applies one means it.
-pub(crate) fn merged(kind: &Kind, outcome: Value) -> Result<Object> {
+/// Makes an object of what an apply of this came to. Nulls are left to the rules for objects: who applies one means it.
+pub(crate) fn merged(kind: &Kind, outcome: Value, applied: &Value) -> Result<Object> {
     let Value::Object(mut fields) = outcome else {
         return complete(kind, Object::default());
     };
     if let Err(why) = read_built_in(kind, &mut fields) {
         let (group, version, kind_name) = (&kind.group, &kind.version, &kind.kind);
-        let object = managed_fields::describe(&Value::Object(fields));
+        let object = managed_fields::describe(applied);
         let to = format!("unable to convert unstructured object to {group}/{version}, Kind={kind_name}");
         let why =
             format!("failed to convert new object ({object}) to proper version: {to}: error decoding from json: {why}");
@@ -94,11 +94,10 @@ fn from_fields(
         object.metadata.managed_fields = None;
     }
     if let Some(schema) = kind.schema() {
-        let unknown_body = value::prune(&mut object.body, schema);
-        // As a struct of Go is read the fields come in order; the metadata of custom objects is read by itself.
-        let (first, last) =
-            if kind.is_custom() { (unknown_metadata, unknown_body) } else { (unknown_body, unknown_metadata) };
-        let unknown = [first, last].concat();
+        let mut unknown = value::prune(&mut object.body, schema);
+        // Of custom objects the metadata is read first, of others all in its order.
+        let place = unknown.partition_point(|path| !kind.is_custom() && path.as_str() < "metadata");
+        unknown.splice(place..place, unknown_metadata);
         if strict && !unknown.is_empty() {
             return Err(refuse(unknown::strict_error(&unknown)));
         }
