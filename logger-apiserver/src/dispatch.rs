@@ -34,7 +34,8 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
-            Some(review) => review.answer(&parts.method, &content_type(parts), &body),
+            Some(_) if target.name.is_some() => Err(Refusal::unknown_resource()),
+            Some(review) => review.answer(target.namespace.as_deref(), &parts.method, &content_type(parts), &body),
             None => resource(state, target, parts, body),
         };
     }
@@ -46,6 +47,7 @@ pub(crate) fn handle(state: &mut State, parts: &Parts, body: Bytes) -> Result<An
         route,
         Route::Root
             | Route::Groups
+            | Route::Group(_)
             | Route::Health { .. }
             | Route::OpenApiV2
             | Route::OpenApiIndex
@@ -71,6 +73,11 @@ fn about_the_server(state: &mut State, route: Route, parts: &Parts) -> Result<An
         Route::OpenApiV2 => return Ok(openapi::v2(state, parts)),
         _ => &state.kinds,
     };
+    let is_of_objects =
+        matches!(route, Route::CoreVersions | Route::Groups | Route::Group(_) | Route::Resources { .. });
+    if is_of_objects && !at_once {
+        accept::negotiate(header(parts, &ACCEPT), &Query::default(), false).map_err(|_| Refusal::not_acceptable())?;
+    }
     Ok(match route {
         Route::Health { endpoint, check } => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());

@@ -8,7 +8,7 @@ use crate::{
     body,
     object::now,
     request::Target,
-    status::{Refusal, Result},
+    status::{FieldError, Refusal, Result},
 };
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -23,8 +23,9 @@ pub(crate) struct Review {
 }
 
 /// By group and plural, as discovery lists them.
-pub(crate) const ALL: [Review; 5] = [
+pub(crate) const ALL: [Review; 6] = [
     Review { group: AUTHENTICATION, kind: "SelfSubjectReview", namespaced: false },
+    Review { group: AUTHENTICATION, kind: "TokenReview", namespaced: false },
     Review { group: AUTHORIZATION, kind: "LocalSubjectAccessReview", namespaced: true },
     Review { group: AUTHORIZATION, kind: "SelfSubjectAccessReview", namespaced: false },
     Review { group: AUTHORIZATION, kind: "SelfSubjectRulesReview", namespaced: false },
@@ -51,11 +52,17 @@ impl Review {
                 && review.plural() == target.plural
                 && review.namespaced == target.namespace.is_some()
         };
-        ALL.iter().find(is).filter(|_| target.name.is_none())
+        ALL.iter().find(is)
     }
 
     /// What is answered to one that is asked for.
-    pub(crate) fn answer(&self, method: &Method, content_type: &str, body: &[u8]) -> Result<Answer> {
+    pub(crate) fn answer(
+        &self,
+        namespace: Option<&str>,
+        method: &Method,
+        content_type: &str,
+        body: &[u8],
+    ) -> Result<Answer> {
         if *method != Method::POST {
             return Err(Refusal::method_not_allowed());
         }
@@ -63,20 +70,68 @@ impl Review {
         body::check_media_type(content_type, false)?;
         let asked = body::fields(content_type, body, &api_version, self.kind);
         let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
+        let spec = asked.get("spec").cloned().unwrap_or_else(|| json!({}));
+        self.check(namespace, &spec)?;
         let mut answer = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });
-        if self.group == AUTHENTICATION {
-            answer["metadata"]["creationTimestamp"] = json!(now());
-        } else {
-            answer["spec"] = asked.get("spec").cloned().unwrap_or_else(|| json!({}));
+        if let Some(namespace) = namespace {
+            answer["metadata"]["namespace"] = json!(namespace);
         }
-        answer["status"] = self.status();
+        answer["status"] = self.status(&spec);
+        match self.kind {
+            "SelfSubjectReview" => answer["metadata"]["creationTimestamp"] = json!(now()),
+            // What was asked is not said again.
+            "SelfSubjectRulesReview" => answer["spec"] = json!({}),
+            _ => answer["spec"] = spec,
+        }
         Ok(Answer::Value(StatusCode::CREATED, answer))
     }
 
-    fn status(&self) -> Value {
+    /// Refuses a question that is none.
+    fn check(&self, namespace: Option<&str>, spec: &Value) -> Result<()> {
+        let is_empty = |field: &str| spec[field].as_str().is_none_or(str::is_empty);
         match self.kind {
-            "SelfSubjectReview" => {
-                json!({ "userInfo": { "username": "admin", "groups": ["system:masters", "system:authenticated"] } })
+            "SelfSubjectReview" => Ok(()),
+            "TokenReview" if is_empty("token") => {
+                Err(Refusal::bad_request("token is required for TokenReview in authentication"))
+            }
+            "SelfSubjectRulesReview" if is_empty("namespace") => Err(Refusal::bad_request("no namespace on request")),
+            "TokenReview" | "SelfSubjectRulesReview" => Ok(()),
+            _ => {
+                let errors = self.errors(namespace, spec);
+                if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_of("", AUTHORIZATION, "", &errors)) }
+            }
+        }
+    }
+
+    /// The rules that a question about access breaks.
+    fn errors(&self, namespace: Option<&str>, spec: &Value) -> Vec<FieldError> {
+        const EXACTLY_ONE: &str = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+        let mut errors = Vec::new();
+        if spec["resourceAttributes"].is_null() && spec["nonResourceAttributes"].is_null() {
+            errors.push(FieldError::invalid("spec.resourceAttributes", "null", EXACTLY_ONE));
+        }
+        let nobody =
+            spec["user"].as_str().is_none_or(str::is_empty) && spec["groups"].as_array().is_none_or(Vec::is_empty);
+        if nobody && !self.kind.starts_with("Self") {
+            let why = "at least one of user or group must be specified";
+            errors.push(FieldError::invalid("spec.user", "\"\"", why));
+        }
+        let asked = spec["resourceAttributes"]["namespace"].as_str().unwrap_or_default();
+        if namespace.is_some_and(|namespace| namespace != asked) && spec["resourceAttributes"].is_object() {
+            let field = "spec.resourceAttributes.namespace";
+            errors.push(FieldError::invalid(field, format!("{asked:?}"), "must match metadata.namespace"));
+        }
+        errors
+    }
+
+    fn status(&self, spec: &Value) -> Value {
+        let user = json!({ "username": "admin", "groups": ["system:masters", "system:authenticated"] });
+        match self.kind {
+            "SelfSubjectReview" => json!({ "userInfo": user }),
+            "TokenReview" => {
+                let audiences = spec.get("audiences").filter(|audiences| audiences.is_array()).cloned();
+                let audiences = audiences.unwrap_or_else(|| json!(["https://kubernetes.default.svc"]));
+                json!({ "authenticated": true, "user": user, "audiences": audiences })
             }
             "SelfSubjectRulesReview" => json!({
                 "resourceRules": [{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }],

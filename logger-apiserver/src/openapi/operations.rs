@@ -18,13 +18,15 @@ pub(super) fn of(kind: &Kind) -> Map<String, Value> {
     let one = format!("{collection}/{{name}}");
     let whole = Operations {
         kind,
+        scope: if kind.namespaced { "Namespaced" } else { "" },
         path: "",
         type_: schemas::group_version_kind(kind, &kind.kind),
         schema: schemas::name(kind),
     };
     let mut paths = Map::new();
     if kind.namespaced {
-        paths.insert(everywhere, json!({ "get": whole.list() }));
+        let all = Operations { scope: "", path: "ForAllNamespaces", ..whole.clone() };
+        paths.insert(everywhere, json!({ "get": all.list() }));
     }
     paths.insert(collection, whole.of_collection());
     paths.insert(one.clone(), whole.of_one());
@@ -32,9 +34,13 @@ pub(super) fn of(kind: &Kind) -> Map<String, Value> {
         paths.insert(format!("{one}/status"), Operations { path: "Status", ..whole.clone() }.of_part());
     }
     if kind.scale.is_some() {
-        let type_ = json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" });
+        // The real server names the custom kind itself here.
+        let type_ = match kind.is_custom() {
+            true => whole.type_.clone(),
+            false => json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }),
+        };
         let schema = "io.k8s.api.autoscaling.v1.Scale".to_owned();
-        paths.insert(format!("{one}/scale"), Operations { kind, path: "Scale", type_, schema }.of_part());
+        paths.insert(format!("{one}/scale"), Operations { path: "Scale", type_, schema, ..whole }.of_part());
     }
     paths
 }
@@ -43,8 +49,10 @@ pub(super) fn of(kind: &Kind) -> Map<String, Value> {
 #[derive(Clone)]
 struct Operations<'a> {
     kind: &'a Kind,
+    /// What is before the kind in ids of operations: whether it is of a namespace.
+    scope: &'static str,
     /// The endpoint, as ids of operations end; empty is the kind itself.
-    path: &'a str,
+    path: &'static str,
     type_: Value,
     schema: String,
 }
@@ -54,7 +62,7 @@ impl Operations<'_> {
         json!({
             "get": self.list(),
             "post": self.write("post", "create", &[JSON]),
-            "delete": self.operation("deletecollection", "deleteCollection", "io.k8s.apimachinery.pkg.apis.meta.v1.Status"),
+            "delete": self.operation("deletecollection", "delete", "io.k8s.apimachinery.pkg.apis.meta.v1.Status"),
             "parameters": self.path_parameters(false),
         })
     }
@@ -104,9 +112,13 @@ impl Operations<'_> {
 
     fn operation(&self, action: &str, verb: &str, answer: &str) -> Value {
         let kind = self.kind;
+        let collection = if action == "deletecollection" { "Collection" } else { "" };
         json!({
             "description": format!("{verb} {}", kind.kind),
-            "operationId": format!("{verb}{}{}{}{}", camel(&kind.group), camel(&kind.version), kind.kind, self.path),
+            "operationId": format!(
+                "{verb}{}{}{collection}{}{}{}",
+                camel(&kind.group), camel(&kind.version), self.scope, kind.kind, self.path,
+            ),
             "responses": {
                 "200": { "description": "OK", "content": { JSON: { "schema": schemas::reference(answer) } } },
             },

@@ -17,6 +17,7 @@ use crate::{
 };
 
 const COMPONENTS: &str = "#/components/schemas/";
+const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
 /// What every document has.
@@ -91,6 +92,7 @@ fn custom(state: &State, kind: &Kind) -> Value {
         version.pointer("/schema/openAPIV3Schema").cloned()
     });
     let mut schema = written.filter(Value::is_object).unwrap_or_else(|| json!({ "type": "object" }));
+    say_what_int_or_string_is(&mut schema);
     if !schema["properties"].is_object() {
         schema["properties"] = json!({});
     }
@@ -98,6 +100,21 @@ fn custom(state: &State, kind: &Kind) -> Value {
         schema["properties"][field] = of_every_object(field);
     }
     schema
+}
+
+/// Version 3 of OpenAPI can say what is a number or a text: the real server does.
+fn say_what_int_or_string_is(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(say_what_int_or_string_is),
+        Value::Object(fields) => {
+            if fields.get("x-kubernetes-int-or-string") == Some(&json!(true)) && !fields.contains_key("anyOf") {
+                fields.insert("anyOf".to_owned(), json!([{ "type": "integer" }, { "type": "string" }]));
+            }
+            let below = fields.iter_mut().filter(|(name, _)| !matches!(name.as_str(), "default" | "enum" | "example"));
+            below.for_each(|(_, below)| say_what_int_or_string_is(below));
+        }
+        _ => {}
+    }
 }
 
 /// The schema of a field that every object has.
@@ -114,21 +131,16 @@ fn list(kind: &Kind, name: &str) -> Value {
         "properties": {
             "apiVersion": of_every_object("apiVersion"),
             "kind": of_every_object("kind"),
-            "metadata": { "description": "Standard list metadata.", "allOf": [reference(LIST_META)] },
-            "items": { "type": "array", "description": format!("List of {}.", kind.plural), "items": reference(name) },
+            "metadata": { "description": format!("Standard list metadata. More info: {CONVENTIONS}#types-kinds"), "allOf": [reference(LIST_META)] },
+            "items": { "type": "array", "description": format!("List of {}. More info: {CONVENTIONS}", kind.plural), "items": reference(name) },
         },
         "x-kubernetes-group-version-kind": [group_version_kind(kind, &kind.list_kind)],
     })
 }
 
-/// Says which kind a schema is of. What Go leaves out where it is empty nobody has to write, whatever the Rust type says.
+/// Says which kind a schema is of.
 fn add_type(schemas: &mut Map<String, Value>, name: &str, type_: &Value) {
-    let Some(schema) = schemas.get_mut(name) else { return };
-    schema["x-kubernetes-group-version-kind"] = json!([type_]);
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|field| field != "metadata");
-        if required.is_empty() {
-            schema.as_object_mut().map(|schema| schema.remove("required"));
-        }
+    if let Some(schema) = schemas.get_mut(name) {
+        schema["x-kubernetes-group-version-kind"] = json!([type_]);
     }
 }

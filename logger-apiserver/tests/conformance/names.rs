@@ -190,9 +190,15 @@ fn sort_causes(status: &mut Map<String, Value>) {
     }
 }
 
-/// The value at a place: names and indexes between dots; `items[name=a]` is the item that has that.
+/// The value at a place: names and indexes between dots; `items[name=a]` is the item that has that, and `"a.b"` a name with a dot.
 pub(crate) fn at<'a>(value: &'a Value, place: &str) -> Option<&'a Value> {
-    place.split('.').try_fold(value, |value, part| {
+    let mut is_quoted = false;
+    let parts = place.split(|c| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    });
+    let mut parts = parts.map(|part| part.trim_matches('"'));
+    parts.try_fold(value, |value, part| {
         let (name, choice) = part.split_once('[').map_or((part, None), |(name, choice)| (name, Some(choice)));
         let value = match (name, value) {
             ("", value) => Some(value),
