@@ -86,7 +86,7 @@ impl State {
     /// The object a call is about, if it is there.
     pub(crate) fn find(&self, call: &Call) -> Result<Option<Stored>> {
         let namespace = call.namespace.as_deref().unwrap_or_default();
-        let stored = self.store.get(&call.kind.resource(), namespace, call.name());
+        let stored = self.store.get(&call.kind.place(), namespace, call.name());
         stored.map(|stored| call.kind.read(&stored)).transpose()
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn remove_or_mark(
             Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
             Fate::Stays(mut ending) => {
                 kind.write(&mut ending)?;
-                Deleted::Ending(kind.read(&state.store.put(&kind.resource(), &ending))?)
+                Deleted::Ending(kind.read(&state.store.put(&kind.place(), &ending))?)
             }
         },
     })
@@ -101,7 +101,7 @@ pub(crate) fn remove_or_mark(
 /// Takes an object out, after what its end says of it is told.
 fn remove(state: &mut State, kind: &Kind, object: &Object, ending: &Object) -> Stored {
     if ending != object {
-        state.store.put(&kind.resource(), ending);
+        state.store.put(&kind.place(), ending);
     }
     write::remove(state, kind, ending);
     Arc::new(ending.at(state.store.version()))

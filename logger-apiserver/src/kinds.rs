@@ -281,7 +281,7 @@ impl Kind {
 
     /// A stored object as it is read in this version.
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
-        self.versions().map_or_else(|| Ok(stored.clone()), |versions| versions.read(stored, &self.version))
+        self.versions().map_or_else(|| Ok(self.seen(stored)), |versions| versions.read(stored, &self.version))
     }
 
     /// Makes an object what is stored of it: `5.0` is written as 5, and of a built-in kind what was taken away since it came
@@ -292,6 +292,7 @@ impl Kind {
         }
         object.body.values_mut().for_each(decode::whole_numbers);
         self.default(&mut object.body);
+        self.keep(object);
         Ok(())
     }
 }

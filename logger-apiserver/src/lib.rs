@@ -91,6 +91,7 @@ mod delete;
 mod discovery;
 mod dispatch;
 mod document;
+mod events;
 pub mod fake;
 mod faults;
 mod go_value;

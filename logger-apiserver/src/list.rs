@@ -48,7 +48,7 @@ pub(crate) fn list(state: &State, call: &Call) -> Result<Page> {
     };
     let version = known_version(state, &at, asked, token.as_ref())?;
     let from = token.map(|token| token.key(call)).unwrap_or_default();
-    let resource = call.kind.resource();
+    let resource = call.kind.place();
     let range = Range { from: &from, ..Range::of(&resource, call.namespace.as_deref()) };
     // From a cache, as version 0 allows, come no pages.
     let limit = limit.filter(|_| asked != Some(0));

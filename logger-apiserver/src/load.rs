@@ -64,7 +64,7 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
     if kind.namespaced {
         make_namespace(state, object.namespace())?;
     }
-    if state.store.get(&kind.resource(), object.namespace(), object.name()).is_some() {
+    if state.store.get(&kind.place(), object.namespace(), object.name()).is_some() {
         return Err(Refusal::already_exists(kind, object.name()));
     }
     let given = std::mem::take(&mut object.metadata.managed_fields);
@@ -76,7 +76,7 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
     initialise(kind, &mut object);
     write::rules::check(&call, &object, None)?;
     kind.write(&mut object)?;
-    Ok(state.store.put(&kind.resource(), &object))
+    Ok(state.store.put(&kind.place(), &object))
 }
 
 /// What a new object gets, where it does not say it itself.

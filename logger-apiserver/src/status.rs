@@ -166,7 +166,7 @@ impl Refusal {
 
     /// An object that breaks rules of its kind; `errors` is not empty.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
-        Self::invalid_of(&kind.kind, &kind.group, name, errors)
+        Self::invalid_of(&kind.kind, kind.group_of_rules(), name, errors)
     }
 
     /// As [`invalid`](Self::invalid), for a kind that was named by the request or is none of the served ones.

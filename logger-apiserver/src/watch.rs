@@ -47,7 +47,7 @@ pub(crate) struct Watch {
     pub(crate) encoding: Encoding,
     /// The first table told the columns.
     has_headers: bool,
-    /// `plural.group`, as events name it.
+    /// Where its objects are, as events name it.
     resource: String,
     namespace: Option<String>,
     selector: Selector,
@@ -73,7 +73,7 @@ impl Watch {
             form: call.form,
             encoding: call.encoding,
             has_headers: false,
-            resource: call.kind.resource(),
+            resource: call.kind.place(),
             namespace: call.namespace.clone(),
             selector: Selector::from_query(&call.query, &call.kind)?,
             since: current,

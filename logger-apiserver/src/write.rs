@@ -54,7 +54,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     if version.is_some() {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
-    if let Some(there) = state.store.get(&kind.resource(), object.namespace(), object.name()) {
+    if let Some(there) = state.store.get(&kind.place(), object.namespace(), object.name()) {
         let generated = !name_given || object.metadata.generate_name.is_some();
         let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists }(kind, object.name());
         return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
@@ -108,7 +108,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     services::allocate(state, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
-    if state.store.get(&kind.resource(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
+    if state.store.get(&kind.place(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
         return Ok(old.clone());
     }
     let stored = if dry_run { Arc::new(written) } else { settle(state, kind, &written) };
@@ -127,7 +127,7 @@ pub(crate) fn settle(state: &mut State, kind: &Kind, object: &Object) -> Stored 
 
 /// Stores an object, and lets a definition take effect.
 fn commit(state: &mut State, kind: &Kind, object: &Object) -> Stored {
-    let stored = state.store.put(&kind.resource(), object);
+    let stored = state.store.put(&kind.place(), object);
     if kind.is_definition() {
         definition::follow(state, &stored);
     }
@@ -137,7 +137,7 @@ fn commit(state: &mut State, kind: &Kind, object: &Object) -> Stored {
 /// Takes an object out, with what hangs on it.
 pub(crate) fn remove(state: &mut State, kind: &Kind, object: &Object) {
     let resource = kind.resource();
-    state.store.remove(&resource, object.namespace(), object.name());
+    state.store.remove(&kind.place(), object.namespace(), object.name());
     match kind.family {
         Family::Custom { .. } => definition::finish(state, &resource),
         Family::Definition => definition::withdraw(state, object),
@@ -165,7 +165,7 @@ fn give_name(state: &State, kind: &Kind, object: &mut Object) {
     let (None, Some(prefix)) = (&object.metadata.name, &object.metadata.generate_name) else {
         return;
     };
-    let is_free = |name: &String| state.store.get(&kind.resource(), object.namespace(), name).is_none();
+    let is_free = |name: &String| state.store.get(&kind.place(), object.namespace(), name).is_none();
     let generated = (0..NAME_TRIES).map(|_| metadata::generate_name(prefix)).find(is_free);
     object.metadata.name = Some(generated.unwrap_or_else(|| metadata::generate_name(prefix)));
 }

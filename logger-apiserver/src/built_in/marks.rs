@@ -253,6 +253,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("events.v1.Event", "deprecatedFirstTimestamp", Zero("null")),
     ("events.v1.Event", "deprecatedLastTimestamp", Zero("null")),
     ("events.v1.Event", "deprecatedSource", STRUCT),
+    ("events.v1.Event", "eventTime", Zero("null")),
     ("events.v1.Event", "regarding", STRUCT),
     ("networking.v1.HTTPIngressPath", "backend", STRUCT),
     ("networking.v1.Ingress", "spec", STRUCT),

@@ -46,8 +46,12 @@ pub(super) fn empty(state: &mut State, name: &str) {
 
 /// All there is in a namespace, each once, kind by kind.
 fn contents(state: &State, name: &str) -> Vec<(Arc<Kind>, Stored)> {
-    let kinds: BTreeMap<String, &Arc<Kind>> =
-        state.kinds.iter().filter(|kind| kind.namespaced).map(|kind| (kind.resource(), kind)).collect();
+    let kinds: BTreeMap<String, &Arc<Kind>> = state
+        .kinds
+        .iter()
+        .filter(|kind| kind.namespaced && kind.place() == kind.resource())
+        .map(|kind| (kind.resource(), kind))
+        .collect();
     let objects = |(resource, kind): (String, &Arc<Kind>)| {
         let kind = Arc::clone(kind);
         state.store.list(&resource, Some(name)).into_iter().map(move |object| (kind.clone(), object))

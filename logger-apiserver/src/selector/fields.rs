@@ -28,6 +28,7 @@ impl Term {
         let found = match &self.field {
             Field::Name => object.name().to_owned(),
             Field::Namespace => object.namespace().to_owned(),
+            Field::Other(path) if path == "source" => source(object),
             Field::Other(path) => text(path, object.field(path)),
         };
         (found == self.value) != self.negated
@@ -43,6 +44,12 @@ fn text(path: &str, value: Option<&Value>) -> String {
         ("status.successful", _) => "0".to_owned(),
         _ => String::new(),
     }
+}
+
+/// Who tells of an event: as it was said before there was a controller, or the controller.
+fn source(event: &Object) -> String {
+    let told = ["source.component", "reportingComponent"].iter().filter_map(|path| event.field(path)?.as_str());
+    told.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// Reads a field selector for a kind, or says what is wrong with it.

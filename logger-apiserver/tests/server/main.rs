@@ -7,6 +7,7 @@ mod built_in;
 mod collects;
 mod definitions;
 mod deletes;
+mod events;
 mod fakes;
 mod http_rules;
 mod pages;

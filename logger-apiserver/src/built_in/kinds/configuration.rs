@@ -16,18 +16,23 @@ pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>)
         .short_names(&["cm"])
         .obeys(&[rules::config_map]),
-    BuiltIn::new(CORE, "Event", "events", Form::of::<Event>).short_names(&["ev"]).made_by_updates().selectable(&[
-        "involvedObject.apiVersion",
-        "involvedObject.fieldPath",
-        "involvedObject.kind",
-        "involvedObject.name",
-        "involvedObject.namespace",
-        "involvedObject.resourceVersion",
-        "involvedObject.uid",
-        "reason",
-        "reportingComponent",
-        "type",
-    ]),
+    BuiltIn::new(CORE, "Event", "events", Form::of::<Event>)
+        .short_names(&["ev"])
+        .made_by_updates()
+        .selectable(&[
+            "involvedObject.apiVersion",
+            "involvedObject.fieldPath",
+            "involvedObject.kind",
+            "involvedObject.name",
+            "involvedObject.namespace",
+            "involvedObject.resourceVersion",
+            "involvedObject.uid",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ])
+        .obeys(&[rules::event]),
     BuiltIn::new(CORE, "LimitRange", "limitranges", Form::of::<LimitRange>)
         .short_names(&["limits"])
         .made_by_updates()
@@ -62,7 +67,8 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "regarding.uid",
             "reportingController",
             "type",
-        ]),
+        ])
+        .obeys(&[rules::new_event]),
     BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
         .cluster()
         .naming(Naming::PathSegment)
