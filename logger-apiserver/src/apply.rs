@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Map, Value};
-use serde_saphyr::options::DuplicateKeyPolicy;
 
 use crate::{
     call::{Call, Endpoint, State},
@@ -13,6 +12,7 @@ use crate::{
     object::{Object, Stored},
     patch::type_name,
     status::{Refusal, Result},
+    twice::{self, Read},
     write,
 };
 
@@ -53,7 +53,11 @@ pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Store
 
 /// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
 pub(crate) fn body(call: &Call) -> Result<Value> {
-    match yaml(&call.body, DuplicateKeyPolicy::LastWins) {
+    let read = yaml(&call.body).map(|read| {
+        call.mistakes.replace(read.mistakes);
+        read.value
+    });
+    match read {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
         Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => {
@@ -69,23 +73,22 @@ pub(crate) fn body(call: &Call) -> Result<Value> {
 
 /// A field that is given twice is a mistake to those who want to know; otherwise the last counts.
 pub(crate) fn check_strictly(call: &Call) -> Result<()> {
-    if !call.is_strict() {
-        return Ok(());
+    let mistakes = call.mistakes.take();
+    if let Some(why) = mistakes.first().filter(|_| call.is_strict()) {
+        let why = format!("error strict decoding YAML: error converting YAML to JSON: {why}");
+        return Err(Refusal::bad_request(why));
     }
-    let twice = |why| format!("error strict decoding YAML: error converting YAML to JSON: {why}");
-    yaml(&call.body, DuplicateKeyPolicy::Error).map(drop).map_err(|why| Refusal::bad_request(twice(why)))
+    call.warn(&mistakes);
+    Ok(())
 }
 
 /// The first document, as the YAML 1.1 that Go reads.
-fn yaml(body: &[u8], duplicate_keys: DuplicateKeyPolicy) -> Result<Value, String> {
-    let mut body = body;
+fn yaml(body: &[u8]) -> Result<Read, String> {
     let mut options = serde_saphyr::Options::default();
-    options.duplicate_keys = duplicate_keys;
     options.legacy_octal_numbers = true;
-    let mut documents = serde_saphyr::read_with_options::<_, Value>(&mut body, options);
-    let mut value = documents.next().transpose().map_err(|error| error.to_string())?.unwrap_or_default();
-    decode::whole_numbers(&mut value);
-    Ok(value)
+    let mut read = twice::yaml(body, options).map_err(|error| error.to_string())?;
+    decode::whole_numbers(&mut read.value);
+    Ok(read)
 }
 
 /// Who names a uid means an object that is there.

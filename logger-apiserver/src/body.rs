@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
+use serde_saphyr::Options;
 
 use crate::{
     patch::type_name,
     protobuf::{self, Envelope},
     status::{MEDIA_TYPES, Refusal, Result},
+    twice,
 };
 
 const JSON: &str = "application/json";
@@ -42,25 +44,29 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
     }
 }
 
+/// The fields of an object, and what is wrong with their text.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    pub(crate) fields: Map<String, Value>,
+    /// As strict readers are told.
+    pub(crate) mistakes: Vec<String>,
+}
+
 /// Reads the fields of an object. What it does not say of its type is to be this; what it is of another type is for the caller
 /// to refuse.
-pub(crate) fn fields(
-    content_type: &str,
-    body: &[u8],
-    api_version: &str,
-    kind: &str,
-) -> Result<Map<String, Value>, Mistake> {
-    match content_type {
+pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &str) -> Result<Fields, Mistake> {
+    let read = match content_type {
         protobuf::MEDIA_TYPE => {
             let envelope = Envelope::open(body).map_err(Mistake::Unrecognized)?;
-            envelope.fields(api_version, kind).map_err(Mistake::Unreadable)
+            let fields = envelope.fields(api_version, kind).map_err(Mistake::Unreadable)?;
+            return Ok(Fields { fields, mistakes: Vec::new() });
         }
-        YAML => serde_saphyr::from_slice(body).map_err(|error| unparsable(error.to_string())),
-        _ => match serde_json::from_slice(body) {
-            Ok(Value::Object(fields)) => Ok(fields),
-            Ok(other) => Err(unparsable(not_an_object(&other))),
-            Err(error) => Err(unparsable(in_words_of_go(&error))),
-        },
+        YAML => twice::yaml(body, Options::default()).map_err(unparsable)?,
+        _ => twice::json(body).map_err(|error| unparsable(in_words_of_go(&error)))?,
+    };
+    match read.value {
+        Value::Object(fields) => Ok(Fields { fields, mistakes: read.mistakes }),
+        other => Err(unparsable(not_an_object(&other))),
     }
 }
 

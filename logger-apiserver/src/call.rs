@@ -17,6 +17,7 @@ use crate::{
     scale,
     status::{FieldError, Refusal, Result},
     store::{Event, Store},
+    twice,
 };
 
 /// The longest name of a manager, in bytes.
@@ -123,6 +124,8 @@ pub(crate) struct Call {
     pub(crate) form: Form,
     /// How it wants them written.
     pub(crate) encoding: Encoding,
+    /// What is wrong with the text of the body: fields that are given twice. Strict readers are told.
+    pub(crate) mistakes: RefCell<Vec<String>>,
     /// What the client is to be told beside the answer.
     pub(crate) warnings: RefCell<Vec<String>>,
 }
@@ -138,10 +141,11 @@ impl Call {
         self.query.get("fieldValidation") == Some("Strict")
     }
 
-    /// Tells the client of fields that are not kept, unless it does not want to know.
-    pub(crate) fn warn_of_unknown(&self, unknown: &[String]) {
+    /// Tells the client of what is wrong with the body and let pass, unless it does not want to know.
+    pub(crate) fn warn(&self, mistakes: &[String]) {
         if self.query.get("fieldValidation") != Some("Ignore") {
-            self.warnings.borrow_mut().extend(unknown.iter().map(|path| format!("unknown field {path:?}")));
+            let each = mistakes.iter().flat_map(|mistake| twice::each(mistake));
+            self.warnings.borrow_mut().extend(each.map(str::to_owned));
         }
     }
 

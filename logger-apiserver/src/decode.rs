@@ -28,7 +28,8 @@ pub(crate) fn object(call: &Call) -> Result<Object> {
         Mistake::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &call.body),
         Mistake::Unreadable(why) => Refusal::bad_request(unhandled(kind, why)),
     })?;
-    of_type(call, fields)
+    call.mistakes.replace(fields.mistakes);
+    of_type(call, fields.fields)
 }
 
 /// Makes an object of fields that should be one of the kind.
@@ -93,17 +94,19 @@ fn from_fields(
     if kind.is_custom() && object.metadata.managed_fields.as_ref().is_some_and(Vec::is_empty) {
         object.metadata.managed_fields = None;
     }
+    let mut mistakes = call.mistakes.take();
     if let Some(schema) = kind.schema() {
         let mut unknown = value::prune(&mut object.body, schema);
         // Of custom objects the metadata is read first, of others all in its order.
         let place = unknown.partition_point(|path| !kind.is_custom() && path.as_str() < "metadata");
         unknown.splice(place..place, unknown_metadata);
-        if strict && !unknown.is_empty() {
-            return Err(refuse(unknown::strict_error(&unknown)));
-        }
-        call.warn_of_unknown(&unknown);
+        mistakes.extend(unknown.iter().map(unknown::told));
         value::drop_nulls(&mut object.body, schema);
     }
+    if strict && !mistakes.is_empty() {
+        return Err(refuse(unknown::strict_error(&mistakes)));
+    }
+    call.warn(&mistakes);
     complete(kind, object)
 }
 

@@ -120,8 +120,8 @@ fn options(call: &Call) -> Result<DeleteOptions> {
 fn from_body(call: &Call) -> Result<DeleteOptions> {
     let fields = body::fields(&call.content_type, &call.body, "v1", "DeleteOptions");
     let fields = fields.map_err(|mistake| Refusal::bad_request(mistake.into_text()))?;
-    let options: DeleteOptions =
-        serde_json::from_value(Value::Object(fields)).map_err(|error| Refusal::bad_request(error.to_string()))?;
+    let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
+        .map_err(|error| Refusal::bad_request(error.to_string()))?;
     let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
         return Ok(options);
     };

@@ -126,6 +126,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         query,
         content_type: content_type(parts),
         body,
+        mistakes: RefCell::default(),
         warnings: RefCell::new(warnings),
     };
     let outcome = perform(state, &parts.method, &call);

@@ -121,6 +121,7 @@ fn call(state: &State, object: Value) -> Result<Call> {
         body: Bytes::from(object.to_string()),
         form: Form::Whole,
         encoding: Encoding::Json,
+        mistakes: RefCell::default(),
         warnings: RefCell::default(),
     })
 }

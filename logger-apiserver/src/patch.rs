@@ -10,6 +10,7 @@ use crate::{
     kinds::Kind,
     status::{Refusal, Result},
     strategic,
+    twice::{self, Read},
 };
 
 pub(crate) use shown::shown;
@@ -18,8 +19,8 @@ const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+jso
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 /// Applies a patch of the given media type to an object's JSON form. The kind says how a strategic one is merged; without it
-/// lists are replaced.
-pub(crate) fn apply(content_type: &str, patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<()> {
+/// lists are replaced. Returns what strict readers are told of the patch.
+pub(crate) fn apply(content_type: &str, patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<Vec<String>> {
     match content_type {
         STRATEGIC => strategic_patch(patch, kind, object),
         "application/json-patch+json" => json_patch(patch, object),
@@ -38,8 +39,10 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
     }
 }
 
-fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
-    let operations = decode(patch)?;
+fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
+    let Read { value: operations, mut mistakes } = decode(patch)?;
+    mistakes.extend(unknown_fields(&operations));
+    mistakes.iter_mut().for_each(|mistake| mistake.insert_str(0, "json patch "));
     if !operations.is_array() {
         let found = type_name(&operations);
         return Err(undecodable(format!(
@@ -53,7 +56,20 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<()> {
         }
         let operation = lenient(operation, object);
         json_patch::patch(object, &[operation]).map_err(|_| Refusal::unprocessable())
-    })
+    })?;
+    Ok(mistakes)
+}
+
+/// The fields of operations that are none.
+fn unknown_fields(operations: &Value) -> Vec<String> {
+    const KNOWN: [&str; 4] = ["op", "path", "from", "value"];
+    let operations = operations.as_array().into_iter().flatten().enumerate();
+    let unknown = operations.flat_map(|(index, operation)| {
+        let names = operation.as_object().into_iter().flatten().map(|(name, _)| name);
+        let unknown = names.filter(|name| !KNOWN.contains(&name.as_str()));
+        unknown.map(move |name| format!("unknown field {:?}", format!("[{index}].{name}")))
+    });
+    unknown.collect()
 }
 
 /// To the real server a field that is not there is null, if what it would be in is there: so one tests that it is not.
@@ -83,8 +99,8 @@ fn in_map(object: &Value, path: &str) -> bool {
     parent.is_some_and(Value::is_object)
 }
 
-fn merge_patch(patch: &[u8], object: &mut Value) -> Result<()> {
-    let changes = decode(patch)?;
+fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
+    let Read { value: changes, mistakes } = decode(patch)?;
     if !changes.is_object() {
         let found = type_name(&changes);
         return Err(undecodable(format!(
@@ -92,11 +108,12 @@ fn merge_patch(patch: &[u8], object: &mut Value) -> Result<()> {
         )));
     }
     json_patch::merge(object, &changes);
-    Ok(())
+    Ok(mistakes)
 }
 
-fn strategic_patch(patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<()> {
-    let changes = serde_json::from_slice(patch).map_err(|error| Refusal::bad_request(in_words_of_go(&error)))?;
+fn strategic_patch(patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Result<Vec<String>> {
+    let read = twice::json(patch).map_err(|error| Refusal::bad_request(in_words_of_go(&error)))?;
+    let Read { value: changes, mistakes } = read;
     let Value::Object(changes) = changes else {
         let found = type_name(&changes);
         let into = "Go value of type map[string]interface {}";
@@ -105,11 +122,11 @@ fn strategic_patch(patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Res
     if let Value::Object(fields) = object {
         *fields = strategic::apply(kind, changes, std::mem::take(fields))?;
     }
-    Ok(())
+    Ok(mistakes)
 }
 
-fn decode(patch: &[u8]) -> Result<Value> {
-    serde_json::from_slice(patch).map_err(undecodable)
+fn decode(patch: &[u8]) -> Result<Read> {
+    twice::json(patch).map_err(undecodable)
 }
 
 fn undecodable(why: impl std::fmt::Display) -> Refusal {

@@ -83,10 +83,11 @@ fn read(call: &Call, request: Request) -> Result<Value> {
         Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {kind}: {why}"))
     };
     let fields = body::fields(&call.content_type, &call.body, &group_version(group, version), kind);
-    let body = fields.map_err(|mistake| match mistake {
+    let fields = fields.map_err(|mistake| match mistake {
         Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &call.body),
         Mistake::Unreadable(why) => refuse(kind, version, why),
     })?;
+    let body = fields.fields;
     let said = |field: &str, own: String| match body.get(field).and_then(Value::as_str) {
         None | Some("") => own,
         Some(said) => said.to_owned(),

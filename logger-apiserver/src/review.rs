@@ -70,7 +70,7 @@ impl Review {
         body::check_media_type(content_type, false)?;
         let asked = body::fields(content_type, body, &api_version, self.kind);
         let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
-        let spec = asked.get("spec").cloned().unwrap_or_else(|| json!({}));
+        let spec = asked.fields.get("spec").cloned().unwrap_or_else(|| json!({}));
         self.check(namespace, &spec)?;
         let mut answer = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });
         if let Some(namespace) = namespace {

@@ -72,10 +72,8 @@ pub(crate) fn patch(state: &mut State, call: &Call, paths: &Paths) -> Result<Sca
     let scale = settable(call, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
-    patch::apply(&call.content_type, &call.body, None, &mut outcome)?;
-    let unknown = unknown_fields(&outcome);
+    call.mistakes.replace(patch::apply(&call.content_type, &call.body, None, &mut outcome)?);
     let mut wanted = patched(call, outcome)?;
-    call.warn_of_unknown(&unknown);
     write::place(&mut wanted.object, call)?;
     write::check_name(&wanted.object, call)?;
     let entries = managed_fields::track_scale(Author::of(call), &old, before, wanted.replicas);
@@ -94,7 +92,7 @@ pub(crate) fn apply(state: &mut State, call: &Call, paths: &Paths) -> Result<Sca
     apply::check_strictly(call)?;
     let wanted = match outcome {
         None => Wanted { object: Object::default(), replicas, entries },
-        Some(outcome) => Wanted { entries, ..read(outcome, false).map_err(Refusal::internal)? },
+        Some(outcome) => Wanted { entries, ..read(outcome, None).map_err(Refusal::internal)? },
     };
     store(state, call, paths, wanted, &old, options.dry_run)
 }
@@ -158,36 +156,37 @@ fn from_body(call: &Call) -> Result<Wanted> {
         None => Refusal::bad_request(UNREADABLE),
     };
     let scale = body::fields(&call.content_type, &call.body, API_VERSION, KIND);
-    let scale = Value::Object(scale.map_err(|mistake| unreadable(mistake.into_text()))?);
-    let unknown = unknown_fields(&scale);
-    let wanted = read(scale, call.is_strict()).map_err(unreadable)?;
-    call.warn_of_unknown(&unknown);
-    Ok(wanted)
+    let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
+    call.mistakes.replace(scale.mistakes);
+    read(Value::Object(scale.fields), Some(call)).map_err(unreadable)
 }
 
 fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
     let text = outcome.to_string();
-    read(outcome, call.is_strict()).map_err(|why| {
+    read(outcome, Some(call)).map_err(|why| {
         // A patch is not its object's fault, so no object is named.
         let error = FieldError::invalid("patch", format!("{text:?}"), why);
         Refusal::invalid_of("", "", "", &[error])
     })
 }
 
-/// Reads a Scale, or says as Go does why it is none.
-fn read(scale: Value, strict: bool) -> Result<Wanted, String> {
+/// Reads a Scale, or says as Go does why it is none. Whose call it is is told of its mistakes.
+fn read(scale: Value, call: Option<&Call>) -> Result<Wanted, String> {
     check_type(&scale)?;
     FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
-    let unknown = unknown_fields(&scale);
-    if strict && !unknown.is_empty() {
-        let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-        return Err(format!("strict decoding error: {}", unknown.join(", ")));
+    let mut mistakes = call.map(|call| call.mistakes.take()).unwrap_or_default();
+    mistakes.extend(unknown_fields(&scale).iter().map(unknown::told));
+    if call.is_some_and(Call::is_strict) && !mistakes.is_empty() {
+        return Err(unknown::strict_error(&mistakes));
     }
     let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
     let Value::Object(fields) = scale else {
         return Err(format!("{} in place of an object", patch::type_name(&scale)));
     };
     let object = Object::from_json(fields).map_err(|error| error.to_string())?;
+    if let Some(call) = call {
+        call.warn(&mistakes);
+    }
     Ok(Wanted { object, replicas, entries: None })
 }
 

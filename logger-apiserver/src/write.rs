@@ -90,7 +90,7 @@ pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
     let options = call.patch_options()?;
     let old = state.existing(call)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
-    patch::apply(&call.content_type, &call.body, Some(kind), &mut outcome)?;
+    call.mistakes.replace(patch::apply(&call.content_type, &call.body, Some(kind), &mut outcome)?);
     let mut object = decode::patched(call, outcome)?;
     place(&mut object, call)?;
     check_name(&object, call)?;

@@ -8,10 +8,14 @@ use crate::{
     status::{Refusal, Result},
 };
 
-/// What is said to who wants to have none.
-pub(super) fn strict_error(unknown: &[String]) -> String {
-    let unknown: Vec<String> = unknown.iter().map(|path| format!("unknown field {path:?}")).collect();
-    format!("strict decoding error: {}", unknown.join(", "))
+/// What is said of one.
+pub(crate) fn told(path: &String) -> String {
+    format!("unknown field {path:?}")
+}
+
+/// What is said to who wants to have no mistakes.
+pub(crate) fn strict_error(mistakes: &[String]) -> String {
+    format!("strict decoding error: {}", mistakes.join(", "))
 }
 
 /// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
@@ -26,14 +30,16 @@ pub(super) fn check_other_version(call: &Call, fields: &Map<String, Value>) -> R
     }
     let mut unknown = of_metadata(fields);
     unknown.extend(versions.unknown(version, fields));
-    if call.is_strict() && !unknown.is_empty() {
+    let mut mistakes = call.mistakes.take();
+    mistakes.extend(unknown.iter().map(told));
+    if call.is_strict() && !mistakes.is_empty() {
         let name = &kind.kind;
-        let why = strict_error(&unknown);
+        let why = strict_error(&mistakes);
         return Err(Refusal::bad_request(format!(
             "{name} in version {version:?} cannot be handled as a {name}: {why}"
         )));
     }
-    call.warn_of_unknown(&unknown);
+    call.warn(&mistakes);
     Ok(())
 }
 
