@@ -3,7 +3,7 @@
 mod patched;
 pub(crate) mod unknown;
 
-use logger_crd::value;
+use logger_crd::value::{self, Unreadable};
 use serde_json::{Map, Number, Value};
 
 use crate::{
@@ -100,8 +100,12 @@ fn from_fields(
         // Of custom objects the metadata is read first, of others all in its order.
         let place = unknown.partition_point(|path| !kind.is_custom() && path.as_str() < "metadata");
         unknown.splice(place..place, unknown_metadata);
-        mistakes.extend(unknown.iter().map(unknown::told));
         value::drop_nulls(&mut object.body, schema);
+        if kind.is_custom() {
+            let inside = value::coerce_embedded_resources(&mut object.body, schema, Unreadable::Refused);
+            unknown.extend(inside.map_err(|finding| refuse(finding.to_string()))?);
+        }
+        mistakes.extend(unknown.iter().map(unknown::told));
     }
     if strict && !mistakes.is_empty() {
         return Err(refuse(unknown::strict_error(&mistakes)));
@@ -212,6 +216,10 @@ pub(crate) fn whole_numbers(value: &mut Value) {
 }
 
 fn whole(number: &Number) -> Option<Number> {
+    // Go reads what is no int64 as a float, and writes that as an integer all the same.
+    if let Some(large) = number.as_u64().filter(|_| !number.is_i64()) {
+        return (large as f64).to_string().parse::<u64>().ok().map(Number::from);
+    }
     /// From here on not every integer is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;

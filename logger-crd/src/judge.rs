@@ -47,6 +47,8 @@ impl Judge {
         let meta = take_meta(object);
         value::prune(object, &self.schema);
         value::drop_nulls(object, &self.schema);
+        // Nothing is refused here.
+        drop(value::coerce_embedded_resources(object, &self.schema, value::Unreadable::Dropped));
         value::default(object, &self.schema);
         object.extend(meta);
     }

@@ -9,6 +9,7 @@ mod embedded;
 mod fill;
 mod format;
 mod list_type;
+mod metadata;
 mod number;
 mod outcome;
 mod prune;
@@ -16,6 +17,7 @@ mod validate;
 
 use serde_json::{Map, Value};
 
+pub use embedded::Unreadable;
 pub(crate) use embedded::{coerce, resource};
 pub use fill::{default, drop_nulls};
 pub(crate) use format::{is_known as is_known_format, is_uri};
@@ -57,10 +59,23 @@ pub fn embedded_resources(fields: &Map<String, Value>, schema: &Value) -> Vec<Fi
     embedded::inside(fields, Schema(schema), "")
 }
 
+/// Makes the metadata of resources embedded in an object what Go reads of it, and returns the paths of the fields that are dropped
+/// because no metadata has them.
+///
+/// # Errors
+/// Metadata, an `apiVersion` or a `kind` of a wrong type, if that is to be refused.
+pub fn coerce_embedded_resources(
+    fields: &mut Map<String, Value>,
+    schema: &Value,
+    unreadable: Unreadable,
+) -> Result<Vec<String>, Box<Finding>> {
+    embedded::coerce_inside(fields, Schema(schema), unreadable)
+}
+
 /// Why Go cannot read this `metadata` of an object, in its words.
 #[must_use]
 pub fn unreadable_metadata(metadata: &Value) -> Option<String> {
-    embedded::unreadable(metadata)
+    metadata::unreadable(metadata)
 }
 
 /// What a schema says of a field.

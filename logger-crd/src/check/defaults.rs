@@ -8,7 +8,7 @@ use crate::{
     finding::Finding,
     judge,
     schema::Schema,
-    value::{coerce, prune_value, resource, validate_default},
+    value::{Unreadable, coerce, prune_value, resource, validate_default},
 };
 
 /// What is wrong with the defaults in a structural schema.
@@ -110,9 +110,9 @@ impl Walk {
         }
         let base = at.to_string();
         let mut value = default.clone();
-        let broken = match coerce(&mut value, schema, &base, is_object) {
+        let broken = match coerce(&mut value, schema, &base, is_object, Unreadable::Refused) {
             Err(finding) => vec![*finding],
-            Ok(()) => match resource(&value, schema, &base, is_object) {
+            Ok(_) => match resource(&value, schema, &base, is_object) {
                 broken if broken.is_empty() => match validate_default(&value, schema, &base) {
                     broken if broken.is_empty() => by_rules(&value, schema, &base, is_object),
                     broken => broken,
@@ -130,7 +130,7 @@ impl Walk {
         let mut around = object.around(default.clone());
         let result_in =
             |why: String| vec![Finding::invalid(at, default.clone(), format!("must result in valid metadata: {why}"))];
-        if let Err(finding) = coerce(&mut around, object.schema, "", true) {
+        if let Err(finding) = coerce(&mut around, object.schema, "", true, Unreadable::Refused) {
             return result_in(finding.to_string());
         }
         let broken: Vec<String> = resource(&around, object.schema, "", true).iter().map(Finding::to_string).collect();
