@@ -119,12 +119,11 @@ fn taken(state: &State, group: &str) -> Taken {
     taken
 }
 
-/// Serves what is established, under the names it was given.
+/// Serves what is established, under the names it was given, and nothing else.
 fn install(state: &mut State, definition: &Object) {
     let (Ok(spec), status) = (spec_of(definition), status_of(definition)) else { return };
-    let is_served = conditions::is_true(&status, ESTABLISHED) || conditions::is_true(&status, NAMES_ACCEPTED);
-    if !is_served {
-        return;
+    if !conditions::is_true(&status, ESTABLISHED) && !conditions::is_true(&status, NAMES_ACCEPTED) {
+        return state.kinds.remove(&spec.group, &spec.names.plural);
     }
     let names = status.accepted_names.clone().unwrap_or_default();
     let is_ending = conditions::is_true(&status, TERMINATING);

@@ -1,9 +1,10 @@
 //! Custom resource definitions, from service to removal
 
+use futures::StreamExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
     runtime::{conditions::is_crd_established, wait::await_condition},
 };
 use logger_apiserver::ApiServer;
@@ -109,6 +110,31 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
     assert_eq!(definitions(&client).get_opt("widgets.example.com").await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_sees_its_objects_go_with_their_definition_and_ends() {
+    let client = client().await;
+    let api = widgets(&client);
+    create(&api, &widget("a")).await;
+    let mut held = widget("b");
+    held.metadata.finalizers = Some(vec!["example.com/f".into()]);
+    let version = create(&api, &held).await.resource_version().unwrap();
+    let watch = api.watch(&WatchParams::default().disable_bookmarks().timeout(290), &version).await.unwrap();
+    definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    api.patch("b", &PatchParams::default(), &release).await.unwrap();
+    let before = tokio::time::Instant::now();
+    let seen: Vec<String> = watch
+        .map(|event| match event.unwrap() {
+            WatchEvent::Modified(object) => format!("MODIFIED {}", object.name_any()),
+            WatchEvent::Deleted(object) => format!("DELETED {}", object.name_any()),
+            other => format!("{other:?}"),
+        })
+        .collect()
+        .await;
+    assert_eq!(seen, ["DELETED a", "MODIFIED b", "DELETED b"]);
+    assert_eq!(before.elapsed(), std::time::Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
