@@ -1,8 +1,9 @@
 //! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change
 
+mod owners;
+
 use std::{borrow::Cow, collections::BTreeMap};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -115,7 +116,7 @@ fn check_common(object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_labels(object.metadata.labels.as_ref(), &mut errors);
     check_annotations(object.metadata.annotations.as_ref(), &mut errors);
-    check_owners(object, &mut errors);
+    errors.extend(owners::check(object.metadata.owner_references.as_deref().unwrap_or_default()));
     errors
 }
 
@@ -140,9 +141,6 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
         let why = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
         errors.push(FieldError::forbidden("metadata.finalizers", format!("{why}{{{}}}", added.join(", "))));
     }
-    check_labels(new.metadata.labels.as_ref(), &mut errors);
-    check_annotations(new.metadata.annotations.as_ref(), &mut errors);
-    check_owners(new, &mut errors);
     errors
 }
 
@@ -212,57 +210,6 @@ pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = St
         let why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
         format!("metadata.finalizers: {finalizer:?}: {why}")
     })
-}
-
-fn check_owners(object: &Object, errors: &mut Vec<FieldError>) {
-    const FIELD: &str = "metadata.ownerReferences";
-    let owners = object.metadata.owner_references.as_deref().unwrap_or_default();
-    for owner in owners {
-        let api_version = &owner.api_version;
-        if api_version.is_empty() || api_version.matches('/').count() > 1 || api_version.ends_with('/') {
-            let why = "version must not be empty";
-            errors.push(FieldError::invalid(format!("{FIELD}.apiVersion"), format!("{api_version:?}"), why));
-        }
-        let texts = [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)];
-        let empty = texts.iter().filter(|(_, text)| text.is_empty());
-        errors.extend(
-            empty.map(|(field, _)| FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", "must not be empty")),
-        );
-        if api_version == "v1" && owner.kind == "Event" {
-            let why = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(FIELD, go_owner(owner), why));
-        }
-    }
-    let controllers: Vec<String> = owners
-        .iter()
-        .filter(|owner| owner.controller == Some(true))
-        .map(|owner| format!("{}/{}", owner.kind, owner.name))
-        .collect();
-    if let [first, second, ..] = controllers.as_slice() {
-        let why = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
-        );
-        errors.push(FieldError::invalid(FIELD, go_owners(owners), why));
-    }
-}
-
-fn go_owners(owners: &[OwnerReference]) -> String {
-    format!("[{}]", owners.iter().map(go_owner).collect::<Vec<_>>().join(","))
-}
-
-/// An owner with its fields in the order that Go writes them in.
-fn go_owner(owner: &OwnerReference) -> String {
-    let quoted = |text: &str| json!(text).to_string();
-    let flag = |name: &str, flag: Option<bool>| flag.map(|flag| format!(",\"{name}\":{flag}")).unwrap_or_default();
-    format!(
-        "{{\"apiVersion\":{},\"kind\":{},\"name\":{},\"uid\":{}{}{}}}",
-        quoted(&owner.api_version),
-        quoted(&owner.kind),
-        quoted(&owner.name),
-        quoted(&owner.uid),
-        flag("controller", owner.controller),
-        flag("blockOwnerDeletion", owner.block_owner_deletion),
-    )
 }
 
 fn check_path_segment(field: &str, name: &str, errors: &mut Vec<FieldError>) {

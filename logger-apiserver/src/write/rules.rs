@@ -16,14 +16,10 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     let kind = &call.kind;
     // The rules of definitions are of their metadata, too.
     let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
-    // The real server looks at what an update may not change twice, by the rules for all and by those of the kind, and so at
-    // the rest of the metadata of a built-in kind.
+    // The real server looks at what an update may not change twice, by the rules for all and by those of the kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
-    if old.is_some() && call.endpoint == Endpoint::Main && metadata::is_checked_again(kind) {
-        errors.extend(errors.clone());
-    }
     errors.extend(updated.iter().chain(&updated).cloned());
-    if old.is_some() && kind.as_built_in().is_some() {
+    if old.is_some() && call.endpoint == Endpoint::Main && metadata::is_checked_again(kind) {
         errors.extend(metadata::check(kind, object));
     }
     let is_blocked = errors.iter().any(FieldError::blocks_rules);
