@@ -81,9 +81,14 @@ pub fn logger(name: &str) -> Logger {
 /// # Panics
 /// Cargo cannot be started.
 pub fn quickstart(args: &[&str]) -> std::process::Output {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let args = [&["run", "--quiet", "--package", "quickstart", "--"], args].concat();
+    cargo(&args).env("KUBECONFIG", "/nowhere").output().expect("cargo starts")
+}
+
+/// Cargo in this workspace, as a user starts it.
+pub fn cargo(args: &[&str]) -> std::process::Command {
     let mut cargo = std::process::Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--package", "quickstart", "--manifest-path", manifest, "--"]).args(args);
+    cargo.args(args).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     // What cargo told the test about its package would have it build all anew; and KUBECONFIG must not count.
     for name in std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("CARGO_")) {
         cargo.env_remove(name);
@@ -91,5 +96,5 @@ pub fn quickstart(args: &[&str]) -> std::process::Output {
     if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
         cargo.env("CARGO_TARGET_DIR", target);
     }
-    cargo.env("KUBECONFIG", "/nowhere").output().expect("cargo starts")
+    cargo
 }

@@ -3,6 +3,7 @@
 
 mod apply;
 mod built_in;
+mod controllers;
 mod defaults;
 mod fixture;
 mod generic;
@@ -99,6 +100,8 @@ scenarios! {
     apply::a_configuration_for_another_namespace_is_not_sent,
     apply::cluster_kinds_and_built_in_kinds_are_applied,
     apply::further_methods_apply,
+    controllers::a_controller_keeps_what_it_is_for,
+    controllers::kubes_controller_keeps_what_it_is_for,
     matrix::verbs_do_what_they_say_in_every_scope_and_with_every_status,
     matrix::further_methods_of_every_verb_reach_objects_and_subresources,
 }
