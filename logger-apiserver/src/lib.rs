@@ -67,12 +67,14 @@
 //!
 //! With the feature `serve` it is a program, too: `cargo run -p logger-apiserver --features serve -- --port 0
 //! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`), and keeps its objects if it is told where
-//! (`Builder::build_on`). Discovery, OpenAPI and health checks are there with and without. Reviews of access are always allowed.
+//! (`Builder::build_on`). Discovery, OpenAPI and health checks are there with and without. There is neither TLS nor
+//! authentication: whoever reaches it may do anything, reviews of access are always allowed, and every token is an admin's.
 //!
 //! A custom kind in several versions is stored in one and read in any, as on a real server whose definition converts by strategy `None`.
 //! A definition may say that it converts by a webhook; none is called, so what would have to be converted is refused (code 500).
 //!
-//! Each difference that is known is in `tests/conformance/differences.yaml`, beside the checks that show it.
+//! Each difference that is known is in `tests/conformance/differences.yaml`, beside the checks that show it, and what kubectl's
+//! users see of them in `tests/kubectl/differences.yaml`.
 
 mod accept;
 mod actions;

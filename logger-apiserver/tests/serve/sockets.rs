@@ -47,6 +47,46 @@ fn every_kind_is_in_openapi_and_says_that_patches_can_be_validated() {
 }
 
 #[test]
+fn documents_are_found_by_their_hash_and_change_with_their_definition() {
+    let program = Program::start(&[]);
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let definition = |description: &str| {
+        let schema = serde_json::json!({ "openAPIV3Schema": { "type": "object", "description": description } });
+        serde_json::json!({
+            "metadata": { "name": "desks.example.com" },
+            "spec": {
+                "group": "example.com", "scope": "Namespaced", "names": { "kind": "Desk", "plural": "desks" },
+                "versions": [{ "name": "v1", "served": true, "storage": true, "schema": schema }],
+            },
+        })
+    };
+    assert_eq!(program.post(definitions, definition("A desk.").to_string().as_bytes()).code, 201);
+    let url = || program.get("/openapi/v3", "").json()["paths"]["apis/example.com/v1"]["serverRelativeURL"].clone();
+    let first = url();
+    let document = program.get(first.as_str().unwrap(), "");
+    assert_eq!(document.header("cache-control"), "public, immutable");
+    assert!(document.text().contains("A desk."));
+    let etag = document.header("etag").trim_matches('"').to_uppercase();
+    assert!(first.as_str().unwrap().ends_with(&format!("?hash={etag}")), "{first} {etag}");
+    let has_it = format!("If-None-Match: \"{etag}\"\r\n");
+    assert_eq!(program.get("/openapi/v3/apis/example.com/v1", &has_it).code, 304);
+    assert_eq!(url(), first, "it does not change by itself");
+
+    let patch = serde_json::json!({ "spec": definition("A better desk.")["spec"] }).to_string();
+    let one = format!("{definitions}/desks.example.com");
+    let merge = "Content-Type: application/merge-patch+json\r\n";
+    assert_eq!(send(program.address(), "PATCH", &one, merge, patch.as_bytes()).unwrap().code, 200);
+    let second = url();
+    assert_ne!(second, first);
+    let moved = program.get(first.as_str().unwrap(), "");
+    assert_eq!((moved.code, moved.header("location")), (301, second.as_str().unwrap().to_lowercase().as_str()));
+    assert!(program.get(second.as_str().unwrap(), "").text().contains("A better desk."));
+    assert_eq!(program.get("/openapi/v3/apis/example.com/v1", &has_it).code, 200);
+    assert_eq!(send(program.address(), "DELETE", &one, "", b"").unwrap().code, 200);
+    assert_eq!(program.get(second.as_str().unwrap(), "").code, 404);
+}
+
+#[test]
 fn who_asks_may_do_anything() {
     let program = Program::start(&[]);
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
