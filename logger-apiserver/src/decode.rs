@@ -83,7 +83,7 @@ fn from_fields(
     refuse: impl Fn(String) -> Refusal,
 ) -> Result<Object> {
     let kind = &call.kind;
-    let unknown_metadata = unknown::of_metadata(&fields);
+    let (unknown_metadata, unknown_of_struct) = (unknown::of_metadata(&fields), unknown::of_struct(kind, &fields));
     let metadata = fields.get("metadata").filter(|_| kind.is_custom());
     if let Some(why) = metadata.and_then(value::unreadable_metadata) {
         return Err(refuse(why));
@@ -94,24 +94,36 @@ fn from_fields(
     if kind.is_custom() && object.metadata.managed_fields.as_ref().is_some_and(Vec::is_empty) {
         object.metadata.managed_fields = None;
     }
+    let unknown = match kind.schema() {
+        Some(schema) => drop_unknown(kind, &mut object, schema, unknown_metadata).map_err(&refuse)?,
+        None => unknown_of_struct,
+    };
     let mut mistakes = call.mistakes.take();
-    if let Some(schema) = kind.schema() {
-        let mut unknown = value::prune(&mut object.body, schema);
-        // Of custom objects the metadata is read first, of others all in its order.
-        let place = unknown.partition_point(|path| !kind.is_custom() && path.as_str() < "metadata");
-        unknown.splice(place..place, unknown_metadata);
-        value::drop_nulls(&mut object.body, schema);
-        if kind.is_custom() {
-            let inside = value::coerce_embedded_resources(&mut object.body, schema, Unreadable::Refused);
-            unknown.extend(inside.map_err(|finding| refuse(finding.to_string()))?);
-        }
-        mistakes.extend(unknown.iter().map(unknown::told));
-    }
+    mistakes.extend(unknown.iter().map(unknown::told));
     if strict && !mistakes.is_empty() {
         return Err(refuse(unknown::strict_error(&mistakes)));
     }
     call.warn(&mistakes);
     complete(kind, object)
+}
+
+/// Drops what the schema does not know and returns that, beside what was unknown of the metadata.
+fn drop_unknown(
+    kind: &Kind,
+    object: &mut Object,
+    schema: &Value,
+    unknown_metadata: Vec<String>,
+) -> Result<Vec<String>, String> {
+    let mut unknown = value::prune(&mut object.body, schema);
+    // Of custom objects the metadata is read first, of others all in its order.
+    let place = unknown.partition_point(|path| !kind.is_custom() && path.as_str() < "metadata");
+    unknown.splice(place..place, unknown_metadata);
+    value::drop_nulls(&mut object.body, schema);
+    if kind.is_custom() {
+        let inside = value::coerce_embedded_resources(&mut object.body, schema, Unreadable::Refused);
+        unknown.extend(inside.map_err(|finding| finding.to_string())?);
+    }
+    Ok(unknown)
 }
 
 /// Fills in what may be left out.

@@ -49,24 +49,25 @@ const UNLIKE_APPLY: &[(&str, &str, Strategy<'static>)] = &[
     ("v1.NodeAllocatableResourceClaimStatus", "containers", Strategy::Usual),
 ];
 
-/// All that matters of the kinds that are not in the table: their metadata, and a namespace's conditions.
-static OTHERS: LazyLock<Value> = LazyLock::new(|| {
+/// All that matters of definitions, which are not in the table: their metadata.
+static DEFINITION: LazyLock<Value> = LazyLock::new(|| {
     let metadata = built_in::all().next().map(|facts| facts.form().schema["properties"]["metadata"].clone());
-    json!({
-        "properties": {
-            "metadata": metadata,
-            "status": {
-                "title": "v1.NamespaceStatus",
-                "properties": { "conditions": { "items": { "properties": {} } } },
-            },
-        },
-    })
+    json!({ "properties": { "metadata": metadata } })
+});
+
+/// And of namespaces, their conditions.
+static NAMESPACE: LazyLock<Value> = LazyLock::new(|| {
+    let mut schema = DEFINITION.clone();
+    schema["properties"]["status"] =
+        json!({ "title": "v1.NamespaceStatus", "properties": { "conditions": { "items": { "properties": {} } } } });
+    schema
 });
 
 impl<'a> Place<'a> {
     /// An object.
     pub(super) fn root(kind: Option<&'a Kind>) -> Self {
-        Self { schema: kind.map(|kind| kind.schema().unwrap_or(&OTHERS)) }
+        let other = |kind: &Kind| if kind.is_definition() { &*DEFINITION } else { &*NAMESPACE };
+        Self { schema: kind.map(|kind| kind.schema().unwrap_or_else(|| other(kind))) }
     }
 
     /// What a field holds (each item of it, if it is a list), and how it is merged.
