@@ -18,7 +18,7 @@ pub(super) use autoscaler::autoscaler;
 pub(super) use cluster::{limit_range, new_node, new_volume, node, volume_changed};
 pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
 pub(super) use services::{new_service, service, service_changed};
-pub(super) use workloads::{daemon_set_changed, new_daemon_set, new_job};
+pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job};
 
 /// Text becomes data, which the real server does not keep as text.
 pub(super) fn secret(secret: &mut Fields) {

@@ -98,8 +98,16 @@ pub(in super::super) fn new_pod(pod: &mut Object) {
     pod.body.insert("status".to_owned(), status);
 }
 
-pub(in super::super) fn pod_changed(pod: &mut Object, _: &Object) {
+/// Who does not say the priority again means the one there is.
+pub(in super::super) fn pod_changed(pod: &mut Object, old: &Object) {
     tolerate(pod);
+    if let (Some(spec), Some(old)) = (pod.body.get_mut("spec"), old.body.get("spec")) {
+        for name in ["priority", "preemptionPolicy"] {
+            if let Some(value) = old.get(name).cloned() {
+                set(spec, name, value);
+            }
+        }
+    }
 }
 
 /// In seconds.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Fields;
 use crate::{built_in::rules::CONTROLLER, object::Object};
 
 /// A new job selects the pods that are labelled with its uid, unless it says that it selects others.
@@ -28,6 +29,15 @@ pub(in super::super) fn new_job(job: &mut Object) {
         spec["selector"] = json!({});
     }
     spec["selector"]["matchLabels"][CONTROLLER] = json!(uid);
+}
+
+/// What is made from a template of claims is a claim.
+pub(in super::super) fn claim_templates(set: &mut Fields) {
+    let spec = set.get_mut("spec").and_then(|spec| spec.get_mut("volumeClaimTemplates"));
+    for claim in spec.and_then(Value::as_array_mut).into_iter().flatten() {
+        super::set(claim, "apiVersion", json!("v1"));
+        super::set(claim, "kind", json!("PersistentVolumeClaim"));
+    }
 }
 
 /// Counts the templates there were, as it did before there was a history.

@@ -87,7 +87,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "minReadySeconds",
         ])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy])
+        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy, fill_in::claim_templates])
         .obeys(&[rules::stateful_set]),
     BuiltIn::new(
         "autoscaling",

@@ -1,5 +1,6 @@
 //! The rules of what makes pods
 
+use logger_crd::names;
 use serde_json::{Value, json};
 
 use super::{Change, Errors, Place, pods, selectors, words};
@@ -7,7 +8,7 @@ use super::{Change, Errors, Place, pods, selectors, words};
 /// A Deployment rolls out, or does so all at once.
 pub(in crate::built_in) fn deployment(change: &Change<'_>, errors: &mut Errors) {
     let spec = Place::of(change.object, "spec");
-    serving(&spec, "deployment", "ReplicaSet", errors);
+    serving(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     for name in ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
         errors.extend(spec.at(name).not_negative());
     }
@@ -49,19 +50,22 @@ pub(super) fn share(share: &Place<'_>, is_bound: bool, errors: &mut Errors) {
 
 pub(in crate::built_in) fn replica_set(change: &Change<'_>, errors: &mut Errors) {
     let spec = Place::of(change.object, "spec");
-    serving(&spec, "deployment", "ReplicaSet", errors);
+    serving(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     errors.extend(spec.at("minReadySeconds").not_negative());
 }
 
 pub(in crate::built_in) fn daemon_set(change: &Change<'_>, errors: &mut Errors) {
     let spec = Place::of(change.object, "spec");
-    serving(&spec, "daemonset", "DaemonSet", errors);
+    serving(&spec, &spec.at("template"), ["daemonset", "DaemonSet"], errors);
     errors.extend(["minReadySeconds", "revisionHistoryLimit"].iter().filter_map(|name| spec.at(name).not_negative()));
 }
 
 pub(in crate::built_in) fn stateful_set(change: &Change<'_>, errors: &mut Errors) {
     let spec = Place::of(change.object, "spec");
-    serving(&spec, "statefulset", "StatefulSet", errors);
+    let template = with_claims(&spec);
+    let template = Place { path: spec.at("template").path, value: &template };
+    serving(&spec, &template, ["statefulset", "StatefulSet"], errors);
+    errors.extend(spec.at("serviceName").mistakes(names::dns_1123_label));
     errors.extend(["minReadySeconds", "revisionHistoryLimit"].iter().filter_map(|name| spec.at(name).not_negative()));
     let policy = spec.at("podManagementPolicy");
     if !matches!(policy.text(), "OrderedReady" | "Parallel") {
@@ -75,15 +79,31 @@ pub(in crate::built_in) fn stateful_set(change: &Change<'_>, errors: &mut Errors
     }
 }
 
+/// The template with the volumes that are made from claims; its pods get their names from the set.
+fn with_claims(spec: &Place<'_>) -> Value {
+    let mut template = spec.at("template").value.clone();
+    let claims = spec.at("volumeClaimTemplates");
+    let claims: Vec<&str> = claims.items().map(|claim| claim.at("metadata").at("name").text()).collect();
+    let Some(Value::Object(pods)) = template.get_mut("spec") else {
+        return template;
+    };
+    pods.retain(|name, _| !matches!(name.as_str(), "hostname" | "subdomain"));
+    let own = pods.get("volumes").and_then(Value::as_array).into_iter().flatten();
+    let own = own.filter(|volume| !claims.iter().any(|claim| volume["name"] == *claim)).cloned();
+    let made = claims.iter().map(|claim| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }));
+    let volumes: Vec<Value> = made.chain(own).collect();
+    pods.insert("volumes".to_owned(), Value::Array(volumes));
+    template
+}
+
 /// What keeps pods running, which are its own and never end.
-fn serving(spec: &Place<'_>, who: &str, owner: &str, errors: &mut Errors) {
+fn serving(spec: &Place<'_>, template: &Place<'_>, [who, owner]: [&str; 2], errors: &mut Errors) {
     let selector = spec.at("selector");
     if selector.is_there() && selector.at("matchLabels").is_empty() && selector.at("matchExpressions").is_empty() {
         errors.push(selector.invalid(format!("empty selector is invalid for {who}")));
     }
     selectors::selector(&selector, errors);
-    let template = spec.at("template");
-    pods::template(&template, errors);
+    pods::template(template, errors);
     let policy = template.at("spec").at("restartPolicy");
     if matches!(policy.text(), "Never" | "OnFailure") {
         errors.push(policy.unsupported(&["Always"]));
@@ -107,7 +127,9 @@ pub(in crate::built_in) fn job(change: &Change<'_>, errors: &mut Errors) {
     }
     let (selector, labels) = (spec.at("selector"), spec.at("template").at("metadata").at("labels"));
     let own = json!({ "matchLabels": { CONTROLLER: change.object.uid() } });
-    if spec.at("manualSelector").value != true && *selector.value != own {
+    if !selector.is_there() {
+        // One that was put in as it is.
+    } else if spec.at("manualSelector").value != true && *selector.value != own {
         errors.push(selector.invalid("`selector` not auto-generated"));
     } else if !crate::selector::selects(selector.value, labels.value) {
         errors.push(labels.invalid("`selector` does not match template `labels`"));
