@@ -56,9 +56,9 @@ fn built() -> PathBuf {
     let output = tests::cargo(&args).stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success());
     let messages = String::from_utf8(output.stdout).unwrap();
-    let executables = messages.lines().filter_map(|line| {
+    let mut executables = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    executables.last().expect("cargo says where the program is")
+    executables.next_back().expect("cargo says where the program is")
 }
