@@ -23,7 +23,7 @@ pub(crate) fn create_initial(state: &mut State) {
     let kind = Kind::namespace();
     for name in INITIAL {
         let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
-        let mut namespace = Object { metadata, ..Object::default() };
+        let mut namespace = Object::new(metadata, Map::new());
         default(&mut namespace);
         managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
         metadata::initialise(&kind, &mut namespace);

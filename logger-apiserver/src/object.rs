@@ -2,14 +2,19 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, LazyLock},
+    sync::{Arc, OnceLock},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{accept::MetaVersion, kinds::Kind};
+
+const WRITABLE: &str = "metadata and JSON values have string keys";
 
 /// An object of any kind. `apiVersion` and `kind` belong to the endpoint, not to the object: they are added when it is sent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +23,7 @@ pub(crate) struct Object {
     /// Every root field but `apiVersion`, `kind` and `metadata`.
     pub(crate) body: Map<String, Value>,
     pub(crate) written: Written,
+    text: Text,
 }
 
 /// As what an object was written, if its kind has versions.
@@ -36,10 +42,38 @@ impl PartialEq for Written {
     }
 }
 
+/// The JSON of an object's fields, made when it is first sent and shared by all that are sent it: a change goes to every watch. It is
+/// no part of the state, and a copy, which is made to be changed, begins without it.
+#[derive(Debug, Default)]
+struct Text(OnceLock<Fields>);
+
+#[derive(Debug)]
+struct Fields {
+    metadata: Box<RawValue>,
+    body: Vec<(String, Box<RawValue>)>,
+}
+
+impl Clone for Text {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// Stored objects never change: a write puts another one in their place.
 pub(crate) type Stored = Arc<Object>;
 
 impl Object {
+    /// An object with this metadata, and with this beside it.
+    pub(crate) fn new(metadata: ObjectMeta, body: Map<String, Value>) -> Self {
+        Self { metadata, body, written: Written::default(), text: Text::default() }
+    }
+
     /// Reads an object from its JSON form; unknown metadata fields are dropped.
     ///
     /// # Errors
@@ -55,29 +89,41 @@ impl Object {
             }
         };
         tidy(&mut metadata);
-        Ok(Self { metadata, body: fields, written: Written::default() })
+        Ok(Self::new(metadata, fields))
     }
 
     /// The JSON form under the given names.
     pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
-        serde_json::to_value(self.named(Some((api_version, kind)))).expect("metadata and JSON values have string keys")
+        let mut fields = self.body.clone();
+        fields.insert("apiVersion".to_owned(), api_version.into());
+        fields.insert("kind".to_owned(), kind.into());
+        fields.insert("metadata".to_owned(), serde_json::to_value(&self.metadata).expect(WRITABLE));
+        Value::Object(fields)
     }
 
-    /// The form that is sent: with its type, or without as items of built-in lists are.
+    /// The form that is sent of a stored object: with its type, or without as items of built-in lists are.
     pub(crate) fn named<'a>(&'a self, names: Option<(&'a str, &'a str)>) -> Named<'a> {
+        let Fields { metadata, body } = self.text.0.get_or_init(|| self.fields());
         Named {
             api_version: names.map(|(api_version, _)| api_version.into()),
             kind: names.map(|(_, kind)| kind),
-            metadata: &self.metadata,
-            body: &self.body,
+            metadata: Metadata::Written(metadata),
+            body,
+        }
+    }
+
+    fn fields(&self) -> Fields {
+        let fields = self.body.iter();
+        Fields {
+            metadata: to_raw_value(&self.metadata).expect(WRITABLE),
+            body: fields.map(|(name, value)| (name.clone(), to_raw_value(value).expect(WRITABLE))).collect(),
         }
     }
 
     /// The form that is kept: with the name of the version it is in, if its kind has versions.
     #[cfg(feature = "serve")]
     pub(crate) fn kept(&self) -> Named<'_> {
-        let api_version = self.written.version.as_deref().map(Cow::Borrowed);
-        Named { api_version, kind: None, metadata: &self.metadata, body: &self.body }
+        Named { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..self.named(None) }
     }
 
     /// Reads an object from the form that is kept.
@@ -89,23 +135,17 @@ impl Object {
 
     /// The form that tells the metadata and nothing else.
     pub(crate) fn metadata_alone(&self, version: MetaVersion) -> Named<'_> {
-        static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
         Named {
             api_version: Some(version.api_version().into()),
             kind: Some("PartialObjectMetadata"),
-            metadata: &self.metadata,
-            body: &NOTHING,
+            metadata: Metadata::Read(&self.metadata),
+            body: &[],
         }
     }
 
     /// The form that is sent of an object of this kind.
     pub(crate) fn named_as<'a>(&'a self, kind: &'a Kind) -> Named<'a> {
-        Named {
-            api_version: Some(kind.api_version().into()),
-            kind: Some(&kind.kind),
-            metadata: &self.metadata,
-            body: &self.body,
-        }
+        Named { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..self.named(None) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -171,15 +211,35 @@ impl Object {
 }
 
 /// An [`Object`] on its way out.
-#[derive(Serialize)]
 pub(crate) struct Named<'a> {
-    #[serde(rename = "apiVersion", skip_serializing_if = "Option::is_none")]
     api_version: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'a str>,
-    metadata: &'a ObjectMeta,
-    #[serde(flatten)]
-    body: &'a Map<String, Value>,
+    metadata: Metadata<'a>,
+    body: &'a [(String, Box<RawValue>)],
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Metadata<'a> {
+    Written(&'a RawValue),
+    Read(&'a ObjectMeta),
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        if let Some(api_version) = &self.api_version {
+            fields.serialize_entry("apiVersion", api_version)?;
+        }
+        if let Some(kind) = self.kind {
+            fields.serialize_entry("kind", kind)?;
+        }
+        fields.serialize_entry("metadata", &self.metadata)?;
+        for (name, value) in self.body {
+            fields.serialize_entry(name, value)?;
+        }
+        fields.end()
+    }
 }
 
 /// The present, in the whole seconds that timestamps on the wire have.
@@ -219,5 +279,27 @@ fn tidy(metadata: &mut ObjectMeta) {
 fn drop_empty<T>(field: &mut Option<T>, is_empty: impl FnOnce(&T) -> bool) {
     if field.as_ref().is_some_and(is_empty) {
         *field = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_changed_is_sent_as_changed() {
+        let fields = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
+        let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
+        let sent = |object: &Object| serde_json::to_value(object.named(Some(("v1", "ConfigMap")))).unwrap();
+        assert_eq!(sent(&object), object.to_json("v1", "ConfigMap"));
+        let mut copy = object.clone();
+        copy.body.insert("data".to_owned(), json!({}));
+        assert_eq!(
+            sent(&copy),
+            json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": {} })
+        );
+        assert!(object != copy && object == object.clone());
     }
 }
