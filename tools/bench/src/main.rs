@@ -1,5 +1,6 @@
 //! The command line of the benches: each runs ours and the peer in turns, and prints medians and ratios.
 
+mod apiserver;
 mod cargo;
 mod conditions;
 mod copy;
@@ -40,6 +41,8 @@ enum Bench {
     QueueDefects,
     /// Sync many objects from a real API server, list them, queue their keys: client-go, plain kube-runtime, ours
     Runtime(runtime::Options),
+    /// Load the server in memory, in process and on a socket, beside a real etcd and kube-apiserver
+    Apiserver(apiserver::Options),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Bench::Derive(options) => derive::run(&options),
         Bench::QueueDefects => defects::run(),
         Bench::Runtime(options) => runtime::run(&options),
+        Bench::Apiserver(options) => apiserver::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

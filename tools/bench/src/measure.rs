@@ -26,7 +26,12 @@ pub fn micros(taken: Duration) -> f64 {
 
 /// A line of this process's status, such as `VmHWM`, in megabytes of 10^6 bytes.
 pub fn memory(line: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    memory_of("self", line)
+}
+
+/// The same, of the process with this id.
+pub fn memory_of(pid: &str, line: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')?.split_whitespace().next());
     value.and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
