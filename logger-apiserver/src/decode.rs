@@ -1,5 +1,6 @@
 //! Objects of requests: from the fields of a body to an object of the endpoint's kind
 
+mod expected;
 mod patched;
 pub(crate) mod unknown;
 
@@ -17,6 +18,7 @@ use crate::{
     status::{FieldError, Refusal, Result},
 };
 
+pub(crate) use expected::{Expected, go_package};
 pub(crate) use patched::patched;
 
 /// Reads the object in the body of a create or an update.
@@ -157,15 +159,7 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8], is_lenient:
     }
     let expected = kind.api_version();
     if !kind.is_custom() {
-        let refuse = |why: String| {
-            let version = api_version.rsplit('/').next().unwrap_or_default();
-            let version = if version.is_empty() { &kind.version } else { version };
-            let kind_name = if kind_name.is_empty() { &kind.kind } else { kind_name };
-            let expected = &kind.kind;
-            let what = format!("{kind_name} in version {version:?} cannot be handled as a {expected}");
-            Err(Refusal::bad_request(format!("{what}: {why}")))
-        };
-        return other_built_in_type(kind, fields).map_or(Ok(()), refuse);
+        return Expected::of(kind).check(fields);
     }
     if api_version != expected {
         let why =
@@ -178,35 +172,6 @@ fn check_type(kind: &Kind, fields: &Map<String, Value>, body: &[u8], is_lenient:
     let name = fields.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str);
     let error = FieldError::invalid("kind", format!("{kind_name:?}"), format!("must be {}", kind.kind));
     Err(Refusal::invalid_of(kind_name, &kind.group, name.unwrap_or_default(), &[error]))
-}
-
-/// What is wrong with the type of a body for a built-in kind, which may say less than all: what it says is looked up among the
-/// types of Go.
-fn other_built_in_type(kind: &Kind, fields: &Map<String, Value>) -> Option<String> {
-    let own = kind.api_version();
-    let said = |field, own| Some(text(fields, field)).filter(|text| !text.is_empty()).unwrap_or(own);
-    let (api_version, kind_name) = (said("apiVersion", own.as_str()), said("kind", kind.kind.as_str()));
-    if api_version == own && kind_name == kind.kind {
-        return None;
-    }
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let is_known =
-        built_in::all().any(|known| known.group == group && known.version == version && known.kind == kind_name);
-    let expected = &kind.kind;
-    Some(if is_known {
-        format!("converting ({version}.{kind_name}) to ({}.{expected}): unknown conversion", go_package(&kind.group))
-    } else {
-        let scheme = "scheme \"pkg/runtime/scheme.go:111\"";
-        format!("no kind {kind_name:?} is registered for version {api_version:?} in {scheme}")
-    })
-}
-
-/// Where Go has the types of a group.
-pub(crate) fn go_package(group: &str) -> &str {
-    match group {
-        "" | "events.k8s.io" => "core",
-        group => group.split('.').next().unwrap_or(group),
-    }
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {

@@ -10,7 +10,7 @@ use crate::{
     answer::Answer,
     body::{self, Mistake},
     call::{Call, State},
-    kinds::group_version,
+    decode::Expected,
     object::{Object, now},
     status::{Refusal, Result},
 };
@@ -79,27 +79,15 @@ pub(crate) fn answer(state: &mut State, method: &Method, call: &Call, request: R
 fn read(call: &Call, request: Request) -> Result<Value> {
     body::check_media_type(&call.content_type, false)?;
     let (group, version, kind) = request.kind();
-    let refuse = |kind_name: &str, version: &str, why: String| {
-        Refusal::bad_request(format!("{kind_name} in version {version:?} cannot be handled as a {kind}: {why}"))
-    };
-    let fields = body::fields(&call.content_type, &call.body, &group_version(group, version), kind);
-    let fields = fields.map_err(|mistake| match mistake {
+    let expected = Expected { group, version, kind };
+    let fields = body::fields(&call.content_type, &call.body, &expected.api_version(), kind);
+    let body = fields.map(|read| read.fields).map_err(|mistake| match mistake {
         Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &call.body),
-        Mistake::Unreadable(why) => refuse(kind, version, why),
+        Mistake::Unreadable(why) => expected.unhandled(kind, version, &why),
     })?;
-    let body = fields.fields;
-    let said = |field: &str, own: String| match body.get(field).and_then(Value::as_str) {
-        None | Some("") => own,
-        Some(said) => said.to_owned(),
-    };
-    let (api_version, kind_name) = (said("apiVersion", group_version(group, version)), said("kind", kind.to_owned()));
-    let is_known = api_version == group_version(group, version) || api_version == "policy/v1beta1" && group == "policy";
-    if kind_name != kind || !is_known {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
-        let scheme = "scheme \"pkg/runtime/scheme.go:111\"";
-        let why = format!("no kind {kind_name:?} is registered for version {api_version:?} in {scheme}");
-        return Err(refuse(&kind_name, version, why));
-    }
+    // Evictions may be of the version before, too.
+    let is_older = group == "policy" && body.get("apiVersion").is_some_and(|said| said == "policy/v1beta1");
+    Expected { version: if is_older { "v1beta1" } else { version }, ..expected }.check(&body)?;
     Ok(Value::Object(body))
 }
 

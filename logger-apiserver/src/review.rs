@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     answer::Answer,
     body,
+    decode::Expected,
     object::now,
     request::Target,
     status::{FieldError, Refusal, Result},
@@ -70,6 +71,7 @@ impl Review {
         body::check_media_type(content_type, false)?;
         let asked = body::fields(content_type, body, &api_version, self.kind);
         let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
+        Expected { group: self.group, version: Self::VERSION, kind: self.kind }.check(&asked.fields)?;
         let spec = asked.fields.get("spec").cloned().unwrap_or_else(|| json!({}));
         self.check(namespace, &spec)?;
         let mut answer = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });

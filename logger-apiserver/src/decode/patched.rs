@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{from_fields, other_built_in_type, text};
+use super::{Expected, from_fields, text};
 use crate::{
     call::Call,
     go_value,
@@ -23,7 +23,7 @@ pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
     let refuse =
         |why: String| Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{outcome:?}"), why)]);
     let mistake =
-        if call.kind.is_custom() { no_type(&fields, &outcome) } else { other_built_in_type(&call.kind, &fields) };
+        if call.kind.is_custom() { no_type(&fields, &outcome) } else { Expected::of(&call.kind).mistake(&fields) };
     if let Some(why) = mistake {
         return Err(refuse(why));
     }
