@@ -51,7 +51,8 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     rules::check(call, &object, None)?;
     services::allocate(state, kind, &mut object)?;
     kind.write(&mut object)?;
-    if version.is_some() {
+    // A dry run is not stored, and so is not refused for this.
+    if version.is_some() && !dry_run {
         return Err(Refusal::internal("resourceVersion should not be set on objects to be created"));
     }
     if let Some(there) = state.store.get(&kind.place(), object.namespace(), object.name()) {
@@ -59,7 +60,11 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
         let refusal = if generated { Refusal::not_unique } else { Refusal::already_exists }(kind, object.name());
         return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
     }
-    kind.read(&if dry_run { Arc::new(object) } else { commit(state, kind, &object) })
+    if dry_run {
+        object.metadata.resource_version = version;
+        return kind.read(&Arc::new(object));
+    }
+    kind.read(&commit(state, kind, &object))
 }
 
 /// Puts another state in place of an object's (or, at `/status`, of its status).
