@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use logger_crd::value::json_type;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     decode,
     managed_fields::{self, Author},
     object::{Object, Stored},
-    patch::type_name,
     status::{Refusal, Result},
     twice::{self, Read},
     write,
@@ -61,7 +61,7 @@ pub(crate) fn body(call: &Call) -> Result<Value> {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
         Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => {
-            let found = type_name(&other);
+            let found = json_type(&other);
             let into = "Go value of type map[string]interface {}";
             let why =
                 format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {into}");

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use logger_crd::value::json_type;
 use serde_json::{Map, Value};
 use serde_saphyr::Options;
 
 use crate::{
-    patch::type_name,
     protobuf::{self, Envelope},
     status::{MEDIA_TYPES, Refusal, Result},
     twice,
@@ -76,7 +76,7 @@ fn unparsable(why: impl std::fmt::Display) -> Mistake {
 
 fn not_an_object(value: &Value) -> String {
     let into = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-    format!("json: cannot unmarshal {} into Go value of type {into}", type_name(value))
+    format!("json: cannot unmarshal {} into Go value of type {into}", json_type(value))
 }
 
 /// What is wrong with a text that is no JSON.

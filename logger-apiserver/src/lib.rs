@@ -57,8 +57,8 @@
 //! - No webhook and no admission policy is asked, and no quota or range of limits bounds anything: they are kept and shown.
 //! - Times come back as they were written, and not in their shortest form.
 //! - No kubelet runs: a pod on a node that is deleted has its grace period, and stays until it is deleted with a period of 0.
-//! - Of the subresources there are `/status`, `/scale` and a namespace's `/finalize` alone. Events of the core group and of `events.k8s.io` are kept
-//!   apart.
+//! - Of the subresources there are `/status`, `/scale`, a pod's `/eviction` and `/binding`, and a namespace's `/finalize`; others, as logs,
+//!   ephemeral containers and resizes, are not found.
 //!
 //! A list can be of any version the server still knows, in pages or whole; a watch can begin at any. How much is known is
 //! [`Builder::history`]; [`ApiServer::compact`] forgets it. Objects are sent whole, as `PartialObjectMetadata`

@@ -3,6 +3,7 @@
 mod shown;
 
 use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
+use logger_crd::value::json_type;
 use serde_json::Value;
 
 use crate::{
@@ -44,7 +45,7 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     mistakes.extend(unknown_fields(&operations));
     mistakes.iter_mut().for_each(|mistake| mistake.insert_str(0, "json patch "));
     if !operations.is_array() {
-        let found = type_name(&operations);
+        let found = json_type(&operations);
         return Err(undecodable(format!(
             "json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
         )));
@@ -102,7 +103,7 @@ fn in_map(object: &Value, path: &str) -> bool {
 fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     let Read { value: changes, mistakes } = decode(patch)?;
     if !changes.is_object() {
-        let found = type_name(&changes);
+        let found = json_type(&changes);
         return Err(undecodable(format!(
             "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         )));
@@ -115,7 +116,7 @@ fn strategic_patch(patch: &[u8], kind: Option<&Kind>, object: &mut Value) -> Res
     let read = twice::json(patch).map_err(|error| Refusal::bad_request(in_words_of_go(&error)))?;
     let Read { value: changes, mistakes } = read;
     let Value::Object(changes) = changes else {
-        let found = type_name(&changes);
+        let found = json_type(&changes);
         let into = "Go value of type map[string]interface {}";
         return Err(Refusal::bad_request(format!("json: cannot unmarshal {found} into {into}")));
     };
@@ -131,16 +132,4 @@ fn decode(patch: &[u8]) -> Result<Read> {
 
 fn undecodable(why: impl std::fmt::Display) -> Refusal {
     Refusal::bad_request(format!("error decoding patch: {why}"))
-}
-
-/// A JSON type as Go's decoder names it.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }

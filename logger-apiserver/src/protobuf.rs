@@ -18,7 +18,8 @@ use serde_json::{Map, Value};
 
 use read::Values;
 use types::Types;
-use wire::{Reader, Writer};
+use wire::Reader;
+pub(crate) use wire::Writer;
 
 /// The type of bodies, and what clients accept.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";

@@ -181,7 +181,7 @@ fn read(scale: Value, call: Option<&Call>) -> Result<Wanted, String> {
     }
     let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
     let Value::Object(fields) = scale else {
-        return Err(format!("{} in place of an object", patch::type_name(&scale)));
+        return Err(format!("{} in place of an object", value::json_type(&scale)));
     };
     let object = Object::from_json(fields).map_err(|error| error.to_string())?;
     if let Some(call) = call {
@@ -209,9 +209,9 @@ fn check_field(value: Option<&Value>, field: &str, type_: &str) -> Result<(), St
     };
     let (fits, found) = match (type_, value) {
         ("int32", Value::Number(number)) => (int32(value).is_some(), format!("number {number}")),
-        ("string", _) => (value.is_string(), patch::type_name(value).to_owned()),
-        ("int32", _) => (false, patch::type_name(value).to_owned()),
-        _ => (value.is_object(), patch::type_name(value).to_owned()),
+        ("string", _) => (value.is_string(), value::json_type(value).to_owned()),
+        ("int32", _) => (false, value::json_type(value).to_owned()),
+        _ => (value.is_object(), value::json_type(value).to_owned()),
     };
     if fits {
         Ok(())

@@ -3,12 +3,11 @@
 use k8s_openapi::ByteString;
 use logger_crd::{
     quantity::Quantity,
-    value::{Known, item_schema, property},
+    value::{Known, item_schema, json_type, property},
 };
 use serde_json::{Map, Value};
 
 use super::schema::BYTES;
-use crate::patch::type_name;
 
 const SUFFIX: &str = "unable to parse quantity's suffix";
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -67,7 +66,7 @@ fn check(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String>
 
 fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(text) = value.as_str() else {
-        return Err(place.unreadable(type_name(value), &go_type(schema)));
+        return Err(place.unreadable(json_type(value), &go_type(schema)));
     };
     match word(schema, "format").or(word(schema, "title")) {
         Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
@@ -94,7 +93,7 @@ fn check_quantity(value: &Value) -> Result<(), String> {
 
 fn check_items(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(items) = value.as_array() else {
-        return Err(place.unreadable(type_name(value), &go_type(schema)));
+        return Err(place.unreadable(json_type(value), &go_type(schema)));
     };
     let item = item_schema(schema);
     items.iter().try_for_each(|value| item.map_or(Ok(()), |schema| check(value, schema, place)))
@@ -102,7 +101,7 @@ fn check_items(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), S
 
 fn check_object(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
     let Some(fields) = value.as_object() else {
-        return Err(place.unreadable(type_name(value), &go_type(schema)));
+        return Err(place.unreadable(json_type(value), &go_type(schema)));
     };
     if schema.get("properties").is_some() {
         return check_fields(fields, schema, place.path);
@@ -148,7 +147,7 @@ fn first_illegal(text: &str) -> usize {
 fn found(value: &Value, schema: &Value) -> String {
     match value {
         Value::Number(number) if word(schema, "type") == Some("integer") => format!("number {number}"),
-        other => type_name(other).to_owned(),
+        other => json_type(other).to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What patches come to: objects that may have gained unknown fields, or lost their type
 
+use logger_crd::value::json_type;
 use serde_json::{Map, Value, json};
 
 use super::{Expected, from_fields, text};
@@ -7,7 +8,7 @@ use crate::{
     call::Call,
     go_value,
     object::Object,
-    patch::{self, type_name},
+    patch,
     status::{FieldError, Refusal, Result},
 };
 
@@ -46,7 +47,7 @@ fn strategically(call: &Call, fields: Map<String, Value>) -> Result<Object> {
 fn no_type(fields: &Map<String, Value>, outcome: &str) -> Option<String> {
     for field in ["apiVersion", "kind"] {
         if let Some(other) = fields.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let why = format!("cannot unmarshal {} into Go struct field .{field} of type string", type_name(other));
+            let why = format!("cannot unmarshal {} into Go struct field .{field} of type string", json_type(other));
             return Some(format!("couldn't get version/kind; json parse error: json: {why}"));
         }
     }

@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::protobuf::Writer;
+
 /// How it is asked for by older and newer clients, and what it is sent as.
 pub(super) const MEDIA_TYPES: [&str; 2] = [
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -24,7 +26,7 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
     let mut definitions = Message::default();
     definitions.named(1, &document["definitions"], schema);
     message.message(9, &definitions);
-    message.0
+    message.0.written()
 }
 
 fn path(path: &Value) -> Message {
@@ -140,12 +142,12 @@ fn below(message: &mut Message, schema: &Value) {
 
 /// A message that is being written. What is not there is not written.
 #[derive(Default)]
-struct Message(Vec<u8>);
+struct Message(Writer);
 
 impl Message {
     fn text(&mut self, number: u32, text: &Value) {
         if let Some(text) = text.as_str() {
-            self.bytes(number, text.as_bytes());
+            self.0.bytes(number, text.as_bytes());
         }
     }
 
@@ -155,22 +157,19 @@ impl Message {
 
     fn flag(&mut self, number: u32, flag: &Value) {
         if flag.as_bool() == Some(true) {
-            self.key(number, 0);
-            self.varint(1);
+            self.0.varint(number, 1);
         }
     }
 
     fn count(&mut self, number: u32, count: &Value) {
         if let Some(count) = count.as_u64() {
-            self.key(number, 0);
-            self.varint(count);
+            self.0.varint(number, count);
         }
     }
 
     fn number(&mut self, number: u32, value: &Value) {
         if let Some(value) = value.as_f64() {
-            self.key(number, 1);
-            self.0.extend(value.to_le_bytes());
+            self.0.fixed64(number, value.to_bits());
         }
     }
 
@@ -178,13 +177,13 @@ impl Message {
     fn any(&mut self, number: u32, value: &Value) {
         if !value.is_null() {
             let mut any = Self::default();
-            any.bytes(2, value.to_string().as_bytes());
+            any.0.bytes(2, value.to_string().as_bytes());
             self.message(number, &any);
         }
     }
 
     fn message(&mut self, number: u32, message: &Self) {
-        self.bytes(number, &message.0);
+        self.0.bytes(number, message.0.as_bytes());
     }
 
     fn each(&mut self, number: u32, list: &Value, of: fn(&Value) -> Self) {
@@ -195,7 +194,7 @@ impl Message {
     fn named(&mut self, number: u32, map: &Value, of: fn(&Value) -> Self) {
         for (name, value) in map.as_object().into_iter().flatten() {
             let mut entry = Self::default();
-            entry.bytes(1, name.as_bytes());
+            entry.0.bytes(1, name.as_bytes());
             entry.message(2, &of(value));
             self.message(number, &entry);
         }
@@ -206,7 +205,7 @@ impl Message {
         let none = Map::new();
         for (name, value) in of.as_object().unwrap_or(&none).iter().filter(|(name, _)| name.starts_with("x-")) {
             let mut entry = Self::default();
-            entry.bytes(1, name.as_bytes());
+            entry.0.bytes(1, name.as_bytes());
             entry.any(2, value);
             self.message(number, &entry);
         }
@@ -217,23 +216,5 @@ impl Message {
         let mut outer = Self::default();
         outer.message(number, &self);
         outer
-    }
-
-    fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.key(number, 2);
-        self.varint(bytes.len() as u64);
-        self.0.extend(bytes);
-    }
-
-    fn key(&mut self, number: u32, wire_type: u8) {
-        self.varint(u64::from(number) << 3 | u64::from(wire_type));
-    }
-
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push((value & 0x7f) as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
     }
 }

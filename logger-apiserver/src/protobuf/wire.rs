@@ -112,28 +112,32 @@ pub(super) fn text(reader: &mut Reader<'_>, wire_type: u8, field: &str) -> Resul
 
 /// Writes one message.
 #[derive(Default)]
-pub(super) struct Writer(Vec<u8>);
+pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    pub(super) fn beginning_with(prefix: &[u8]) -> Self {
+    pub(crate) fn beginning_with(prefix: &[u8]) -> Self {
         Self(prefix.to_vec())
     }
 
-    pub(super) fn written(self) -> Vec<u8> {
+    pub(crate) fn written(self) -> Vec<u8> {
         self.0
     }
 
-    pub(super) fn varint(&mut self, number: u32, value: u64) {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn varint(&mut self, number: u32, value: u64) {
         self.key(number, VARINT);
         self.raw_varint(value);
     }
 
-    pub(super) fn fixed64(&mut self, number: u32, value: u64) {
+    pub(crate) fn fixed64(&mut self, number: u32, value: u64) {
         self.key(number, FIXED64);
         self.0.extend(value.to_le_bytes());
     }
 
-    pub(super) fn bytes(&mut self, number: u32, value: &[u8]) {
+    pub(crate) fn bytes(&mut self, number: u32, value: &[u8]) {
         self.key(number, BYTES);
         self.raw_varint(value.len() as u64);
         self.0.extend(value);

@@ -176,7 +176,8 @@ fn unreadable_time(text: &str) -> Option<String> {
     if zone(rest) { None } else { refused(rest, "Z07:00") }
 }
 
-fn json_type(value: &Value) -> &'static str {
+/// A JSON type as Go's decoder names it.
+pub fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
