@@ -58,6 +58,7 @@ impl Names {
         fields.remove("storageVersionHash");
         self.note_generated(fields);
         sort_causes(fields);
+        sort_managers(fields);
         self.keys(fields);
         let is_list = fields.contains_key("items") || fields.get("type").is_some_and(|type_| type_ == "BOOKMARK");
         // In the order of their names, however they came: items before the metadata of their list.
@@ -169,6 +170,15 @@ impl Names {
             .cloned()
             .unwrap_or_else(|| if digits.len() > 5 || digits == "0" { digits.clone() } else { "N".to_owned() });
         found.replace(&digits, &stable)
+    }
+}
+
+/// Managers of one operation are in the order of the times when they wrote, and no two clocks tick together.
+fn sort_managers(fields: &mut Map<String, Value>) {
+    if let Some(Value::Array(managers)) = fields.get_mut("managedFields") {
+        managers.sort_by_key(|entry| {
+            ["operation", "manager", "apiVersion", "subresource"].map(|name| entry[name].to_string())
+        });
     }
 }
 

@@ -120,7 +120,6 @@ impl Side {
     }
 
     fn name(&mut self, answer: &mut Value) {
-        sort_managers(answer);
         sort_mistakes(answer);
         forget_outcomes(answer);
         self.names.name(answer, true);
@@ -139,22 +138,6 @@ async fn up_to_last(stream: impl AsyncBufRead + Unpin) -> Result<Value> {
         }
     }
     Ok(events.into())
-}
-
-/// Managers of one operation are in the order of the times when they wrote, and the clocks of two servers do not tick together.
-fn sort_managers(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(sort_managers),
-        Value::Object(fields) => {
-            if let Some(Value::Array(managers)) = fields.get_mut("managedFields") {
-                managers.sort_by_key(|entry| {
-                    ["operation", "manager", "apiVersion", "subresource"].map(|name| entry[name].to_string())
-                });
-            }
-            fields.values_mut().for_each(sort_managers);
-        }
-        _ => {}
-    }
 }
 
 /// Where an applied body has several mistakes the real server tells them in any order, and after a field that is not declared it
