@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use futures::{StreamExt, pin_mut};
-use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::autoscaling::v1::HorizontalPodAutoscaler;
 use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
 use kube::{Client, Config};
 use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};

@@ -25,9 +25,12 @@ struct Response {
     body: Value,
 }
 
-/// Sends the requests of a check and returns what was answered, with stable names.
-pub(crate) async fn run(client: &Client, check: &Check) -> Result<Vec<Answer>, Failed> {
-    let namespace = namespace(&check.name);
+/// Sends the requests of a check and returns what was answered, with stable names. Each attempt has a namespace of its own.
+pub(crate) async fn run(client: &Client, check: &Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
+    let namespace = match attempt {
+        0 => namespace(&check.name),
+        again => format!("{}-{again}", namespace(&check.name)),
+    };
     let mut variables = check.variables.clone();
     variables.insert("cm".to_owned(), "/api/v1/namespaces/$ns/configmaps".to_owned());
     let made = json!({ "metadata": { "name": namespace } });

@@ -20,19 +20,19 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 
 /// Something that answers checks.
 pub(crate) trait Server {
-    /// What it answers to the requests of a check.
-    fn answers(&self, check: &topic::Check) -> Result<Vec<Answer>, Failed>;
+    /// What it answers to the requests of a check, at the first attempt or a later one.
+    fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed>;
 }
 
 /// A server of its own for every check, whose time does not take any.
 pub(crate) struct InMemory;
 
 impl Server for InMemory {
-    fn answers(&self, check: &topic::Check) -> Result<Vec<Answer>, Failed> {
+    fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
         runtime(true)?.block_on(async {
             let client = ApiServer::builder().collects_garbage(false).build().client();
             install(&client).await.map_err(|error| error.to_string())?;
-            check::run(&client, check).await
+            check::run(&client, check, attempt).await
         })
     }
 }
@@ -55,8 +55,8 @@ impl Real {
 }
 
 impl Server for Real {
-    fn answers(&self, check: &topic::Check) -> Result<Vec<Answer>, Failed> {
-        runtime(false)?.block_on(async { check::run(&Client::try_from(self.0.clone())?, check).await })
+    fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
+        runtime(false)?.block_on(async { check::run(&Client::try_from(self.0.clone())?, check, attempt).await })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Operations by chance: what is sent, and how it is made smaller
 
+mod making;
+
 use std::fmt;
 
 use proptest::{
@@ -10,7 +12,7 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-use crate::menu::{Kind, Menu, put_in};
+use crate::menu::Menu;
 
 /// How many operations a script has at most.
 const LONGEST: usize = 24;
@@ -85,7 +87,7 @@ pub(crate) fn script(menu: &Menu) -> impl Strategy<Value = Vec<Request>> {
     (any::<Index>(), vec((place(), act()), 1..LONGEST)).prop_map(|(focus, operations)| {
         let request = |(number, (place, act)): (usize, &(Place, Act))| {
             let kind = place.other.unwrap_or(focus).get(&menu.kinds);
-            request(menu, kind, number, place, act)
+            making::request(menu, kind, number, place, act)
         };
         operations.iter().enumerate().map(request).collect()
     })
@@ -157,119 +159,4 @@ fn delete_options() -> Vec<(&'static str, Value)> {
         ("orphanDependents", json!(false)),
         ("dryRun", json!(["All"])),
     ]
-}
-
-fn request(menu: &Menu, kind: &Kind, number: usize, place: &Place, act: &Act) -> Request {
-    let subresource = kind.subresources.iter().find(|subresource| *subresource == place.subresource);
-    let status = subresource.is_some_and(|name| name == "status");
-    let pieces = |picks: &[Pick]| {
-        let mut body = json!({});
-        picks.iter().for_each(|pick| put_in(&mut body, piece(menu, kind, status, *pick)));
-        body
-    };
-    let named = format!("/{}{}", place.name, subresource.map(|name| format!("/{name}")).unwrap_or_default());
-    let head = if subresource.is_some_and(|name| name == "scale") {
-        json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": place.name }, "spec": { "replicas": number } })
-    } else {
-        json!({ "apiVersion": kind.head["apiVersion"], "kind": kind.head["kind"], "metadata": { "name": place.name } })
-    };
-    let whole = |picks: &[Pick], is_whole: bool| {
-        let mut body = head.clone();
-        if is_whole && subresource.is_none_or(|name| name != "scale") {
-            put_in(&mut body, &kind.base);
-        }
-        put_in(&mut body, &pieces(picks));
-        body
-    };
-    let mut made = Request {
-        verb: "GET",
-        collection: kind.path.replace("$ns", place.namespace),
-        below: named,
-        query: format!(
-            "?{}",
-            [place.parameters.clone(), vec![format!("fieldManager={}", place.manager)]].concat().join("&")
-        ),
-        body: Value::Null,
-        is_change: false,
-    };
-    match act {
-        Act::Get => made.query = String::new(),
-        Act::List(selector) => {
-            (made.below, made.query) = (String::new(), (*selector).to_owned());
-        }
-        Act::Create { pieces, is_named } => {
-            (made.verb, made.below) = ("POST", String::new());
-            let mut body = head.clone();
-            put_in(&mut body, &json!({ "apiVersion": kind.head["apiVersion"], "kind": kind.head["kind"] }));
-            put_in(&mut body, &kind.base);
-            pieces.iter().for_each(|pick| put_in(&mut body, piece(menu, kind, false, *pick)));
-            if !is_named {
-                body["metadata"] =
-                    json!({ "generateName": format!("g{number}-"), "labels": body["metadata"]["labels"] });
-            }
-            made.body = body;
-        }
-        Act::Update { pieces: picks, version, is_change } => {
-            made.verb = "PUT";
-            made.is_change = *is_change;
-            made.body = if *is_change { pieces(picks) } else { whole(picks, true) };
-            if let Some(version) = version.filter(|_| !is_change) {
-                put_in(&mut made.body, &json!({ "metadata": { "resourceVersion": version } }));
-            }
-        }
-        Act::Merge(picks) => (made.verb, made.body) = ("MERGE", pieces(picks)),
-        Act::Strategic(picks) => (made.verb, made.body) = ("STRATEGIC", pieces(picks)),
-        Act::Json(changes) => {
-            made.verb = "JSON";
-            let change = |(op, to, from): &(&str, Pick, Pick)| {
-                let (path, value) = leaf(piece(menu, kind, status, *to));
-                let (from, _) = leaf(piece(menu, kind, status, *from));
-                match *op {
-                    "remove" => json!({ "op": op, "path": path }),
-                    "copy" | "move" => json!({ "op": op, "path": path, "from": from }),
-                    _ => json!({ "op": op, "path": path, "value": value }),
-                }
-            };
-            made.body = changes.iter().map(change).collect();
-        }
-        Act::Apply { pieces, is_whole, force } => {
-            (made.verb, made.body) = ("APPLY", whole(pieces, *is_whole));
-            if *force {
-                made.query.push_str("&force=true");
-            }
-        }
-        Act::Delete(options) => {
-            (made.verb, made.query) = ("DELETE", String::new());
-            made.below = format!("/{}", place.name);
-            if !options.is_empty() {
-                made.body =
-                    Value::Object(options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect());
-            }
-        }
-        Act::DeleteAll(selector) => {
-            (made.verb, made.below, made.query) = ("DELETE", String::new(), (*selector).to_owned());
-        }
-    }
-    made
-}
-
-fn piece<'a>(menu: &'a Menu, kind: &'a Kind, status: bool, pick: Pick) -> &'a Value {
-    let pieces = match pick.from {
-        From::Metadata => &menu.metadata,
-        From::Directives if !status && !kind.directives.is_empty() => &kind.directives,
-        From::Kind | From::Directives if status => &kind.status,
-        From::Kind | From::Directives => &kind.pieces,
-    };
-    pick.index.get(pieces)
-}
-
-/// The place of what a piece changes, and the value there.
-fn leaf(piece: &Value) -> (String, &Value) {
-    match piece.as_object().map(|fields| (fields.len(), fields.iter().next())) {
-        Some((1, Some((name, value)))) => {
-            let (path, value) = leaf(value);
-            (format!("/{}{path}", name.replace('~', "~0").replace('/', "~1")), value)
-        }
-        _ => (String::new(), piece),
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::storage::v1::CSIStorageCapacity;
 use logger_runtime::SharedInformer;
 use logger_runtime::controller::{Controller, RunError};
 use tokio::time::Instant;
@@ -36,10 +36,10 @@ async fn no_work_begins_before_every_informer_has_synced() {
 #[tokio::test(start_paused = true)]
 async fn an_informer_that_does_not_sync_is_an_error_that_names_it_and_why() {
     let stage = Stage::new();
-    let scalers: SharedInformer<HorizontalPodAutoscaler> = stage.factory.informer();
+    let capacities: SharedInformer<CSIStorageCapacity> = stage.factory.informer();
     stage.factory.start();
     let never: SharedInformer<k8s_openapi::api::core::v1::Pod> = stage.factory.informer();
-    let builder = Controller::for_informer("web", &stage.config_maps).owns(&scalers).watches(&never, |_| []);
+    let builder = Controller::for_informer("web", &stage.config_maps).owns(&capacities).watches(&never, |_| []);
     let controller = builder.build(noting(diary().0));
     let began = Instant::now();
     let error = controller.run(CancellationToken::new()).await.unwrap_err();
@@ -47,7 +47,7 @@ async fn an_informer_that_does_not_sync_is_an_error_that_names_it_and_why() {
     let text = error.to_string();
     let begins = "controller `web` cannot begin: not synced after 120s: ";
     assert!(text.starts_with(begins), "{text}");
-    for part in ["horizontalpodautoscalers.autoscaling", "does not serve", "pods: not started"] {
+    for part in ["csistoragecapacities.storage.k8s.io", "does not serve", "pods: not started"] {
         assert!(text.contains(part), "{text}");
     }
     assert!(!text.contains("configmaps"), "what has synced is not named: {text}");

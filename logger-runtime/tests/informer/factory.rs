@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::CSIDriver;
 use kube::Api;
 use kube::api::PostParams;
 use logger_apiserver::{Fault, Requests, Verb};
@@ -93,11 +93,11 @@ async fn not_synced_says_that_a_kind_is_not_served_and_names_only_those_that_are
     let world = World::new();
     let factory = InformerFactory::new(world.client());
     factory.informer::<ConfigMap>();
-    factory.informer::<StorageClass>();
+    factory.informer::<CSIDriver>();
     factory.start();
     let error = factory.wait_for_sync(DEADLINE).await.unwrap_err();
     assert_eq!(error.reasons.len(), 1, "{error}");
-    assert!(error.reasons[0].starts_with("cannot list storageclasses.storage.k8s.io: "), "{error}");
+    assert!(error.reasons[0].starts_with("cannot list csidrivers.storage.k8s.io: "), "{error}");
     factory.shutdown().await;
 }
 
