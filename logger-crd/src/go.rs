@@ -4,6 +4,18 @@ use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
+/// A JSON type as Go's decoder names it.
+pub fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// `%q`: in quotes, with what cannot be printed escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -21,10 +21,11 @@ pub use embedded::Unreadable;
 pub(crate) use embedded::{coerce, resource};
 pub use fill::{default, drop_nulls};
 pub(crate) use format::{is_known as is_known_format, is_uri};
-pub use metadata::json_type;
 pub use prune::prune;
 pub(crate) use prune::prune_value;
 pub(crate) use validate::validate_default;
+
+pub use crate::go::json_type;
 
 use crate::{
     finding::Finding,

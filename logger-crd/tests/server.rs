@@ -22,13 +22,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
-    match run(&Arguments::from_args()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    envtest::exit_code(run(&Arguments::from_args()))
 }
 
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

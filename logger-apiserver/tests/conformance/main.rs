@@ -30,13 +30,7 @@ use servers::{InMemory, Real, Server};
 use topic::{Check, Topic};
 
 fn main() -> ExitCode {
-    match run(&Arguments::from_args()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    envtest::exit_code(run(&Arguments::from_args()))
 }
 
 /// How often the real server may be asked for what is recorded of it, each time in another namespace.

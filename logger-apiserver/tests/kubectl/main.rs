@@ -25,13 +25,7 @@ use script::Script;
 use servers::{Program, Server};
 
 fn main() -> ExitCode {
-    match run(&Arguments::from_args()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    envtest::exit_code(run(&Arguments::from_args()))
 }
 
 /// Both servers for all scripts. They are stopped when this returns.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::finding::{Finding, Reason};
+use crate::go;
 
 /// What a field holds.
 #[derive(Clone, Copy)]
@@ -391,13 +392,6 @@ fn go_type(type_: Type) -> &'static str {
 }
 
 fn unreadable(value: &Value, path: &str, type_: &str) -> String {
-    let found = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
+    let found = go::json_type(value);
     format!("json: cannot unmarshal {found} into Go struct field .{path} of type {type_}")
 }

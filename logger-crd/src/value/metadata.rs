@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use crate::go;
+
 /// Types of the fields of `metadata`, in the order Go comes to them.
 const META: [(&str, Type); 15] = [
     ("annotations", Type::Texts),
@@ -120,7 +122,7 @@ pub(super) fn unreadable(meta: &Value) -> Option<String> {
         return None;
     }
     let Value::Object(fields) = meta else {
-        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", json_type(meta)));
+        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go::json_type(meta)));
     };
     let wrong = META.iter().find_map(|(name, type_)| {
         let value = fields.get(*name)?;
@@ -143,7 +145,10 @@ pub(super) fn unreadable(meta: &Value) -> Option<String> {
             (Type::ListOfTexts, None) => (value, "[]string"),
             _ => (value, type_.in_go()),
         };
-        format!("json: cannot unmarshal {} into Go struct field ObjectMeta.{name} of type {go_type}", json_type(found))
+        format!(
+            "json: cannot unmarshal {} into Go struct field ObjectMeta.{name} of type {go_type}",
+            go::json_type(found)
+        )
     })
 }
 
@@ -174,16 +179,4 @@ fn unreadable_time(text: &str) -> Option<String> {
         rest = &rest[part.len()..];
     }
     if zone(rest) { None } else { refused(rest, "Z07:00") }
-}
-
-/// A JSON type as Go's decoder names it.
-pub fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }

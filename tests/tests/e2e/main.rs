@@ -23,13 +23,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tests::scenarios;
 
 fn main() -> ExitCode {
-    match run(&Arguments::from_args()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    envtest::exit_code(run(&Arguments::from_args()))
 }
 
 /// One control plane for all trials. It is stopped when this returns, which a test binary's own `main` could not do.

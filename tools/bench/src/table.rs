@@ -34,9 +34,26 @@ impl<const N: usize> fmt::Display for Table<N> {
     }
 }
 
+/// A figure as a cell: with three digits that count, large ones in thousands.
+pub(crate) fn number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => "–".to_owned(),
+        value if value >= 10_000.0 => format!("{:.0} k", value / 1_000.0),
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_have_three_digits_that_count() {
+        let shown = [f64::NAN, 0.394, 45.52, 217.4, 9173.0, 65_318.0].map(number);
+        assert_eq!(shown, ["–", "0.39", "45.5", "217", "9173", "65 k"]);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -20,8 +20,10 @@ mod readiness;
 mod servers;
 mod standing;
 mod state;
+mod suite;
 
 pub use assets::{Assets, HOW_TO_GET, build, find, find_or_skip};
 pub use control_plane::ControlPlane;
 pub use standing::{down, up};
 pub use state::State;
+pub use suite::exit_code;

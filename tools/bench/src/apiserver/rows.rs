@@ -1,7 +1,7 @@
 //! The table: a row for each figure, ours by the real server's, and whether the goal is met.
 
 use super::{Figures, Server};
-use crate::table::Table;
+use crate::table::{Table, number};
 
 /// A figure, and how much better ours is to be in process.
 struct Row {
@@ -51,16 +51,6 @@ fn rows(objects: usize, watchers: usize) -> [Row; 6] {
 impl Row {
     fn times(&self, real: f64, ours: f64) -> f64 {
         if self.is_rate { ours / real } else { real / ours }
-    }
-}
-
-/// With three digits that count.
-fn number(value: f64) -> String {
-    match value {
-        value if value.is_nan() => "–".to_owned(),
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
     }
 }
 

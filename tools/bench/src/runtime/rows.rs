@@ -2,7 +2,7 @@
 
 use super::Figures;
 use crate::stats::Samples;
-use crate::table::Table;
+use crate::table::{Table, number};
 
 /// A row and its goal.
 struct Row {
@@ -102,17 +102,6 @@ impl Goal {
 
 fn ratio(ratio: f64) -> String {
     if ratio.is_nan() { "–".to_owned() } else { format!("{ratio:.2}") }
-}
-
-/// With three digits that count; large ones in thousands.
-fn number(value: f64) -> String {
-    match value {
-        value if value.is_nan() => "–".to_owned(),
-        value if value >= 10_000.0 => format!("{:.0} k", value / 1_000.0),
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value => format!("{value:.2}"),
-    }
 }
 
 #[cfg(test)]
