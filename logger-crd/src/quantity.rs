@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+/// So many digits of a fraction count, whatever the suffix.
+const LONGEST_FRACTION: usize = 15;
 /// Billionths: the least amount there is.
 const NANO: i128 = 1_000_000_000;
 
@@ -78,11 +80,8 @@ impl Quantity {
             return None;
         }
         let suffix = Suffix::parse(suffix)?;
-        let digits = format!("{whole}{fraction}");
-        let digits = digits.trim_start_matches('0');
-        let mantissa = if digits.is_empty() { 0 } else { digits.parse::<i128>().unwrap_or(i128::MAX) };
-        let exponent = suffix.exponent + 9 - i32::try_from(fraction.len()).ok()?;
-        let nanos = times_ten_to(mantissa.saturating_mul(1 << suffix.bits), exponent);
+        let (mantissa, exponent) = mantissa(whole, fraction)?;
+        let nanos = times_ten_to(mantissa.saturating_mul(1 << suffix.bits), suffix.exponent + 9 + exponent);
         let nanos = if suffix.format == Format::Binary { nanos.min(LARGEST_BINARY) } else { nanos };
         let scale = counted_in(whole.trim_start_matches('0').len().max(1), fraction.len(), suffix);
         Some(Quantity { nanos: if negative { -nanos } else { nanos }, format: suffix.format, scale })
@@ -129,6 +128,18 @@ impl Quantity {
         let scale = self.scale.zip(other.scale).map(|(one, two)| one.min(two));
         Quantity { nanos: self.nanos.saturating_add(other.nanos.saturating_mul(sign)), scale, ..self }
     }
+}
+
+/// The digits of a number as a whole one, and the power of ten it is to be multiplied by. Of a fraction longer than any that counts,
+/// only whether there is more is kept: it is rounded away from zero in any case.
+fn mantissa(whole: &str, fraction: &str) -> Option<(i128, i32)> {
+    let fraction = fraction.trim_end_matches('0');
+    let (counted, rest) = fraction.split_at(fraction.len().min(LONGEST_FRACTION));
+    let more = if rest.is_empty() { "" } else { "1" };
+    let digits = format!("{whole}{counted}{more}");
+    let digits = digits.trim_start_matches('0');
+    let mantissa = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(i128::MAX) };
+    Some((mantissa, -i32::try_from(counted.len() + more.len()).ok()?))
 }
 
 /// Rounded away from zero, as far as a number goes; of what is not negative.
