@@ -68,6 +68,7 @@ pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> 
     let page = list::list(state, call)?;
     if !dry_run {
         for object in &page.items {
+            check_preconditions(&call.kind, object, &options)?;
             remove_or_mark(state, &call.kind, object, &options)?;
         }
     }
