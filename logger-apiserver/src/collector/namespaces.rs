@@ -103,6 +103,9 @@ fn tell(namespace: &mut Object, left: &[(Arc<Kind>, Stored)]) {
         ),
     ];
     let status = namespace.body.entry("status").or_insert_with(|| Value::from(Map::new()));
+    if !status.is_object() {
+        *status = json!({});
+    }
     let old = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
     let told = conditions.into_iter().map(|(type_, trouble, reason, message)| {
         let (flag, reason, message) = match trouble {
