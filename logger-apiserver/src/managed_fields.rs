@@ -25,7 +25,10 @@ mod writer;
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
+use k8s_openapi::{
+    api::autoscaling::v1::Scale,
+    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
+};
 use serde_json::{Value, json};
 
 use self::{
@@ -39,7 +42,7 @@ use self::{
 use crate::{
     call::{Call, Endpoint},
     kinds::{Family, Kind},
-    object::Object,
+    object::{self, Object},
     status::{Refusal, Result},
 };
 
@@ -258,9 +261,8 @@ fn reset_fields(kind: &Kind, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> 
 
 /// An object as ownership sees it: without the entries.
 fn value(kind: &Kind, object: &Object) -> Value {
-    let mut object = object.clone();
-    object.metadata.managed_fields = None;
-    object.to_json(&kind.api_version(), &kind.kind)
+    let metadata = ObjectMeta { managed_fields: None, ..object.metadata.clone() };
+    object::json(&metadata, &object.body, &kind.api_version(), &kind.kind)
 }
 
 /// What is there before an object is created.

@@ -94,11 +94,7 @@ impl Object {
 
     /// The JSON form under the given names.
     pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
-        let mut fields = self.body.clone();
-        fields.insert("apiVersion".to_owned(), api_version.into());
-        fields.insert("kind".to_owned(), kind.into());
-        fields.insert("metadata".to_owned(), serde_json::to_value(&self.metadata).expect(WRITABLE));
-        Value::Object(fields)
+        json(&self.metadata, &self.body, api_version, kind)
     }
 
     /// The form that is sent of a stored object: with its type, or without as items of built-in lists are.
@@ -208,6 +204,15 @@ impl Object {
             None => self.body.remove(name),
         };
     }
+}
+
+/// The JSON form of an object's parts.
+pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version: &str, kind: &str) -> Value {
+    let mut fields = body.clone();
+    fields.insert("apiVersion".to_owned(), api_version.into());
+    fields.insert("kind".to_owned(), kind.into());
+    fields.insert("metadata".to_owned(), serde_json::to_value(metadata).expect(WRITABLE));
+    Value::Object(fields)
 }
 
 /// An [`Object`] on its way out.

@@ -1,7 +1,7 @@
 //! What patches come to: objects that may have gained unknown fields, or lost their type
 
 use logger_crd::value::json_type;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{Expected, from_fields, text};
 use crate::{
@@ -20,11 +20,12 @@ pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
     if call.content_type == patch::STRATEGIC {
         return strategically(call, fields);
     }
-    let outcome = patch::shown(call, &json!(fields));
+    let outcome = Value::Object(fields.clone());
+    let shown = || patch::shown(call, &outcome);
     let refuse =
-        |why: String| Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{outcome:?}"), why)]);
+        |why: String| Refusal::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{:?}", shown()), why)]);
     let mistake =
-        if call.kind.is_custom() { no_type(&fields, &outcome) } else { Expected::of(&call.kind).mistake(&fields) };
+        if call.kind.is_custom() { no_type(&fields, shown) } else { Expected::of(&call.kind).mistake(&fields) };
     if let Some(why) = mistake {
         return Err(refuse(why));
     }
@@ -44,7 +45,7 @@ fn strategically(call: &Call, fields: Map<String, Value>) -> Result<Object> {
 }
 
 /// Why what should be a custom object has no type at all.
-fn no_type(fields: &Map<String, Value>, outcome: &str) -> Option<String> {
+fn no_type(fields: &Map<String, Value>, outcome: impl FnOnce() -> String) -> Option<String> {
     for field in ["apiVersion", "kind"] {
         if let Some(other) = fields.get(field).filter(|value| !value.is_string() && !value.is_null()) {
             let why = format!("cannot unmarshal {} into Go struct field .{field} of type string", json_type(other));
@@ -55,7 +56,7 @@ fn no_type(fields: &Map<String, Value>, outcome: &str) -> Option<String> {
     if api_version.matches('/').count() > 1 {
         return Some(format!("unexpected GroupVersion string: {api_version}"));
     }
-    text(fields, "kind").is_empty().then(|| format!("Object 'Kind' is missing in '{outcome}'"))
+    text(fields, "kind").is_empty().then(|| format!("Object 'Kind' is missing in '{}'", outcome()))
 }
 
 /// A custom object that says it is of another kind or version.
