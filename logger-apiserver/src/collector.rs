@@ -119,6 +119,9 @@ impl Collector {
 
     /// Keeps who depends on whom.
     fn index(&mut self, event: &Event) {
+        if event.before.is_some() && owners::are_the_same(event.before.as_deref(), event.after.as_deref()) {
+            return;
+        }
         if let Some(before) = &event.before {
             let place = Place::of(&event.resource, before);
             for uid in owners::uids(before) {
@@ -145,8 +148,7 @@ impl Collector {
     /// Finds out what a change may mean to whom.
     fn follow(&self, state: &State, event: &Event, tasks: &mut Tasks) {
         let (before, after) = (event.before.as_deref(), event.after.as_deref());
-        let references = |object: Option<&Object>| object.and_then(|object| object.metadata.owner_references.clone());
-        if references(before) != references(after) {
+        if !owners::are_the_same(before, after) {
             // Who waits for dependents has perhaps one less to wait for.
             before.into_iter().flat_map(|before| owners::places(state, before)).for_each(|owner| {
                 tasks.push(Task::Visit(owner));

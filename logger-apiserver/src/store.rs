@@ -19,13 +19,23 @@ pub(crate) struct Event {
     pub(crate) resource: Arc<str>,
     pub(crate) before: Option<Stored>,
     pub(crate) after: Option<Stored>,
+    /// What was taken out, under the version of that.
+    pub(crate) gone: Option<Stored>,
 }
 
 impl Event {
     /// The key of the object it is about.
     pub(crate) fn key(&self) -> String {
-        let object = self.after.as_ref().or(self.before.as_ref());
-        object.map(|object| key(object.namespace(), object.name())).unwrap_or_default()
+        self.object().map(|object| key(object.namespace(), object.name())).unwrap_or_default()
+    }
+
+    /// The namespace of the object it is about.
+    pub(crate) fn namespace(&self) -> &str {
+        self.object().map_or("", |object| object.namespace())
+    }
+
+    fn object(&self) -> Option<&Stored> {
+        self.after.as_ref().or(self.before.as_ref())
     }
 }
 
@@ -160,6 +170,11 @@ impl Store {
         objects.into_values().cloned().collect()
     }
 
+    /// Whether there is no object of a resource.
+    pub(crate) fn is_empty(&self, resource: &str) -> bool {
+        self.objects.get(resource).is_none_or(BTreeMap::is_empty)
+    }
+
     fn entries<'a>(&'a self, range: Range<'_>) -> impl Iterator<Item = (&'a String, &'a Stored)> {
         let prefix = Range::prefix(range.namespace);
         let from = if range.from.is_empty() { prefix.clone() } else { range.from.to_owned() };
@@ -176,7 +191,7 @@ impl Store {
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
-        self.record(Event { version, resource, before, after: Some(after.clone()) });
+        self.record(Event { version, resource, before, after: Some(after.clone()), gone: None });
         after
     }
 
@@ -188,7 +203,8 @@ impl Store {
             return;
         };
         let version = self.next_version();
-        self.record(Event { version, resource, before: Some(before), after: None });
+        let gone = Some(Arc::new(before.at(version)));
+        self.record(Event { version, resource, before: Some(before), after: None, gone });
     }
 
     /// The first event after `version` that means something to the reader, and what it means.

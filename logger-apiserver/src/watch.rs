@@ -120,7 +120,9 @@ impl Watch {
 
     /// What an event is to this watch: with the selector, a change may be a coming or a going.
     fn seen(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
-        if *event.resource != *self.resource {
+        // Before anything is read: what cannot be is nothing to watches of other namespaces.
+        let is_elsewhere = self.namespace.as_deref().is_some_and(|namespace| event.namespace() != namespace);
+        if *event.resource != *self.resource || is_elsewhere {
             return None;
         }
         self.meaning(event).transpose()
@@ -128,19 +130,17 @@ impl Watch {
 
     fn meaning(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
         let read = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
-        let before = read(&event.before)?.filter(|object| self.selects(object));
-        let after = read(&event.after)?.filter(|object| self.selects(object));
+        let before = read(&event.before)?.filter(|object| self.selector.matches(object));
+        let after = read(&event.after)?.filter(|object| self.selector.matches(object));
         Ok(match (before, after) {
             (None, Some(after)) => Some(("ADDED", after)),
             (Some(_), Some(after)) => Some(("MODIFIED", after)),
-            (Some(before), None) => Some(("DELETED", Arc::new(before.at(event.version)))),
+            (Some(before), None) => {
+                let gone = read(&event.gone)?.unwrap_or_else(|| Arc::new(before.at(event.version)));
+                Some(("DELETED", gone))
+            }
             (None, None) => None,
         })
-    }
-
-    fn selects(&self, object: &Object) -> bool {
-        self.namespace.as_deref().is_none_or(|namespace| namespace == object.namespace())
-            && self.selector.matches(object)
     }
 
     fn event_of(&mut self, type_: &str, object: &Object) -> Bytes {
@@ -221,7 +221,8 @@ impl Watcher {
     fn step(&mut self) -> Step {
         let watch = &mut self.watch;
         let state = self.shared.lock();
-        if watch.since < state.store.oldest_logged() {
+        // What could not be kept is told to nobody.
+        if watch.since < state.store.oldest_logged() || state.failure.is_some() {
             return Step::End;
         }
         if let Some((version, seen)) = state.store.next_event(watch.since, |event| watch.seen(event)) {

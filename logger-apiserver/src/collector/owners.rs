@@ -16,6 +16,11 @@ pub(super) fn uids(object: &Object) -> impl Iterator<Item = &str> {
     references(object).iter().map(|owner| owner.uid.as_str())
 }
 
+/// Whether a change left the owners as they were. Who is not there has none.
+pub(super) fn are_the_same(before: Option<&Object>, after: Option<&Object>) -> bool {
+    before.map_or(&[][..], references) == after.map_or(&[][..], references)
+}
+
 /// Where the owners of an object are, or would be.
 pub(super) fn places(state: &State, object: &Object) -> Vec<Place> {
     references(object).iter().filter_map(|owner| place(state, object, owner)).collect()
@@ -34,7 +39,7 @@ fn place(state: &State, object: &Object, owner: &OwnerReference) -> Option<Place
         namespace if kind.namespaced => namespace,
         _ => "",
     };
-    Some(Place { resource: kind.resource().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
+    Some(Place { resource: kind.place().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
 }
 
 /// The owners of an object, by what they are to it.

@@ -53,7 +53,7 @@ pub(crate) fn finish(state: &mut State, resource: &str) {
         return;
     };
     let is_held = definition.finalizers().iter().any(|finalizer| finalizer == CLEANUP);
-    if !definition.is_terminating() || !is_held || !state.store.list(resource, None).is_empty() {
+    if !definition.is_terminating() || !is_held || !state.store.is_empty(resource) {
         return;
     }
     let mut emptied = Object::clone(&definition);
