@@ -76,299 +76,33 @@
 //! Each difference that is known is in `tests/conformance/differences.yaml`, beside the checks that show it, and what kubectl's
 //! users see of them in `tests/kubectl/differences.yaml`.
 
-mod accept;
-mod actions;
-mod admission;
-mod answer;
-mod apply;
-mod body;
-mod built_in;
-mod call;
-mod collector;
-mod config;
-mod content;
-#[cfg(feature = "serve")]
-mod data_dir;
-mod decode;
-mod definition;
-mod delete;
-mod discovery;
-mod dispatch;
-mod document;
-mod events;
-pub mod fake;
-mod faults;
-mod go_value;
-mod health;
-mod initial;
-mod kinds;
-mod list;
-mod load;
-mod managed_fields;
-mod metadata;
-mod namespace;
-mod object;
-mod openapi;
-mod patch;
-mod pods;
-mod protobuf;
-mod reactors;
-mod read;
-mod record;
-mod request;
-mod request_info;
-mod requests;
-mod review;
-mod scale;
-mod selector;
-#[cfg(feature = "serve")]
-pub mod serve;
-mod services;
-mod status;
-mod store;
-mod strategic;
-mod table;
-mod twice;
-mod versions;
-mod watch;
-mod write;
+mod api;
+mod controllers;
+mod handlers;
+mod lifecycle;
+mod meta;
+mod resource;
+mod response;
+mod server;
+mod storage;
+mod testing;
+mod wire;
 
-use std::{
-    convert::Infallible,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
-    time::Duration,
+pub use crate::{
+    handlers::load::LoadError,
+    response::answer::Body,
+    server::{api_server::ApiServer, builder::Builder},
+    testing::{
+        actions::{Action, Actions, PatchType},
+        fake,
+        faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen},
+        reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed},
+        request_info::{RequestInfo, Verb},
+        requests::Requests,
+    },
 };
-
-use bytes::Bytes;
-use futures::future::BoxFuture;
-use http::{Request, Response, header::ACCEPT, request::Parts};
-use serde::Serialize;
-use serde_json::Value;
-use tokio::{
-    sync::watch::{Receiver, Sender},
-    time::{Instant, timeout_at},
-};
-use tower::BoxError;
-
-pub use actions::{Action, Actions, PatchType};
-pub use answer::Body;
-pub use config::Builder;
 #[cfg(feature = "serve")]
-pub use data_dir::{DataDirError, Safety};
-pub use faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen};
-pub use load::LoadError;
-pub use reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed};
-pub use request_info::{RequestInfo, Verb};
-pub use requests::Requests;
-
-use crate::{
-    answer::Answer,
-    call::State,
-    status::{Refusal, Result},
-    store::{Event, Store},
+pub use crate::{
+    server::serve,
+    storage::data_dir::{DataDirError, Safety},
 };
-
-/// How long a request waits for a version that is not reached yet.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// An in-memory API server. A clone is another handle to the same server.
-#[derive(Debug, Clone)]
-pub struct ApiServer {
-    shared: Arc<Shared>,
-}
-
-impl ApiServer {
-    /// Starts a server with the namespaces every cluster has and no kinds but the built-in ones.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::builder().build()
-    }
-
-    /// A server that is to be unlike the default one.
-    #[must_use]
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
-    fn start(settings: Builder) -> Self {
-        let mut state = State::new(Store::new(settings.history), &settings);
-        initial::create(&mut state);
-        state.store.take_news();
-        Self::with(state)
-    }
-
-    /// A server that goes on from a state.
-    fn with(state: State) -> Self {
-        let changed = Sender::new(state.store.version());
-        Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }) }
-    }
-
-    /// Forgets the past, as the real server does every few minutes: lists and watches that begin before now are answered with
-    /// 410 from here on, and so is the next page of a list. Watches that run go on.
-    pub fn compact(&self) {
-        self.shared.lock().store.compact();
-    }
-
-    /// A client of this server, with `default` as its namespace.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime: the client's request buffer is a task.
-    #[must_use]
-    pub fn client(&self) -> kube::Client {
-        kube::Client::new(self.clone(), "default")
-    }
-
-    /// A client of this server through a layer, or several: `(outer, inner)`.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime: the client's request buffer is a task.
-    #[must_use]
-    pub fn client_with<L, B>(&self, layer: L) -> kube::Client
-    where
-        L: tower::Layer<Self>,
-        L::Service: tower::Service<Request<kube::client::Body>, Response = Response<B>, Future: Send, Error: Into<BoxError>>
-            + Send
-            + 'static,
-        <L::Service as tower::Service<Request<kube::client::Body>>>::Future: 'static,
-        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
-    {
-        kube::Client::new(layer.layer(self.clone()), "default")
-    }
-
-    /// Puts an object in as it is: with the status, uid, times and owners it has. The namespace it is in is made if it is
-    /// not there; a definition brings its kind.
-    ///
-    /// # Errors
-    /// It breaks a rule of its kind, is there already, or is of a kind that is not served.
-    pub fn load(&self, object: &impl Serialize) -> Result<(), LoadError> {
-        let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
-        let mut state = self.shared.lock();
-        let loaded = load::load(&mut state, object);
-        let changes = collector::learn(&mut state);
-        self.shared.keep(state, &changes).map_err(|refusal| LoadError::unreadable(refusal.message()))?;
-        loaded
-    }
-
-    /// The same, of each document of a YAML text.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load); or the text is no YAML.
-    pub fn load_yaml(&self, documents: &str) -> Result<(), LoadError> {
-        let mut text = documents.as_bytes();
-        for document in serde_saphyr::read::<_, Value>(&mut text) {
-            match document.map_err(LoadError::unreadable)? {
-                Value::Null => {}
-                object => self.load(&object)?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
-        let (parts, body) = request.into_parts();
-        let accepted = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let encoding = accept::encoding(accepted);
-        let answer = match body.collect_bytes().await {
-            Ok(body) => self.handle(&parts, body).await,
-            Err(error) => Refusal::bad_request(format!("the request body could not be read: {error}")).into(),
-        };
-        let response = answer.into_response(self.shared, encoding);
-        if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
-    }
-
-    /// Does what a request asks for. One that is about a version to come is given a while for it to come.
-    async fn handle(&self, parts: &Parts, body: Bytes) -> Answer {
-        let mut changed = self.shared.subscribe();
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            changed.mark_unchanged();
-            match self.attempt(parts, body.clone()) {
-                Err(Refusal::Ahead(ahead)) => {
-                    // The sender lives in `shared`, so a change can only come or not come.
-                    if timeout_at(patience, changed.changed()).await.is_err() {
-                        return ahead.into();
-                    }
-                }
-                outcome => return outcome.unwrap_or_else(Answer::from),
-            }
-        }
-    }
-
-    fn attempt(&self, parts: &Parts, body: Bytes) -> Result<Answer> {
-        let mut state = self.shared.lock();
-        if !dispatch::is_about_health(parts) {
-            state.check()?;
-        }
-        let outcome = dispatch::handle(&mut state, parts, body);
-        // A request that was refused may have changed something, too. What fails here is refused from now on.
-        match self.shared.settle(state) {
-            Err(refusal) if !dispatch::is_about_health(parts) => Err(refusal),
-            _ => outcome,
-        }
-    }
-}
-
-impl Default for ApiServer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl tower::Service<Request<kube::client::Body>> for ApiServer {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
-        let server = self.clone();
-        Box::pin(async move { Ok(server.respond(request).await) })
-    }
-}
-
-/// What all handles and all watches of a server share.
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    /// The version of the latest change: watches wait on it.
-    changed: Sender<u64>,
-}
-
-impl Shared {
-    /// The state; no request leaves it half changed, so a panic elsewhere does not spoil it.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does what follows from what a request has changed, and keeps it all.
-    fn settle(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
-        let changes = collector::settle(&mut state);
-        self.keep(state, &changes)
-    }
-
-    /// Keeps changes, and then wakes the watches.
-    fn keep(&self, mut state: MutexGuard<'_, State>, changes: &[Event]) -> Result<()> {
-        state.keep(changes)?;
-        let version = state.store.version();
-        drop(state);
-        self.announce(version);
-        Ok(())
-    }
-
-    fn subscribe(&self) -> Receiver<u64> {
-        self.changed.subscribe()
-    }
-
-    /// Wakes the watches if the version is news.
-    fn announce(&self, version: u64) {
-        self.changed.send_if_modified(|latest| {
-            let news = version > *latest;
-            *latest = version.max(*latest);
-            news
-        });
-    }
-}

@@ -19,9 +19,9 @@ struct Arguments {
 
 // Where what is derived is, from the workspace's root.
 const OVERLAY: &str = "logger-crd/src/structural/overlay.json";
-const ENUMS: &str = "logger-apiserver/src/openapi/enums.json";
-const COLUMNS: &str = "logger-apiserver/src/table/columns.json";
-const WIRE: &str = "logger-apiserver/src/protobuf/types.json";
+const ENUMS: &str = "logger-apiserver/src/meta/openapi/enums.json";
+const COLUMNS: &str = "logger-apiserver/src/resource/printer_columns/built_in.json";
+const WIRE: &str = "logger-apiserver/src/wire/protobuf/types.json";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {

@@ -1,0 +1,7 @@
+//! Plain data of the API machinery: kinds, objects and errors.
+
+pub(crate) mod endpoint;
+pub(crate) mod error;
+pub(crate) mod go;
+pub(crate) mod kind;
+pub(crate) mod object;

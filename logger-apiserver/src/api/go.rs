@@ -1,0 +1,74 @@
+//! Values as Go prints them: in the texts of refusals
+
+use serde_json::{Number, Value};
+
+/// `%v`
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(" ")),
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}:{}", text(value))).collect();
+            format!("map[{}]", fields.join(" "))
+        }
+    }
+}
+
+/// `%#v`
+pub(crate) fn syntax(value: &Value) -> String {
+    let inside = match value {
+        Value::Array(items) => items.iter().map(syntax).collect::<Vec<_>>(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| format!("{name:?}:{}", syntax(value))).collect(),
+        Value::Null => return "interface {}(nil)".to_owned(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => return value.to_string(),
+    };
+    format!("{}{{{}}}", type_name(value), inside.join(", "))
+}
+
+/// `%T`
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// Where Go has the types of a group.
+pub(crate) fn package(group: &str) -> &str {
+    match group {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    }
+}
+
+/// `5.0` is the integer 5, as it is once Go has read and written it.
+pub(crate) fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(whole) = whole(number) {
+                *number = whole;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+fn whole(number: &Number) -> Option<Number> {
+    // Go reads what is no int64 as a float, and writes that as an integer all the same.
+    if let Some(large) = number.as_u64().filter(|_| !number.is_i64()) {
+        return (large as f64).to_string().parse::<u64>().ok().map(Number::from);
+    }
+    /// From here on not every integer is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    format!("{float:.0}").parse::<i64>().ok().map(Number::from)
+}

@@ -1,0 +1,65 @@
+//! Registry as plain data: their names, scope and subresources.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale;
+
+/// The paths of the fields that `/scale` reads and writes.
+pub(crate) type ScalePaths = CustomResourceSubresourceScale;
+
+/// One kind in one version.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) namespaced: bool,
+    /// `/status` is served, and the main endpoint ignores `status`.
+    pub(crate) has_status: bool,
+    /// `/scale` is served, from these paths.
+    pub(crate) scale: Option<ScalePaths>,
+    /// The group under which objects are stored and validated: `events.k8s.io` shares the storage of the core group.
+    pub(crate) storage_group: String,
+    /// Defined by a CustomResourceDefinition.
+    pub(crate) is_custom: bool,
+}
+
+impl Kind {
+    /// `plural.group`: the resource in messages.
+    pub(crate) fn group_resource(&self) -> String {
+        qualified(&self.plural, &self.group)
+    }
+
+    /// `plural.group` of the stored objects: the key of the resource in the store.
+    pub(crate) fn storage_key(&self) -> String {
+        qualified(&self.plural, &self.storage_group)
+    }
+
+    /// `Kind.group`.
+    pub(crate) fn group_kind(&self) -> String {
+        qualified(&self.kind, &self.group)
+    }
+
+    /// `group/version`, or `version` in the core group.
+    pub(crate) fn api_version(&self) -> String {
+        group_version(&self.group, &self.version)
+    }
+
+    /// Whether objects are stored in the representation of another group.
+    pub(crate) fn shares_storage(&self) -> bool {
+        self.storage_group != self.group
+    }
+}
+
+/// `name.group`, or `name` in the core group; for kinds and for resources.
+pub(crate) fn qualified(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+/// `group/version`, or `version` in the core group.
+pub(crate) fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

@@ -1,0 +1,176 @@
+//! Garbage collection: what becomes of an object by its owners, and of an owner by its dependents
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, OwnerReference};
+
+use super::{GarbageCollector, Place, has};
+use crate::{
+    api::object::{Object, Stored},
+    lifecycle::{
+        commit,
+        deletion::{self, FOREGROUND, ORPHAN},
+    },
+    resource::registry::Resource,
+    storage::state::State,
+};
+
+/// The uids of those an object says it is owned by.
+pub(super) fn uids(object: &Object) -> impl Iterator<Item = &str> {
+    references(object).iter().map(|owner| owner.uid.as_str())
+}
+
+/// Whether a change left the owners as they were. Who is not there has none.
+pub(super) fn are_the_same(before: Option<&Object>, after: Option<&Object>) -> bool {
+    before.map_or(&[][..], references) == after.map_or(&[][..], references)
+}
+
+/// Where the owners of an object are, or would be.
+pub(super) fn places(state: &State, object: &Object) -> Vec<Place> {
+    references(object).iter().filter_map(|owner| place(state, object, owner)).collect()
+}
+
+fn references(object: &Object) -> &[OwnerReference] {
+    object.metadata.owner_references.as_deref().unwrap_or_default()
+}
+
+/// None for a kind that is not served, and for an owner in a namespace of an object that is in none: of such an object
+/// nothing can be said.
+fn place(state: &State, object: &Object, owner: &OwnerReference) -> Option<Place> {
+    let kind = state.registry.named(&owner.api_version, &owner.kind)?;
+    let namespace = match object.namespace() {
+        "" if kind.namespaced => return None,
+        namespace if kind.namespaced => namespace,
+        _ => "",
+    };
+    Some(Place { resource: kind.storage_key().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
+}
+
+/// The owners of an object, by what they are to it.
+#[derive(Debug, Default)]
+struct Owners {
+    /// There to stay.
+    solid: usize,
+    /// Gone.
+    absent: Vec<String>,
+    /// Going, once its dependents are gone.
+    waiting: Vec<String>,
+}
+
+impl Owners {
+    /// None when it cannot be told.
+    fn of(state: &State, object: &Object) -> Option<Self> {
+        let mut owners = Self::default();
+        for reference in references(object) {
+            let uid = reference.uid.clone();
+            match place(state, object, reference)?.object(state).filter(|owner| owner.uid() == uid) {
+                None => owners.absent.push(uid),
+                Some(owner) if owner.is_terminating() && has(&owner, FOREGROUND) => owners.waiting.push(uid),
+                Some(_) => owners.solid += 1,
+            }
+        }
+        Some(owners)
+    }
+}
+
+impl GarbageCollector {
+    /// Does what is due with an object.
+    pub(super) fn visit(&self, state: &mut State, place: &Place) {
+        let (Some(object), Some(kind)) = (place.object(state), state.registry.of_resource(&place.resource)) else {
+            return;
+        };
+        if !object.is_terminating() {
+            self.judge(state, &kind, &object);
+        } else if has(&object, ORPHAN) {
+            self.orphan(state, &kind, &object);
+        } else if has(&object, FOREGROUND) && !self.is_blocked(state, &object) {
+            release(state, &kind, &object, FOREGROUND);
+        }
+    }
+
+    /// Deletes an object that has no owner left, and frees one that has lost some.
+    fn judge(&self, state: &mut State, kind: &Resource, object: &Stored) {
+        let Some(owners) = Owners::of(state, object).filter(|_| !references(object).is_empty()) else {
+            return;
+        };
+        let lost: Vec<String> = owners.absent.iter().chain(&owners.waiting).cloned().collect();
+        if owners.solid > 0 {
+            if !lost.is_empty() {
+                disown(state, kind, object, &lost);
+            }
+            return;
+        }
+        if !owners.waiting.is_empty() && self.dependents_of(object).next().is_some() {
+            self.unblock(state, kind, object);
+            return;
+        }
+        let policy = [(ORPHAN, "Orphan"), (FOREGROUND, "Foreground")].into_iter().find(|(name, _)| has(object, name));
+        delete(state, kind, object, policy.map_or("Background", |(_, policy)| policy));
+    }
+
+    /// Deletes an object whose owners wait for it, and that has dependents itself. Where those wait, too, the circle is broken:
+    /// it blocks nobody any more.
+    fn unblock(&self, state: &mut State, kind: &Resource, object: &Stored) {
+        let is_waiting = |place: &Place| {
+            place.object(state).is_some_and(|dependent| dependent.is_terminating() && has(&dependent, FOREGROUND))
+        };
+        let mut object = object.clone();
+        if self.dependents_of(&object).any(is_waiting) {
+            let mut freed = Object::clone(&object);
+            for owner in freed.metadata.owner_references.iter_mut().flatten() {
+                owner.block_owner_deletion = Some(false);
+            }
+            if freed != *object {
+                object = state.store.put(&kind.group_resource(), &freed);
+            }
+        }
+        delete(state, kind, &object, "Foreground");
+    }
+
+    /// Whether a dependent is there that says it has to go first.
+    fn is_blocked(&self, state: &State, owner: &Object) -> bool {
+        let blocks = |dependent: Stored| {
+            let mut references = references(&dependent).iter().filter(|reference| reference.uid == owner.uid());
+            references.any(|reference| reference.block_owner_deletion == Some(true))
+        };
+        self.dependents_of(owner).filter_map(|place| place.object(state)).any(blocks)
+    }
+
+    /// Leaves the dependents of an object to themselves, and lets it go.
+    fn orphan(&self, state: &mut State, kind: &Resource, owner: &Stored) {
+        let uid = owner.uid().to_owned();
+        let dependents: Vec<Place> = self.dependents_of(owner).cloned().collect();
+        for place in dependents {
+            if let (Some(object), Some(kind)) = (place.object(state), state.registry.of_resource(&place.resource)) {
+                disown(state, &kind, &object, std::slice::from_ref(&uid));
+            }
+        }
+        release(state, kind, owner, ORPHAN);
+    }
+}
+
+fn delete(state: &mut State, kind: &Resource, object: &Stored, policy: &str) {
+    let options = DeleteOptions { propagation_policy: Some(policy.to_owned()), ..DeleteOptions::default() };
+    // What cannot be converted stays.
+    drop(deletion::remove_or_mark(state, kind, object, &options));
+}
+
+/// Takes owners away from an object.
+fn disown(state: &mut State, kind: &Resource, object: &Stored, uids: &[String]) {
+    let mut freed = Object::clone(object);
+    let owners = freed.metadata.owner_references.get_or_insert_default();
+    owners.retain(|owner| !uids.contains(&owner.uid));
+    if owners.is_empty() {
+        freed.metadata.owner_references = None;
+    }
+    state.store.put(&kind.group_resource(), &freed);
+}
+
+/// Takes a finalizer away, and with the last one the object.
+fn release(state: &mut State, kind: &Resource, object: &Stored, finalizer: &str) {
+    let mut released = Object::clone(object);
+    let finalizers = released.metadata.finalizers.get_or_insert_default();
+    finalizers.retain(|other| other != finalizer);
+    if finalizers.is_empty() {
+        released.metadata.finalizers = None;
+    }
+    commit::commit(state, kind, &released);
+}

@@ -1,0 +1,105 @@
+//! Server-side apply: a body that says what its manager wants of an object, put into what others want of it
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use logger_crd::value::json_type;
+use serde_json::{Map, Value};
+
+use crate::{
+    api::{
+        endpoint::Endpoint,
+        error::{ApiError, Result},
+        go,
+        object::{Object, Stored},
+    },
+    handlers::{call::Call, decode, write},
+    resource::managed_fields::{self},
+    storage::state::State,
+    wire::duplicate_fields::{self, Read},
+};
+
+/// Applies the body to an object; what is not there is made.
+pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
+    let options = call.patch_options()?;
+    // Only the object itself can be made.
+    let live = if call.endpoint == Endpoint::Main { call.find(state)? } else { Some(call.existing(state)?) };
+    let wanted = body(call)?;
+    let applied = managed_fields::apply(call.author(), live.as_deref(), &wanted, options.force)?;
+    check_strictly(call)?;
+    let mut object = match (applied.outcome, &live) {
+        (None, Some(live)) => Object::clone(live),
+        (outcome, _) => decode::merged(&call.kind, outcome.unwrap_or_default(), &wanted)?,
+    };
+    object.metadata.managed_fields = applied.entries;
+    match live {
+        Some(live) => {
+            write::place(&mut object, call)?;
+            write::check_name(&object, call)?;
+            write::check_version(&call.kind, &object, &live)?;
+            Ok((StatusCode::OK, write::replace(state, call, object, &live, options.dry_run)?))
+        }
+        None => {
+            check_new(call, &object)?;
+            write::place(&mut object, call)?;
+            write::check_name(&object, call)?;
+            // Whichever version it was to have, it has none yet; and who only tries is told of what it wanted.
+            let version = object.metadata.resource_version.take();
+            let mut made = write::insert(state, call, object, options.dry_run)?;
+            if options.dry_run && version.is_some() {
+                Arc::make_mut(&mut made).metadata.resource_version = version;
+            }
+            Ok((StatusCode::CREATED, made))
+        }
+    }
+}
+
+/// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
+pub(crate) fn body(call: &Call) -> Result<Value> {
+    let read = yaml(&call.body).map(|read| {
+        call.mistakes.replace(read.mistakes);
+        read.value
+    });
+    match read {
+        Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        Ok(Value::Null) => Ok(Value::Object(Map::new())),
+        Ok(other) => {
+            let found = json_type(&other);
+            let into = "Go value of type map[string]interface {}";
+            let why =
+                format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {into}");
+            Err(ApiError::bad_request(format!("error decoding YAML: {why}")))
+        }
+        Err(why) => Err(ApiError::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}"))),
+    }
+}
+
+/// A field that is given twice is a mistake to those who want to know; otherwise the last counts.
+pub(crate) fn check_strictly(call: &Call) -> Result<()> {
+    let mistakes = call.mistakes.take();
+    if let Some(why) = mistakes.first().filter(|_| call.is_strict()) {
+        let why = format!("error strict decoding YAML: error converting YAML to JSON: {why}");
+        return Err(ApiError::bad_request(why));
+    }
+    call.warn(&mistakes);
+    Ok(())
+}
+
+/// The first document, as the YAML 1.1 that Go reads.
+fn yaml(body: &[u8]) -> Result<Read, String> {
+    let mut options = serde_saphyr::Options::default();
+    options.legacy_octal_numbers = true;
+    let mut read = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;
+    go::whole_numbers(&mut read.value);
+    Ok(read)
+}
+
+/// Who names a uid means an object that is there.
+fn check_new(call: &Call, object: &Object) -> Result<()> {
+    if object.uid().is_empty() {
+        return Ok(());
+    }
+    let why =
+        format!("uid mismatch: the provided object specified uid {}, and no existing object was found", object.uid());
+    Err(ApiError::conflict(&call.kind, call.name(), &why))
+}

@@ -1,0 +1,150 @@
+//! Delete and delete-collection: at once, or marked for as long as finalizers or a grace period hold the object
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
+use serde_json::Value;
+
+use crate::{
+    api::{
+        error::{ApiError, FieldError, Result},
+        object::Object,
+    },
+    handlers::{
+        call::{Call, is_dry_run},
+        list::{self, Page},
+    },
+    lifecycle::{
+        definitions,
+        deletion::{self, Deleted, Fate},
+    },
+    resource::{namespace, priority_class, registry::Resource},
+    storage::state::State,
+    wire::body,
+};
+
+/// What is said to who deletes a job and not what becomes of its pods.
+const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+    remove them or set propagationPolicy=Orphan to suppress this warning";
+
+/// Deletes one object.
+pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
+    let options = options(call)?;
+    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
+    let object = call.existing(state)?;
+    check_preconditions(&call.kind, &object, &options)?;
+    if call.kind.is_namespace() {
+        namespace::check_mortal(&call.kind, call.name())?;
+    }
+    if call.kind.group_resource() == priority_class::RESOURCE {
+        priority_class::check_mortal(&call.kind, call.name())?;
+    }
+    if should_say_more(&call.kind, &options) {
+        call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
+    }
+    if dry_run && call.kind.is_definition() {
+        return Ok(Deleted::Ending(definitions::ending(&object)));
+    }
+    if dry_run {
+        return Ok(match deletion::decide(&call.kind, &object, &options) {
+            Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),
+            Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
+        });
+    }
+    deletion::remove_or_mark(state, &call.kind, &object, &options)
+}
+
+/// Deletes what a list with the same query would show, and returns that.
+pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> {
+    let options = options(call)?;
+    let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
+    let page = list::list(state, call)?;
+    if !dry_run {
+        for object in &page.items {
+            check_preconditions(&call.kind, object, &options)?;
+            deletion::remove_or_mark(state, &call.kind, object, &options)?;
+        }
+    }
+    Ok(page)
+}
+
+/// The options in the body, or in the query if there is no body.
+fn options(call: &Call) -> Result<DeleteOptions> {
+    let options = match call.body.as_ref() {
+        [] => from_query(call)?,
+        _ => from_body(call)?,
+    };
+    check_propagation(&options)?;
+    Ok(options)
+}
+
+fn from_body(call: &Call) -> Result<DeleteOptions> {
+    let fields = body::fields(&call.content_type, &call.body, "v1", "DeleteOptions");
+    let fields = fields.map_err(|mistake| ApiError::bad_request(mistake.into_text()))?;
+    let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
+        return Ok(options);
+    };
+    let version = options.api_version.as_deref().unwrap_or_default();
+    Err(ApiError::bad_request(format!(
+        "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+    )))
+}
+
+fn from_query(call: &Call) -> Result<DeleteOptions> {
+    let text = |name| call.query.get(name).map(str::to_owned);
+    Ok(DeleteOptions {
+        dry_run: text("dryRun").map(|dry_run| vec![dry_run]),
+        grace_period_seconds: call.query.integer("gracePeriodSeconds")?,
+        orphan_dependents: call.query.get("orphanDependents").map(|_| call.query.flag("orphanDependents")),
+        propagation_policy: text("propagationPolicy"),
+        ..DeleteOptions::default()
+    })
+}
+
+/// What becomes of dependents is said once, and with a known word.
+fn check_propagation(options: &DeleteOptions) -> Result<()> {
+    const FIELD: &str = "propagationPolicy";
+    const KNOWN: [&str; 4] = ["Foreground", "Background", "Orphan", "nil"];
+    let Some(policy) = &options.propagation_policy else {
+        return Ok(());
+    };
+    let shown = format!("{policy:?}");
+    let error = if options.orphan_dependents.is_some() {
+        FieldError::invalid(FIELD, shown, "orphanDependents and deletionPropagation cannot be both set")
+    } else if KNOWN[..3].contains(&policy.as_str()) {
+        return Ok(());
+    } else {
+        FieldError::unsupported(FIELD, shown, &KNOWN.map(str::to_owned))
+    };
+    Err(ApiError::invalid_of("DeleteOptions", "meta.k8s.io", "", &[error]))
+}
+
+/// Whether who deletes should have said what becomes of dependents.
+fn should_say_more(kind: &Resource, options: &DeleteOptions) -> bool {
+    kind.orphans_by_default() && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
+}
+
+pub(crate) fn check_preconditions(kind: &Resource, object: &Object, options: &DeleteOptions) -> Result<()> {
+    let Some(expected) = &options.preconditions else {
+        return Ok(());
+    };
+    if let Some(uid) = expected.uid.as_ref().filter(|uid| *uid != object.uid()) {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). \
+             The object might have been deleted and then recreated",
+            object.uid(),
+        );
+        return Err(ApiError::precondition(kind, object.name(), &why));
+    }
+    if let Some(version) = expected.resource_version.as_ref().filter(|version| *version != object.resource_version()) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+             The object might have been modified",
+            object.resource_version(),
+        );
+        return Err(ApiError::precondition(kind, object.name(), &why));
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Get, and what reads are told about versions
+
+use crate::{
+    api::{
+        error::{Ahead, ApiError, FieldError, Result},
+        object::Stored,
+    },
+    handlers::call::Call,
+    storage::state::State,
+};
+
+/// One object, no older than the version that is asked for.
+pub(crate) fn get(state: &State, call: &Call) -> Result<Stored> {
+    let asked = version(call).map_err(ApiError::internal)?.unwrap_or(0);
+    let current = state.store.version();
+    if asked > current {
+        return Err(ApiError::Ahead(Ahead { asked, current, by_watch: false }));
+    }
+    call.existing(state)
+}
+
+/// Refuses list options that break rules.
+pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
+    if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of("ListOptions", "meta.k8s.io", "", errors)) }
+}
+
+/// The `resourceVersion` of the query, or why it is none.
+pub(crate) fn version(call: &Call) -> Result<Option<u64>, String> {
+    let parse = |text: &str| {
+        text.parse().map_err(|_| {
+            format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")
+        })
+    };
+    call.query.get("resourceVersion").map(parse).transpose()
+}

@@ -1,0 +1,61 @@
+//! A pod is bound to a node, once
+
+use serde_json::{Value, json};
+
+use super::set_condition;
+use crate::{
+    api::{
+        error::{ApiError, FieldError, Result},
+        object::Object,
+    },
+    handlers::call::Call,
+    storage::state::State,
+};
+
+/// Binds a pod to the node that the binding names.
+pub(super) fn bind(state: &mut State, call: &Call, binding: &Value, dry_run: bool) -> Result<()> {
+    let target = target(binding)?;
+    let old = call.existing(state)?;
+    let mut pod = Object::clone(&old);
+    check(&pod, call.name())?;
+    let annotations = binding.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
+    for (name, value) in annotations {
+        let value = value.as_str().unwrap_or_default().to_owned();
+        pod.metadata.annotations.get_or_insert_default().insert(name.clone(), value);
+    }
+    if let Some(Value::Object(spec)) = pod.body.get_mut("spec") {
+        spec.insert("nodeName".to_owned(), json!(target));
+    }
+    set_condition(&mut pod, json!({ "type": "PodScheduled", "status": "True" }));
+    call.kind.default(&mut pod.body);
+    if !dry_run {
+        state.store.put(&call.kind.group_resource(), &pod);
+    }
+    Ok(())
+}
+
+/// The name of the node; nothing else can be bound to.
+fn target(binding: &Value) -> Result<&str> {
+    let text = |field: &str| binding["target"][field].as_str().unwrap_or_default();
+    let error = match (text("kind"), text("name")) {
+        ("" | "Node", "") => FieldError::required("target.name", ""),
+        ("" | "Node", name) => return Ok(name),
+        (kind, _) => {
+            FieldError::unsupported("target.kind", format!("{kind:?}"), &["Node".to_owned(), "<empty>".to_owned()])
+        }
+    };
+    Err(ApiError::internal(error.to_string()))
+}
+
+fn check(pod: &Object, name: &str) -> Result<()> {
+    if pod.is_terminating() {
+        return Err(ApiError::not_bound(name, &format!("pod {name} is being deleted, cannot be assigned to a host")));
+    }
+    if let Some(node) = pod.field("spec.nodeName").and_then(Value::as_str).filter(|node| !node.is_empty()) {
+        return Err(ApiError::not_bound(name, &format!("pod {name} is already assigned to node {node:?}")));
+    }
+    if pod.field("spec.schedulingGates").is_some_and(|gates| gates.as_array().is_some_and(|gates| !gates.is_empty())) {
+        return Err(ApiError::not_bound(name, &format!("pod {name} has non-empty .spec.schedulingGates")));
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The rules an object must obey to be stored
+
+use logger_crd::{finding::Finding, value};
+
+use crate::{
+    api::{
+        endpoint::Endpoint,
+        error::{ApiError, FieldError, Result},
+        object::Object,
+    },
+    handlers::call::Call,
+    resource::{built_in, definition, metadata, scale},
+};
+
+/// Refuses an object that breaks rules, all of them at once.
+pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
+    let kind = &call.kind;
+    // The rules of definitions are of their metadata, too.
+    let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
+    // The real server looks at what an update may not change twice, by the rules for all and by those of the kind.
+    let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
+    errors.extend(updated.iter().chain(&updated).cloned());
+    if old.is_some() && call.endpoint == Endpoint::Main && metadata::is_checked_again(kind) {
+        errors.extend(metadata::check(kind, object));
+    }
+    let is_blocked = errors.iter().any(FieldError::blocks_rules);
+    if let Some(judge) = kind.judge() {
+        let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
+        if call.endpoint == Endpoint::Status {
+            found.retain(|finding| finding.path.starts_with("status"));
+            found.iter_mut().for_each(tell_from_status);
+        }
+        if judge.has_rules() && is_blocked && found.is_empty() {
+            let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                complete validation";
+            errors.push(FieldError::invalid("<nil>", "null", why));
+        } else if judge.has_rules() {
+            let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
+            found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
+        }
+        errors.extend(found.into_iter().map(FieldError::from));
+    } else if let Some(schema) = kind.schema() {
+        errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
+    }
+    if let Some(facts) = kind.as_built_in() {
+        let found = built_in::check(facts, object, old);
+        // What the kind itself says of a field that is missing is more than the schema does.
+        errors.retain(|error| !error.is_required() || found.iter().all(|other| other.field() != error.field()));
+        errors.extend(found);
+    } else if let Some(paths) = &kind.scale {
+        errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
+    }
+    if kind.is_definition() && call.endpoint != Endpoint::Status {
+        errors.extend(definition::check(object, old));
+    }
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(kind, object.name(), &errors));
+    }
+    if kind.is_custom && old.is_none() {
+        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+    }
+    Ok(())
+}
+
+/// The schema of a status is asked by itself: it names fields as they are below the status.
+fn tell_from_status(finding: &mut Finding) {
+    if let Some(told) = finding.detail.strip_prefix("status.") {
+        finding.detail = told.to_owned();
+    }
+}

@@ -1,0 +1,38 @@
+//! What follows from stored definitions: accepted names, served kinds, and the deletion of their objects.
+
+mod serving;
+mod termination;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionStatus;
+use serde_json::json;
+
+#[cfg(feature = "serve")]
+pub(crate) use self::serving::reinstall;
+pub(crate) use self::{
+    serving::{follow, withdraw},
+    termination::{ending, finish, terminate},
+};
+use crate::{
+    api::{
+        endpoint::Endpoint,
+        object::{Object, Stored},
+    },
+    resource::{
+        definition::{RESOURCE, set_status, status_of},
+        managed_fields::{self, Author},
+        registry::Resource,
+    },
+    storage::state::State,
+};
+
+/// Changes the status of a stored definition as a controller of the server does.
+fn tell(state: &mut State, definition: &Stored, change: impl FnOnce(&mut CustomResourceDefinitionStatus)) -> Stored {
+    let mut told = Object::clone(definition);
+    let mut status = status_of(definition);
+    change(&mut status);
+    set_status(&mut told, json!(status));
+    let kind = Resource::definition();
+    managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut told);
+    managed_fields::keep_times(&mut told, definition);
+    if told == **definition { definition.clone() } else { state.store.put(RESOURCE, &told) }
+}

@@ -1,0 +1,62 @@
+//! Deletion: at once, or marked for as long as finalizers or a grace period hold the object.
+
+mod grace;
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
+
+pub(crate) use self::grace::{FOREGROUND, Fate, ORPHAN, decide};
+use crate::{
+    api::{
+        error::Result,
+        object::{Object, Stored},
+    },
+    lifecycle::{commit, definitions, namespaces},
+    resource::{
+        namespace,
+        registry::{Family, Resource},
+    },
+    storage::state::State,
+};
+
+/// What became of a deleted object.
+pub(crate) enum Deleted {
+    /// It is gone; this was its last state.
+    Gone(Stored),
+    /// It is on its way out, in this state.
+    Ending(Stored),
+}
+
+/// Deletes an object by the rules of its kind.
+///
+/// # Errors
+/// It is to stay for a while, and cannot be converted to the version that is stored.
+pub(crate) fn remove_or_mark(
+    state: &mut State,
+    kind: &Resource,
+    object: &Stored,
+    options: &DeleteOptions,
+) -> Result<Deleted> {
+    Ok(match kind.family {
+        Family::Namespace if !namespace::is_final(object) => Deleted::Ending(namespaces::terminate(state, object)),
+        Family::Definition => Deleted::Ending(definitions::terminate(state, object)),
+        Family::Namespace | Family::BuiltIn(_) | Family::Custom { .. } => match decide(kind, object, options) {
+            Fate::Goes(ending) => Deleted::Gone(remove(state, kind, object, &ending)),
+            Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
+            Fate::Stays(mut ending) => {
+                kind.write(&mut ending)?;
+                Deleted::Ending(kind.read(&state.store.put(&kind.storage_key(), &ending))?)
+            }
+        },
+    })
+}
+
+/// Takes an object out, after what its end says of it is told.
+fn remove(state: &mut State, kind: &Resource, object: &Object, ending: &Object) -> Stored {
+    if ending != object {
+        state.store.put(&kind.storage_key(), ending);
+    }
+    commit::remove(state, kind, ending);
+    Arc::new(ending.at(state.store.version()))
+}

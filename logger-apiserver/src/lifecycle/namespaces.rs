@@ -1,0 +1,33 @@
+//! Namespaces as the place of objects, and the start of their deletion.
+
+use serde_json::json;
+
+use crate::{
+    api::{
+        error::{ApiError, Result},
+        kind::Kind,
+        object::{Object, Stored, now},
+    },
+    storage::state::State,
+};
+
+/// Refuses to make an object where it has no place to be.
+pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
+    let found = state.store.get("namespaces", "", namespace).ok_or_else(|| ApiError::namespace_not_found(namespace))?;
+    if found.is_terminating() {
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        return Err(ApiError::namespace_is_ending(kind, name, namespace, &why));
+    }
+    Ok(())
+}
+
+/// Starts the end of a namespace. To empty it and let it go is the collector's task, or another program's beside a bare server.
+pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
+    if namespace.is_terminating() {
+        return namespace.clone();
+    }
+    let mut ending = Object::clone(namespace);
+    ending.metadata.deletion_timestamp = Some(now());
+    ending.body.insert("status".to_owned(), json!({ "phase": "Terminating" }));
+    state.store.put("namespaces", &ending)
+}

@@ -1,0 +1,205 @@
+//! Discovery: what the server says it serves
+
+pub(crate) mod aggregated;
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::{
+        endpoint::PodSubresource,
+        error::{ApiError, Result},
+        kind::group_version,
+    },
+    meta::{
+        health,
+        review::{self, Review},
+    },
+    resource::registry::{Registry, Resource},
+};
+
+/// The groups of Kubernetes itself in the order of kube-apiserver, which is the order of `kubectl get all`.
+const OWN: [&str; 20] = [
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+];
+
+/// `/version`.
+pub(crate) fn version() -> Value {
+    json!({
+        "major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "36",
+        "minCompatibilityMajor": "1", "minCompatibilityMinor": "35",
+        "gitVersion": "v1.36.0+in-memory", "gitCommit": "", "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "", "compiler": "rustc", "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+    })
+}
+
+/// `/`: where there is something to be had.
+pub(crate) fn paths(kinds: &Registry) -> Value {
+    let mut paths: BTreeSet<String> =
+        ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
+            .map(str::to_owned)
+            .into();
+    for group in group_names(kinds) {
+        paths.insert(format!("/apis/{group}"));
+        paths.extend(versions_of(kinds, group).into_iter().map(|version| format!("/apis/{group}/{version}")));
+    }
+    for endpoint in health::ENDPOINTS {
+        paths.insert(format!("/{endpoint}"));
+        paths.extend(health::names().map(|check| format!("/{endpoint}/{check}")));
+    }
+    json!({ "paths": paths })
+}
+
+/// `/api`. The address is that by which the client has reached the server; without one none is told.
+pub(crate) fn core_versions(host: &str) -> Value {
+    let addresses: Vec<Value> = Some(json!({ "clientCIDR": "0.0.0.0/0", "serverAddress": host }))
+        .filter(|_| !host.is_empty())
+        .into_iter()
+        .collect();
+    json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses })
+}
+
+/// `/apis`.
+pub(crate) fn groups(kinds: &Registry) -> Value {
+    let group = |name: &str| group_body(name, &versions_of(kinds, name));
+    let groups: Vec<Value> = group_names(kinds).into_iter().map(group).collect();
+    json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
+}
+
+/// `/apis/<group>`.
+pub(crate) fn group(kinds: &Registry, name: &str) -> Result<Value> {
+    let versions = versions_of(kinds, name);
+    if versions.is_empty() {
+        return Err(ApiError::PageNotFound);
+    }
+    let mut body = group_body(name, &versions);
+    body["kind"] = json!("APIGroup");
+    body["apiVersion"] = json!("v1");
+    Ok(body)
+}
+
+/// `/api/v1` and `/apis/<group>/<version>`.
+pub(crate) fn resources(kinds: &Registry, group: &str, version: &str) -> Result<Value> {
+    Ok(json!({
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": group_version(group, version),
+        "resources": resource_list(kinds, group, version)?,
+    }))
+}
+
+/// What a version of a group has, each resource before its subresources.
+fn resource_list(kinds: &Registry, group: &str, version: &str) -> Result<Vec<Value>> {
+    let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
+    let reviews = review::ALL.iter().filter(|review| review.group == group && Review::VERSION == version);
+    let resources: Vec<Value> = of_version
+        .flat_map(|kind| resource_bodies(kind, kinds.is_ending(kind)))
+        .chain(reviews.map(review_body))
+        .collect();
+    if resources.is_empty() {
+        let unknown = if kinds.has_built_in(group) { ApiError::unknown_resource() } else { ApiError::PageNotFound };
+        return Err(unknown);
+    }
+    Ok(resources)
+}
+
+/// Every group but the core one: Kubernetes' own in the order it lists them, then the others by name.
+fn group_names(kinds: &Registry) -> Vec<&str> {
+    let of_kinds = kinds.iter().map(|kind| kind.group.as_str()).filter(|group| !group.is_empty());
+    let names: BTreeSet<&str> = of_kinds.chain(review::ALL.iter().map(|review| review.group)).collect();
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_by_key(|name| OWN.iter().position(|own| own == name).unwrap_or(OWN.len()));
+    names
+}
+
+/// The versions of a group, the preferred first.
+fn versions_of<'a>(kinds: &'a Registry, group: &str) -> Vec<&'a str> {
+    let of_kinds = kinds.iter().filter(|kind| kind.group == group).map(|kind| kind.version.as_str());
+    let of_reviews = review::ALL.iter().filter(|review| review.group == group).map(|_| Review::VERSION);
+    let versions: BTreeSet<&str> = of_kinds.chain(of_reviews).collect();
+    let mut versions: Vec<&str> = versions.into_iter().collect();
+    versions.sort_by_key(|version| Reverse(kube::core::Version::parse(version).priority()));
+    versions
+}
+
+fn group_body(name: &str, versions: &[&str]) -> Value {
+    let versions: Vec<Value> = versions
+        .iter()
+        .map(|version| json!({ "groupVersion": group_version(name, version), "version": version }))
+        .collect();
+    json!({ "name": name, "preferredVersion": versions.first(), "versions": versions })
+}
+
+fn resource_bodies(kind: &Resource, is_ending: bool) -> Vec<Value> {
+    let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    if is_ending {
+        verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
+    } else if kind.is_custom {
+        verbs = vec!["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+    } else if kind.is_namespace() {
+        verbs.retain(|verb| *verb != "deletecollection");
+    }
+    let mut resource = json!({
+        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
+    });
+    for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
+        if !names.is_empty() {
+            resource[field] = json!(names);
+        }
+    }
+    let status = json!({
+        "name": format!("{}/status", kind.plural), "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind,
+        "verbs": ["get", "patch", "update"],
+    });
+    let scale = json!({
+        "name": format!("{}/scale", kind.plural), "singularName": "", "namespaced": kind.namespaced,
+        "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
+    });
+    let mut subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
+    if !kind.is_custom {
+        subresources.reverse();
+    }
+    let requests = PodSubresource::ALL.iter().filter(|_| kind.is_pod()).map(|request| pod_subresource(*request));
+    let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
+    std::iter::once(resource).chain(requests).chain(served).collect()
+}
+
+fn pod_subresource(subresource: PodSubresource) -> Value {
+    let (group, version, kind) = subresource.group_version_kind();
+    let mut body = json!({
+        "name": format!("pods/{}", kind.to_lowercase()), "singularName": "", "namespaced": true, "kind": kind,
+        "verbs": ["create"],
+    });
+    if !group.is_empty() {
+        body["group"] = json!(group);
+        body["version"] = json!(version);
+    }
+    body
+}
+
+fn review_body(review: &Review) -> Value {
+    json!({
+        "name": review.plural(), "singularName": review.singular(), "namespaced": review.namespaced, "kind": review.kind,
+        "verbs": ["create"],
+    })
+}

@@ -1,0 +1,148 @@
+//! The schemas of kinds by the names OpenAPI gives them
+
+use std::sync::LazyLock;
+
+use k8s_openapi::{
+    api::{autoscaling::v1::Scale, core::v1::Namespace},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, ObjectMeta, Status},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    api::object::Stored,
+    resource::{
+        built_in::published,
+        registry::{Family, Resource},
+    },
+    storage::state::State,
+};
+
+const COMPONENTS: &str = "#/components/schemas/";
+const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+
+/// What every document has.
+pub(super) fn common() -> Map<String, Value> {
+    static COMMON: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+        let mut common = published::<ObjectMeta>();
+        common.extend(published::<ListMeta>());
+        common.extend(published::<DeleteOptions>());
+        common.extend(published::<Status>());
+        let mut scale = published::<Scale>();
+        add_type(
+            &mut scale,
+            "io.k8s.api.autoscaling.v1.Scale",
+            &json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }),
+        );
+        common.extend(scale);
+        common
+    });
+    COMMON.clone()
+}
+
+/// The schemas of a kind, its list and the types it is made of.
+pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
+    let name = name(kind);
+    let mut schemas = match &kind.family {
+        Family::BuiltIn(facts) => (facts.form().published)(),
+        Family::Namespace => published::<Namespace>(),
+        Family::Definition => published::<CustomResourceDefinition>(),
+        Family::Custom { .. } => [(name.clone(), custom(state, kind))].into_iter().collect(),
+    };
+    add_type(&mut schemas, &name, &group_version_kind(kind, &kind.kind));
+    schemas.insert(format!("{name}List"), list(kind, &name));
+    schemas
+}
+
+/// The name of a kind's schema: of its Go type, or made of the parts of its group in reverse.
+pub(super) fn name(kind: &Resource) -> String {
+    match &kind.family {
+        Family::Custom { .. } => {
+            let group: Vec<&str> = kind.group.rsplit('.').collect();
+            format!("{}.{}.{}", group.join("."), kind.version, kind.kind)
+        }
+        Family::Definition => {
+            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition".to_owned()
+        }
+        Family::Namespace | Family::BuiltIn(_) => {
+            let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+            format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
+        }
+    }
+}
+
+pub(super) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("{COMPONENTS}{name}") })
+}
+
+pub(super) fn group_version_kind(kind: &Resource, named: &str) -> Value {
+    json!({ "group": kind.group, "version": kind.version, "kind": named })
+}
+
+/// The definition a kind is served by.
+pub(super) fn definition(state: &State, kind: &Resource) -> Option<Stored> {
+    let of = Resource::definition().group_resource();
+    kind.is_custom.then(|| state.store.get(&of, "", &kind.group_resource())).flatten()
+}
+
+/// The schema its definition has, as it was written, and what every object has.
+fn custom(state: &State, kind: &Resource) -> Value {
+    let written = definition(state, kind).and_then(|definition| {
+        let versions = definition.field("spec.versions")?.as_array()?;
+        let version = versions.iter().find(|version| version["name"] == kind.version.as_str())?;
+        version.pointer("/schema/openAPIV3Schema").cloned()
+    });
+    let mut schema = written.filter(Value::is_object).unwrap_or_else(|| json!({ "type": "object" }));
+    say_what_int_or_string_is(&mut schema);
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    for field in ["apiVersion", "kind", "metadata"] {
+        schema["properties"][field] = of_every_object(field);
+    }
+    schema
+}
+
+/// Version 3 of OpenAPI can say what is a number or a text: the real server does.
+fn say_what_int_or_string_is(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(say_what_int_or_string_is),
+        Value::Object(fields) => {
+            if fields.get("x-kubernetes-int-or-string") == Some(&json!(true)) && !fields.contains_key("anyOf") {
+                fields.insert("anyOf".to_owned(), json!([{ "type": "integer" }, { "type": "string" }]));
+            }
+            let below = fields.iter_mut().filter(|(name, _)| !matches!(name.as_str(), "default" | "enum" | "example"));
+            below.for_each(|(_, below)| say_what_int_or_string_is(below));
+        }
+        _ => {}
+    }
+}
+
+/// The schema of a field that every object has.
+fn of_every_object(field: &str) -> Value {
+    static NAMESPACE: LazyLock<Map<String, Value>> = LazyLock::new(published::<Namespace>);
+    NAMESPACE.get("io.k8s.api.core.v1.Namespace").map_or(Value::Null, |schema| schema["properties"][field].clone())
+}
+
+fn list(kind: &Resource, name: &str) -> Value {
+    json!({
+        "description": format!("{} is a list of {}", kind.list_kind, kind.kind),
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": of_every_object("apiVersion"),
+            "kind": of_every_object("kind"),
+            "metadata": { "description": format!("Standard list metadata. More info: {CONVENTIONS}#types-kinds"), "allOf": [reference(LIST_META)] },
+            "items": { "type": "array", "description": format!("List of {}. More info: {CONVENTIONS}", kind.plural), "items": reference(name) },
+        },
+        "x-kubernetes-group-version-kind": [group_version_kind(kind, &kind.list_kind)],
+    })
+}
+
+/// Says which kind a schema is of.
+fn add_type(schemas: &mut Map<String, Value>, name: &str, type_: &Value) {
+    if let Some(schema) = schemas.get_mut(name) {
+        schema["x-kubernetes-group-version-kind"] = json!([type_]);
+    }
+}

@@ -1,0 +1,16 @@
+//! The rules of resources: how the objects of a kind are defaulted, validated, merged and owned.
+
+pub(crate) mod built_in;
+pub(crate) mod definition;
+pub(crate) mod events;
+pub(crate) mod managed_fields;
+pub(crate) mod metadata;
+pub(crate) mod namespace;
+pub(crate) mod patch;
+pub(crate) mod printer_columns;
+pub(crate) mod priority_class;
+pub(crate) mod registry;
+pub(crate) mod scale;
+pub(crate) mod selector;
+pub(crate) mod strategic_merge;
+pub(crate) mod versions;

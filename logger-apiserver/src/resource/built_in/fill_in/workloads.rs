@@ -1,0 +1,59 @@
+//! What is filled in of new workloads, and when they change
+
+use serde_json::{Value, json};
+
+use super::Fields;
+use crate::{api::object::Object, resource::built_in::rules::CONTROLLER};
+
+/// A new job selects the pods that are labelled with its uid, unless it says that it selects others.
+pub(in super::super) fn new_job(job: &mut Object) {
+    if job.metadata.labels.is_none() {
+        let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
+        job.metadata.labels = serde_json::from_value(labels).ok();
+    }
+    let (uid, name) = (job.uid().to_owned(), job.name().to_owned());
+    if job.field("spec.manualSelector") == Some(&Value::Bool(true)) {
+        return;
+    }
+    let Some(spec) = job.body.get_mut("spec").filter(|spec| spec.is_object()) else {
+        return;
+    };
+    let labels =
+        [("controller-uid", &uid), (CONTROLLER, &uid), ("job-name", &name), ("batch.kubernetes.io/job-name", &name)];
+    let Some(Value::Object(template)) = spec.get_mut("template") else {
+        return;
+    };
+    let metadata = template.entry("metadata").or_insert_with(|| json!({}));
+    labels.into_iter().for_each(|(label, value)| metadata["labels"][label] = json!(value));
+    if !spec["selector"].is_object() {
+        spec["selector"] = json!({});
+    }
+    spec["selector"]["matchLabels"][CONTROLLER] = json!(uid);
+}
+
+/// What is made from a template of claims is a claim.
+pub(in super::super) fn claim_templates(set: &mut Fields) {
+    let spec = set.get_mut("spec").and_then(|spec| spec.get_mut("volumeClaimTemplates"));
+    for claim in spec.and_then(Value::as_array_mut).into_iter().flatten() {
+        super::set(claim, "apiVersion", json!("v1"));
+        super::set(claim, "kind", json!("PersistentVolumeClaim"));
+    }
+}
+
+/// Counts the templates there were, as it did before there was a history.
+const TEMPLATES: &str = "deprecated.daemonset.template.generation";
+
+pub(in super::super) fn new_daemon_set(set: &mut Object) {
+    note(set, 1);
+}
+
+pub(in super::super) fn daemon_set_changed(set: &mut Object, old: &Object) {
+    let annotations = old.metadata.annotations.as_ref();
+    let count = annotations.and_then(|annotations| annotations.get(TEMPLATES)?.parse::<i64>().ok()).unwrap_or_default();
+    let has_changed = set.field("spec.template") != old.field("spec.template");
+    note(set, if has_changed { count.saturating_add(1) } else { count });
+}
+
+fn note(set: &mut Object, count: i64) {
+    set.metadata.annotations.get_or_insert_default().insert(TEMPLATES.to_owned(), count.to_string());
+}

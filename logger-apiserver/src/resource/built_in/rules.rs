@@ -1,0 +1,119 @@
+//! What built-in kinds refuse beyond what their schemas do
+
+mod access;
+mod bounds;
+mod cluster;
+mod configuration;
+mod containers;
+mod events;
+mod handlers;
+mod ingresses;
+mod place;
+mod pod_updates;
+mod pods;
+mod policies;
+mod schedules;
+mod selectors;
+mod services;
+mod words;
+mod workloads;
+
+use serde_json::Value;
+
+use super::BuiltIn;
+use crate::{
+    api::{error::FieldError, object::Object},
+    resource::selector,
+};
+
+pub(super) use access::{cluster_role, cluster_role_binding, role, role_binding};
+pub(super) use bounds::{autoscaler, budget};
+pub(crate) use cluster::SYSTEM_PRIORITIES;
+pub(super) use cluster::{claim, node, priority_class, volume};
+pub(super) use configuration::{config_map, lease, secret};
+pub(super) use events::{event, new_event};
+pub(super) use ingresses::ingress;
+pub(super) use place::Errors;
+use place::Place;
+pub(super) use pods::pod;
+pub(super) use policies::network_policy;
+pub(super) use schedules::cron_job;
+pub(super) use services::service;
+pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
+
+/// A rule of one kind or of several: adds what is broken.
+pub(super) type Rule = fn(&Change<'_>, &mut Errors);
+
+/// An object that is to be stored, in place of another if there is one.
+pub(super) struct Change<'a> {
+    object: &'a Object,
+    old: Option<&'a Object>,
+}
+
+/// The rules an object breaks, by itself and in place of another.
+pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if kind.has_scale {
+        errors.extend(negative_replicas(object));
+    }
+    if kind.selects_its_template {
+        errors.extend(unselected_template(object));
+    }
+    if let Some(old) = old.filter(|old| old.field("immutable") == Some(&Value::Bool(true))) {
+        errors.extend(frozen_data(object, old));
+    }
+    if let Some(old) = old {
+        errors.extend(kind.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
+        errors.extend(frozen(kind, object, old));
+    }
+    kind.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
+    errors
+}
+
+fn negative_replicas(object: &Object) -> Option<FieldError> {
+    let replicas = object.field("spec.replicas")?.as_i64().filter(|replicas| *replicas < 0)?;
+    Some(FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+}
+
+/// The pods a workload makes must be its own.
+fn unselected_template(object: &Object) -> Option<FieldError> {
+    let is_empty = |selector: &Value| selector.as_object().is_some_and(serde_json::Map::is_empty);
+    if object.field("spec.selector").is_some_and(is_empty) {
+        return None;
+    }
+    const LABELS: &str = "spec.template.metadata.labels";
+    let labels = object.field(LABELS).cloned().unwrap_or_default();
+    if object.field("spec.selector").is_some_and(|selector| selector::selects(selector, &labels)) {
+        return None;
+    }
+    Some(FieldError::invalid(LABELS, labels, "`selector` does not match template `labels`"))
+}
+
+/// A `ConfigMap` or a Secret that says it is immutable stays so, with its data.
+fn frozen_data(object: &Object, old: &Object) -> impl Iterator<Item = FieldError> {
+    let changed =
+        ["immutable", "data", "binaryData"].into_iter().filter(|field| object.field(field) != old.field(field));
+    changed.map(|field| FieldError::forbidden(field, "field is immutable when `immutable` is set"))
+}
+
+fn changed(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {
+    let (new, old) = (object.field(path), old.field(path));
+    (new != old).then(|| FieldError::invalid(path, new.cloned().unwrap_or_default(), why))
+}
+
+/// All of the spec but what may be updated.
+fn frozen(kind: &BuiltIn, object: &Object, old: &Object) -> Option<FieldError> {
+    let (last, others) = kind.updatable.split_last()?;
+    let rest = |object: &Object| {
+        let mut spec = object.body.get("spec").and_then(Value::as_object).cloned().unwrap_or_default();
+        spec.retain(|name, _| !kind.updatable.contains(&name.as_str()));
+        spec
+    };
+    if rest(object) == rest(old) {
+        return None;
+    }
+    let others: Vec<String> = others.iter().map(|name| format!("'{name}'")).collect();
+    let (kind, others) = (kind.kind.to_lowercase(), others.join(", "));
+    let why = format!("updates to {kind} spec for fields other than {others} and '{last}' are forbidden");
+    Some(FieldError::forbidden("spec", why))
+}

@@ -1,0 +1,161 @@
+//! The rules of nodes, volumes and priority classes
+
+use logger_crd::quantity::Quantity;
+
+use super::{Change, Errors, Place};
+
+/// The largest value that is not reserved for the system.
+const HIGHEST_PRIORITY: i64 = 1_000_000_000;
+/// The classes of the system, with their values and what they are for.
+pub(crate) const SYSTEM_PRIORITIES: [(&str, i64, &str); 2] = [
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+];
+
+pub(in crate::resource::built_in) fn node(change: &Change<'_>, errors: &mut Errors) {
+    let ranges = Place::of(change.object, "spec").at("podCIDRs");
+    let is_changed = change.old.is_some_and(|old| old.field("spec.podCIDRs").is_some_and(|old| old != ranges.value));
+    if is_changed {
+        errors.push(ranges.forbidden("node updates may not change podCIDR except from \"\" to valid"));
+    }
+}
+
+/// The names and values of the system are its own; a value stays.
+pub(in crate::resource::built_in) fn priority_class(change: &Change<'_>, errors: &mut Errors) {
+    let value = Place::of(change.object, "value");
+    match change.old {
+        None => new_priority_class(change, &value, errors),
+        Some(old) if old.field("value") != Some(value.value) => {
+            errors.push(value.forbidden("may not be changed in an update."));
+        }
+        Some(_) => {}
+    }
+}
+
+fn new_priority_class(change: &Change<'_>, value: &Place<'_>, errors: &mut Errors) {
+    let name = change.object.name();
+    let known = SYSTEM_PRIORITIES.iter().find(|(known, ..)| *known == name);
+    if name.starts_with("system-") && known.is_none_or(|(_, own, _)| value.value != *own) {
+        let why = "priority class names with 'system-' prefix are reserved for system use only. error";
+        let why = format!("{why}: {name} is not a known system priority class");
+        errors.push(crate::api::error::FieldError::forbidden("metadata.name", why));
+    } else if known.is_none() && value.value.as_i64().is_some_and(|value| value > HIGHEST_PRIORITY) {
+        errors.push(value.forbidden(format!("maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}")));
+    }
+}
+
+const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+
+/// A volume says how much it holds, how it can be used, and in one way where it is.
+pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Errors) {
+    let spec = Place::of(change.object, "spec");
+    access_modes(&spec, "", errors);
+    let capacity = spec.at("capacity");
+    if capacity.is_empty() {
+        errors.push(capacity.required(""));
+        errors.push(crate::api::error::FieldError::unsupported(&capacity.path, "null", &["storage".to_owned()]));
+    }
+    storage(&capacity, errors);
+    let mut sources = SOURCES.iter().map(|name| spec.at(name)).filter(Place::is_there);
+    let Some(source) = sources.next() else {
+        return errors.push(spec.required("must specify a volume type"));
+    };
+    if source.path.ends_with("hostPath") && source.at("path").is_empty() {
+        errors.push(source.at("path").required(""));
+    }
+    errors.extend(sources.map(|source| source.forbidden("may not specify more than 1 volume type")));
+    if let Some(old) = change.old {
+        volume_stays(&spec, &Place::of(old, "spec"), errors);
+    }
+}
+
+/// In the order they are asked for.
+const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flocker",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+    "flexVolume",
+];
+
+fn volume_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
+    if SOURCES.iter().any(|source| new.at(source).value != old.at(source).value) {
+        errors.push(new.forbidden("spec.persistentvolumesource is immutable after creation"));
+    }
+}
+
+/// A claim says how much it wants and how it is to be used.
+pub(in crate::resource::built_in) fn claim(change: &Change<'_>, errors: &mut Errors) {
+    let spec = Place::of(change.object, "spec");
+    access_modes(&spec, "at least 1 access mode is required", errors);
+    let requests = spec.at("resources").at("requests");
+    let wanted = Place { path: "spec.resources".to_owned(), value: requests.value };
+    if wanted.value.get("storage").is_none() {
+        errors.push(crate::api::error::FieldError::required("spec.resources[storage]", ""));
+    }
+    storage(&wanted, errors);
+    if let Some(old) = change.old {
+        claim_stays(&spec, &Place::of(old, "spec"), errors);
+    }
+}
+
+/// Before it is bound nothing of it changes; how much it wants and the class of its attributes may change then.
+fn claim_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
+    let rest = |spec: &Place<'_>| {
+        let mut spec = spec.value.as_object().cloned().unwrap_or_default();
+        let is_bound = !old.at("volumeName").is_empty();
+        spec.retain(|name, _| {
+            name != "volumeName" && !(is_bound && matches!(name.as_str(), "resources" | "volumeAttributesClassName"))
+        });
+        spec
+    };
+    if rest(new) != rest(old)
+        || !old.at("volumeName").is_empty() && new.at("volumeName").value != old.at("volumeName").value
+    {
+        let why =
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+        errors.push(new.forbidden(why));
+    }
+}
+
+fn access_modes(spec: &Place<'_>, why: &str, errors: &mut Errors) {
+    let modes = spec.at("accessModes");
+    if modes.is_empty() {
+        errors.push(modes.required(why));
+    }
+    for mode in modes.items().filter(|mode| !ACCESS_MODES.contains(&mode.text())) {
+        errors.push(Place { path: modes.path.clone(), ..mode }.unsupported(&ACCESS_MODES));
+    }
+}
+
+fn storage(amounts: &Place<'_>, errors: &mut Errors) {
+    let of_nothing = amounts.entries().filter(|(resource, amount)| {
+        *resource == "storage" && Quantity::of(amount.value).is_some_and(|amount| amount.nanos() <= 0)
+    });
+    errors.extend(of_nothing.map(|(_, amount)| amount.invalid("must be greater than zero")));
+}

@@ -1,0 +1,196 @@
+//! The rules of containers
+
+use std::collections::BTreeSet;
+
+use logger_crd::{names, quantity::Quantity};
+
+use super::{Errors, Place, handlers, words};
+
+/// The containers of a pod, in all their lists: each has a name of its own.
+pub(super) fn all(spec: &Place<'_>, errors: &mut Errors) {
+    let containers = spec.at("containers");
+    if containers.is_empty() {
+        errors.push(containers.required(""));
+    }
+    let mut names = BTreeSet::new();
+    let mut ports = BTreeSet::new();
+    for list in ["containers", "initContainers", "ephemeralContainers"] {
+        for container in spec.at(list).items() {
+            let name = container.at("name");
+            if !names.insert(name.text()) {
+                errors.push(name.duplicate(format!("{:?}", name.text())));
+            }
+            one(&container, spec, errors);
+            if list == "containers" {
+                host_ports(&container, &mut ports, errors);
+            }
+        }
+    }
+}
+
+fn one(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
+    named(&container.at("name"), errors);
+    let image = container.at("image");
+    if image.is_empty() {
+        errors.push(image.required(""));
+    } else if image.text() != image.text().trim() {
+        errors.push(image.invalid("must not have leading or trailing whitespace"));
+    }
+    ports(container, spec.at("hostNetwork").value == true, errors);
+    container.at("env").items().for_each(|variable| environment(&variable, errors));
+    mounts(container, spec, errors);
+    resources(&container.at("resources"), errors);
+    handlers::all(container, errors);
+    for id in ["runAsUser", "runAsGroup"].map(|name| container.at("securityContext").at(name)) {
+        if id.value.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+            errors.push(id.invalid(format!("must be between 0 and {}, inclusive", i32::MAX)));
+        }
+    }
+}
+
+/// A name is there, and is a DNS label.
+pub(super) fn named(name: &Place<'_>, errors: &mut Errors) {
+    if name.is_empty() {
+        errors.push(name.required(""));
+    }
+    errors.extend(name.mistakes(names::dns_1123_label));
+}
+
+fn ports(container: &Place<'_>, is_on_host: bool, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
+    for port in container.at("ports").items() {
+        let (name, inside, outside) = (port.at("name"), port.at("containerPort"), port.at("hostPort"));
+        errors.extend(name.mistakes(words::port_name));
+        if !name.is_empty() && words::port_name(name.text()).is_empty() && !names.insert(name.text()) {
+            errors.push(name.duplicate(name.value));
+        }
+        match inside.value.as_i64() {
+            None | Some(0) => errors.push(inside.required("")),
+            Some(number) if !words::is_port(number) => errors.push(inside.invalid(words::PORT_RANGE)),
+            Some(_) => {}
+        }
+        match outside.value.as_i64() {
+            Some(number) if number != 0 && !words::is_port(number) => errors.push(outside.invalid(words::PORT_RANGE)),
+            Some(number) if is_on_host && number != 0 && outside.value != inside.value => {
+                errors.push(outside.invalid("must match `containerPort` when `hostNetwork` is true"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A port of the node is taken once.
+fn host_ports(container: &Place<'_>, taken: &mut BTreeSet<String>, errors: &mut Errors) {
+    for port in container.at("ports").items() {
+        let outside = port.at("hostPort");
+        let Some(number) = outside.value.as_i64().filter(|number| *number != 0) else { continue };
+        let key = format!("{}/{}/{number}", port.at("protocol").text(), port.at("hostIP").text());
+        if !taken.insert(key.clone()) {
+            errors.push(outside.duplicate(format!("{key:?}")));
+        }
+    }
+}
+
+fn environment(variable: &Place<'_>, errors: &mut Errors) {
+    let name = variable.at("name");
+    if name.is_empty() {
+        errors.push(name.required(""));
+    }
+    errors.extend(name.mistakes(words::variable));
+    let from = variable.at("valueFrom");
+    if !from.is_there() {
+        return;
+    }
+    const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
+    match SOURCES.iter().filter(|source| from.at(source).is_there()).count() {
+        0 => errors.push(from.invalid_text(
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
+        )),
+        _ if !variable.at("value").is_empty() => {
+            errors.push(from.invalid_text("may not be specified when `value` is not empty"));
+        }
+        1 => {}
+        _ => errors.push(from.invalid_text("may not have more than one field specified at a time")),
+    }
+    for key in ["configMapKeyRef", "secretKeyRef"].map(|name| from.at(name)).into_iter().filter(Place::is_there) {
+        let name = key.at("name");
+        errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|why| name.invalid_text(why)));
+        match key.at("key") {
+            key if key.is_empty() => errors.push(key.required("")),
+            key => errors.extend(key.mistakes(words::config_key)),
+        }
+    }
+    field_of_pod(&from.at("fieldRef"), errors);
+}
+
+fn field_of_pod(reference: &Place<'_>, errors: &mut Errors) {
+    const KNOWN: [&str; 9] = [
+        "metadata.name",
+        "metadata.namespace",
+        "metadata.uid",
+        "spec.nodeName",
+        "spec.serviceAccountName",
+        "status.hostIP",
+        "status.hostIPs",
+        "status.podIP",
+        "status.podIPs",
+    ];
+    let path = reference.at("fieldPath");
+    if !reference.is_there() {
+    } else if path.is_empty() {
+        errors.push(path.required(""));
+    } else if !KNOWN.contains(&path.text()) && !path.text().contains('[') {
+        let why = format!("error converting fieldPath: field label not supported: {}", path.text());
+        errors.push(path.invalid(why));
+    }
+}
+
+fn mounts(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
+    let volumes: Vec<&str> = spec.at("volumes").items().map(|volume| volume.at("name").text()).collect();
+    let mut places = BTreeSet::new();
+    for mount in container.at("volumeMounts").items() {
+        let (name, path) = (mount.at("name"), mount.at("mountPath"));
+        if name.is_empty() {
+            errors.push(name.required(""));
+        } else if !volumes.contains(&name.text()) {
+            errors.push(name.not_found());
+        }
+        if path.is_empty() {
+            errors.push(path.required(""));
+        }
+        if !places.insert(path.text()) {
+            errors.push(path.invalid_text("must be unique"));
+        }
+    }
+}
+
+/// What is asked for is not below zero and not above the limit.
+fn resources(resources: &Place<'_>, errors: &mut Errors) {
+    let limits = resources.at("limits");
+    for (list, (resource, amount)) in ["limits", "requests"]
+        .into_iter()
+        .flat_map(|list| resources.at(list).entries().map(move |entry| (list, entry)).collect::<Vec<_>>())
+    {
+        resource_name(resource, &amount, errors);
+        let Some(quantity) = Quantity::of(amount.value) else { continue };
+        if quantity.nanos() < 0 {
+            errors.push(amount.invalid("must be greater than or equal to 0"));
+        }
+        let limit = limits.value.get(resource).and_then(Quantity::of);
+        if list == "requests" && limit.is_some_and(|limit| quantity > limit) {
+            let shown = limits.value.get(resource).and_then(serde_json::Value::as_str).unwrap_or_default();
+            let requests = Place { path: resources.at("requests").path, value: amount.value };
+            errors.push(requests.invalid(format!("must be less than or equal to {resource} limit of {shown}")));
+        }
+    }
+}
+
+fn resource_name(resource: &str, amount: &Place<'_>, errors: &mut Errors) {
+    const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+    if resource.contains('/') || STANDARD.contains(&resource) || resource.starts_with("hugepages-") {
+        return;
+    }
+    for why in ["must be a standard resource type or fully qualified", "must be a standard resource for containers"] {
+        errors.push(crate::api::error::FieldError::invalid(&amount.path, format!("{resource:?}"), why));
+    }
+}

@@ -1,0 +1,147 @@
+//! The rules of cron jobs: schedules as `robfig/cron` reads them, with its words
+
+use logger_crd::names;
+
+use super::{Change, Errors, Place, workloads};
+use crate::api::error::FieldError;
+
+/// What is left for the name of a job once a time is added to it.
+const LONGEST_NAME: usize = 52;
+
+pub(in crate::resource::built_in) fn cron_job(change: &Change<'_>, errors: &mut Errors) {
+    let name = change.object.name();
+    if change.old.is_none() && name.len() > LONGEST_NAME {
+        let why = format!("must be no more than {LONGEST_NAME} characters");
+        errors.push(FieldError::invalid("metadata.name", format!("{name:?}"), why));
+    }
+    let spec = Place::of(change.object, "spec");
+    schedule(&spec.at("schedule"), errors);
+    for name in ["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
+        errors.extend(spec.at(name).not_negative());
+    }
+    let policy = spec.at("concurrencyPolicy");
+    if !matches!(policy.text(), "Allow" | "Forbid" | "Replace") {
+        errors.push(policy.unsupported(&["Allow", "Forbid", "Replace"]));
+    }
+    let zone = spec.at("timeZone");
+    if zone.is_there() && jiff::tz::TimeZone::get(zone.text()).is_err() {
+        errors.push(zone.invalid(format!("unknown time zone {}", zone.text())));
+    }
+    let template = spec.at("jobTemplate");
+    errors.extend(template.at("metadata").at("name").mistakes(names::dns_1123_subdomain));
+    workloads::job_spec(&template.at("spec"), errors);
+}
+
+fn schedule(schedule: &Place<'_>, errors: &mut Errors) {
+    let text = schedule.text();
+    if text.is_empty() {
+        errors.push(schedule.required(""));
+    } else if text.contains("TZ") {
+        errors.push(schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    } else if let Err(why) = check(text) {
+        errors.push(schedule.invalid(why));
+    }
+}
+
+/// A field: its least and greatest value, and the names values have.
+struct Field {
+    least: u32,
+    most: u32,
+    names: &'static [&'static str],
+}
+
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const FIELDS: [Field; 5] = [
+    Field { least: 0, most: 59, names: &[] },
+    Field { least: 0, most: 23, names: &[] },
+    Field { least: 1, most: 31, names: &[] },
+    Field { least: 1, most: 12, names: &MONTHS },
+    Field { least: 0, most: 6, names: &DAYS },
+];
+
+fn check(text: &str) -> Result<(), String> {
+    if text.starts_with('@') {
+        return check_descriptor(text);
+    }
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    if parts.len() != FIELDS.len() {
+        return Err(format!("expected exactly 5 fields, found {}: [{}]", parts.len(), parts.join(" ")));
+    }
+    FIELDS.iter().zip(&parts).try_for_each(|(field, text)| {
+        text.split(',').filter(|range| !range.is_empty()).try_for_each(|range| field.check(range))
+    })
+}
+
+fn check_descriptor(text: &str) -> Result<(), String> {
+    match text {
+        "@yearly" | "@annually" | "@monthly" | "@weekly" | "@daily" | "@midnight" | "@hourly" => Ok(()),
+        _ => match text.strip_prefix("@every ") {
+            Some(period) if is_duration(period) => Ok(()),
+            Some(period) => Err(format!("failed to parse duration {text}: time: invalid duration \"{period}\"")),
+            None => Err(format!("unrecognized descriptor: {text}")),
+        },
+    }
+}
+
+/// Whether Go reads it as a duration: `1h30m`.
+fn is_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
+    while !rest.is_empty() {
+        let unit = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let known = ["ns", "us", "ms", "s", "m", "h"].iter().find(|name| unit.starts_with(**name));
+        match known {
+            Some(name) if unit.len() < rest.len() => rest = &unit[name.len()..],
+            _ => return false,
+        }
+    }
+    !text.is_empty()
+}
+
+impl Field {
+    /// One range: `*`, `a`, `a-b`, and each of them with `/step`.
+    fn check(&self, range: &str) -> Result<(), String> {
+        let parts: Vec<&str> = range.split('/').collect();
+        let ends: Vec<&str> = parts[0].split('-').collect();
+        let (first, last) = if matches!(ends[0], "*" | "?") {
+            (self.least, self.most)
+        } else {
+            let first = self.value(ends[0])?;
+            match ends.as_slice() {
+                [_] if parts.len() > 1 => (first, self.most),
+                [_] => (first, first),
+                [_, last] => (first, self.value(last)?),
+                _ => return Err(format!("too many hyphens: {range}")),
+            }
+        };
+        let step = match parts.as_slice() {
+            [_] => 1,
+            [_, step] => number(step)?,
+            _ => return Err(format!("too many slashes: {range}")),
+        };
+        match () {
+            () if first < self.least => {
+                Err(format!("beginning of range ({first}) below minimum ({}): {range}", self.least))
+            }
+            () if last > self.most => Err(format!("end of range ({last}) above maximum ({}): {range}", self.most)),
+            () if first > last => Err(format!("beginning of range ({first}) beyond end of range ({last}): {range}")),
+            () if step == 0 => Err(format!("step of range should be a positive number: {range}")),
+            () => Ok(()),
+        }
+    }
+
+    fn value(&self, text: &str) -> Result<u32, String> {
+        let lower = text.to_lowercase();
+        let named = self.names.iter().zip(self.least..).find(|(name, _)| **name == lower);
+        named.map_or_else(|| number(text), |(_, value)| Ok(value))
+    }
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    let failed = |why: &str| format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {why}");
+    let number: i64 = text.parse().map_err(|_| failed("invalid syntax"))?;
+    if number < 0 {
+        return Err(format!("negative number ({number}) not allowed: {text}"));
+    }
+    u32::try_from(number).map_err(|_| failed("value out of range"))
+}

@@ -1,0 +1,118 @@
+//! Custom resource definitions: what they are made of, and their rules
+
+pub(crate) mod conditions;
+pub(crate) mod names;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceConversion, CustomResourceDefinitionNames, CustomResourceDefinitionSpec,
+    CustomResourceDefinitionStatus,
+};
+use logger_crd::check::{self, Finding};
+use serde_json::{Value, json};
+
+use crate::{
+    api::{
+        error::{ApiError, FieldError, Result},
+        go,
+        object::Object,
+    },
+    resource::registry::Resource,
+};
+
+/// The resource of definitions.
+pub(crate) const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+/// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived. What is
+/// written to the status alone may be without one.
+pub(crate) fn default(definition: &mut Object) -> Result<()> {
+    definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
+    if !definition.body.contains_key("spec") {
+        return Ok(());
+    }
+    if let Some(unreadable) = check::unreadable(&json_of(definition)) {
+        return Err(ApiError::bad_request(unreadable.detail));
+    }
+    let mut spec = spec_of(definition)?;
+    let kind = spec.names.kind.clone();
+    if !kind.is_empty() {
+        spec.names.singular.get_or_insert_with(|| kind.to_lowercase());
+        spec.names.list_kind.get_or_insert_with(|| format!("{kind}List"));
+    }
+    spec.preserve_unknown_fields = spec.preserve_unknown_fields.filter(|preserves| *preserves);
+    spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
+    let mut status = status_of(definition);
+    // Who forgets what is stored is told what is stored from now on.
+    if definition.body.contains_key("status") && status.stored_versions.as_ref().is_none_or(Vec::is_empty) {
+        status.stored_versions = Some(storage_versions(&spec).map(str::to_owned).collect());
+        set_status(definition, json!(status));
+    }
+    let mut spec = json!(spec);
+    go::whole_numbers(&mut spec);
+    definition.body.insert("spec".to_owned(), spec);
+    Ok(())
+}
+
+/// Notes in the status of a definition which versions it stores.
+pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
+    let spec = spec_of(definition)?;
+    match old {
+        None => set_status(definition, new_status(&spec)),
+        Some(_) => {
+            let mut status = status_of(definition);
+            add_stored_version(&mut status, &spec);
+            set_status(definition, json!(status));
+        }
+    }
+    Ok(())
+}
+
+/// The rules a definition breaks, or an update of one.
+pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError> {
+    let new = json_of(definition);
+    let findings = match old {
+        None => check::definition(&new),
+        Some(old) => check::update(&new, &json_of(old)),
+    };
+    findings.into_iter().filter(Finding::is_refusal).map(FieldError::from).collect()
+}
+
+fn json_of(definition: &Object) -> Value {
+    let kind = Resource::definition();
+    definition.to_json(&kind.api_version(), &kind.kind)
+}
+
+pub(crate) fn spec_of(definition: &Object) -> Result<CustomResourceDefinitionSpec> {
+    let spec = definition.body.get("spec").cloned().unwrap_or_else(|| json!({}));
+    serde_json::from_value(spec).map_err(|error| {
+        let kind = "CustomResourceDefinition";
+        ApiError::bad_request(format!("{kind} in version \"v1\" cannot be handled as a {kind}: {error}"))
+    })
+}
+
+pub(crate) fn status_of(definition: &Object) -> CustomResourceDefinitionStatus {
+    let status = definition.body.get("status").cloned();
+    status.and_then(|status| serde_json::from_value(status).ok()).unwrap_or_default()
+}
+
+pub(crate) fn set_status(definition: &mut Object, status: Value) {
+    definition.body.insert("status".to_owned(), status);
+}
+
+/// The status before the names are accepted.
+fn new_status(spec: &CustomResourceDefinitionSpec) -> Value {
+    let stored: Vec<&str> = storage_versions(spec).collect();
+    json!({ "conditions": null, "acceptedNames": CustomResourceDefinitionNames::default(), "storedVersions": stored })
+}
+
+fn add_stored_version(status: &mut CustomResourceDefinitionStatus, spec: &CustomResourceDefinitionSpec) {
+    let stored = status.stored_versions.get_or_insert_default();
+    for version in storage_versions(spec) {
+        if !stored.iter().any(|known| known == version) {
+            stored.push(version.to_owned());
+        }
+    }
+}
+
+fn storage_versions(spec: &CustomResourceDefinitionSpec) -> impl Iterator<Item = &str> {
+    spec.versions.iter().filter(|version| version.storage).map(|version| version.name.as_str())
+}

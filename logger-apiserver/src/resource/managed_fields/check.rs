@@ -1,0 +1,100 @@
+//! Whether a value is of its type: what is applied must be
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map as Fields, Value};
+
+use super::types::{Identity, List, Map, Scalar, Shape, Type};
+use crate::api::go;
+
+/// What a list may hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Duplicates {
+    /// Items that are the same, as stored objects may.
+    Allowed,
+    Refused,
+}
+
+/// Checks a value, with the errors of the real server in one text.
+pub(crate) fn check(value: &Value, type_: &Type, duplicates: Duplicates) -> Result<(), String> {
+    let mut errors = Vec::new();
+    Walk { duplicates, errors: &mut errors }.value(value, type_, "");
+    match errors.as_slice() {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        several => Err(format!("errors:\n  {}", several.join("\n  "))),
+    }
+}
+
+struct Walk<'a> {
+    duplicates: Duplicates,
+    errors: &'a mut Vec<String>,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, value: &Value, type_: &Type, path: &str) {
+        match (type_.shape(Some(value)), value) {
+            (_, Value::Null) => {}
+            (Shape::Scalar(scalar), value) => {
+                if let Some(why) = wrong_scalar(scalar, value) {
+                    self.error(path, &why);
+                }
+            }
+            (Shape::List(list), Value::Array(items)) => self.list(items, list, path),
+            (Shape::List(_), other) => self.error(path, &format!("expected list, got {}", shown(other))),
+            (Shape::Map(map), Value::Object(fields)) => self.map(fields, map, path),
+            (Shape::Map(_), other) => self.error(path, &format!("expected map, got {}", shown(other))),
+        }
+    }
+
+    /// The real server looks at fields in any order, and at none after one that is not declared; this one at all of them.
+    fn map(&mut self, fields: &Fields<String, Value>, map: &Map, path: &str) {
+        for (name, value) in fields {
+            let path = format!("{path}.{name}");
+            match map.field(name) {
+                Some(type_) => self.value(value, type_, &path),
+                None => self.error(&path, "field not declared in schema"),
+            }
+        }
+    }
+
+    /// After an item that cannot be told from others the rest of the list is not looked at.
+    fn list(&mut self, items: &[Value], list: &List, path: &str) {
+        let mut seen = BTreeSet::new();
+        for (index, item) in items.iter().enumerate() {
+            let mut place = format!("[{index}]");
+            if list.identity != Identity::None {
+                let element = match list.element(item) {
+                    Ok(element) => element,
+                    Err(why) => return self.error(path, &format!("element {index}: {why}")),
+                };
+                place = element.to_string();
+                if !seen.insert(element) && self.duplicates == Duplicates::Refused {
+                    self.error(path, &format!("duplicate entries for key {place}"));
+                }
+            }
+            self.value(item, &list.item, &format!("{path}{place}"));
+        }
+    }
+
+    fn error(&mut self, path: &str, why: &str) {
+        self.errors.push(if path.is_empty() { why.to_owned() } else { format!("{path}: {why}") });
+    }
+}
+
+fn wrong_scalar(scalar: Scalar, value: &Value) -> Option<String> {
+    let (fits, why) = match scalar {
+        Scalar::Number => (value.is_number(), format!("expected numeric (int or float), got {}", go::type_name(value))),
+        Scalar::Text => {
+            let shown = go::syntax(value);
+            (value.is_string(), format!("expected string, got &value.valueUnstructured{{Value:{shown}}}"))
+        }
+        Scalar::Boolean => (value.is_boolean(), format!("expected boolean, got {}", shown(value))),
+        Scalar::Any => (!value.is_array() && !value.is_object(), format!("expected any scalar, got {}", shown(value))),
+    };
+    (!fits).then_some(why)
+}
+
+fn shown(value: &Value) -> String {
+    format!("&{{{}}}", go::text(value))
+}

@@ -1,0 +1,75 @@
+//! Conflicts: fields an apply would change that others own
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
+
+use super::{
+    compare::Comparison,
+    managers::{Manager, Managers, Operation},
+    path::{Path, to_text},
+    set::FieldSet,
+};
+use crate::api::error::ApiError;
+
+/// Who owns what an apply would change; there is at least one field.
+#[derive(Debug)]
+pub(crate) struct Conflicts(BTreeMap<Manager, Vec<Path>>);
+
+impl Conflicts {
+    /// The fields of other managers that are changed, but for those that are forgiven.
+    pub(crate) fn find(
+        managers: &Managers,
+        changes: &BTreeMap<String, Comparison>,
+        own: &Manager,
+        forgiven: &FieldSet,
+    ) -> Option<Self> {
+        let contested = |(manager, owned): (&Manager, &super::managers::Owned)| {
+            let contested = owned.set.intersection(&changes.get(&owned.api_version)?.written()).difference(forgiven);
+            Some((manager.clone(), contested.paths())).filter(|(_, paths)| !paths.is_empty())
+        };
+        let found: BTreeMap<_, _> =
+            managers.iter().filter(|(manager, _)| *manager != own).filter_map(contested).collect();
+        (!found.is_empty()).then_some(Self(found))
+    }
+
+    /// The answer to the apply.
+    pub(crate) fn refusal(&self) -> ApiError {
+        let causes: Vec<StatusCause> = self.0.iter().flat_map(|(manager, paths)| causes(manager, paths)).collect();
+        let message = match self.0.iter().next() {
+            Some((manager, paths)) if causes.len() == 1 => {
+                format!("Apply failed with 1 conflict: conflict with {}: {}", describe(manager), to_text(&paths[0]))
+            }
+            _ => {
+                let lines: Vec<String> = self.0.iter().flat_map(|(manager, paths)| lines(manager, paths)).collect();
+                format!("Apply failed with {} conflicts: {}", causes.len(), lines.join("\n"))
+            }
+        };
+        ApiError::apply_conflict(message, causes)
+    }
+}
+
+fn causes(manager: &Manager, paths: &[Path]) -> Vec<StatusCause> {
+    let cause = |path: &Path| StatusCause {
+        field: Some(to_text(path)),
+        message: Some(format!("conflict with {}", describe(manager))),
+        reason: Some("FieldManagerConflict".to_owned()),
+    };
+    paths.iter().map(cause).collect()
+}
+
+fn lines(manager: &Manager, paths: &[Path]) -> Vec<String> {
+    let first = format!("conflicts with {}:", describe(manager));
+    std::iter::once(first).chain(paths.iter().map(|path| format!("- {}", to_text(path)))).collect()
+}
+
+fn describe(manager: &Manager) -> String {
+    let mut text = format!("{:?}", manager.name);
+    if !manager.subresource.is_empty() {
+        text += &format!(" with subresource {:?}", manager.subresource);
+    }
+    if manager.operation == Operation::Update {
+        text += &format!(" using {}", manager.api_version);
+    }
+    text
+}

@@ -1,0 +1,265 @@
+//! What a write does to the ownership of fields, and what an apply makes of an object
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
+use serde_json::Value;
+
+use super::{
+    check::{Duplicates, check},
+    collect::collect,
+    compare::{Comparison, compare},
+    conflict::Conflicts,
+    last_applied::forgiven,
+    managers::{Manager, Managers, Operation, Owned, cap},
+    merge::merge,
+    path::fields,
+    reconcile::reconcile,
+    remove::{with_named_fields, without},
+    set::FieldSet,
+    types::Type,
+};
+use crate::api::object::now;
+
+/// Who owns the fields of an object that nobody was seen to write, once somebody applies to it.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+
+/// What nobody owns: it is the server's, or names the object.
+static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
+    let metadata = [
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ];
+    let roots = ["apiVersion", "kind", "metadata"].map(|name| fields(&[name]));
+    FieldSet::of(roots.into_iter().chain(metadata.map(|name| fields(&["metadata", name]))))
+});
+
+/// A write to an object, as far as ownership is concerned.
+pub(crate) struct Writer<'a> {
+    pub(crate) name: &'a str,
+    /// The version written in.
+    pub(crate) api_version: &'a str,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'a str,
+    /// The type in each version of the kind.
+    pub(crate) types: &'a BTreeMap<String, Type>,
+    /// What the endpoint leaves as it is, whatever is written, in each version.
+    pub(crate) reset: &'a BTreeMap<String, FieldSet>,
+    /// Whether a version that is not there (any more) makes the write fail; else its managers are forgotten.
+    pub(crate) versions_are_known: bool,
+}
+
+/// Why an apply cannot be done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Conflicts(Conflicts),
+    Broken(String),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::Broken(why)
+    }
+}
+
+impl Writer<'_> {
+    /// Who owns what once `new` is in place of `live`.
+    pub(crate) fn update(&self, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
+        let type_ = self.type_of(self.api_version)?;
+        check(new, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed new object: {why}"))?;
+        check(live, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed live object: {why}"))?;
+        self.take(self.name, live, new, managers)
+    }
+
+    /// As [`update`](Self::update), by a manager of this name.
+    fn take(&self, name: &str, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
+        let mut managers = self.reconciled(managers)?;
+        let changes = self.changes(live, new, &mut managers, None)?;
+        let written = changes.get(self.api_version).map(Comparison::written).unwrap_or_default();
+        let taken = self.not_reset(written).difference(&NEVER_OWNED);
+        lose(&mut managers, &changes, None);
+        if !taken.is_empty() {
+            let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
+            let before = managers.remove(&manager).map(|owned| owned.set).unwrap_or_default();
+            let api_version = self.api_version.to_owned();
+            managers.insert(manager, Owned { set: before.union(&taken), api_version, time: Some(now()) });
+        }
+        cap(&mut managers);
+        Ok(managers)
+    }
+
+    /// What applying to the live object makes of it, or nothing if it changes nothing; and who owns what then. Both are of
+    /// their type.
+    pub(crate) fn apply(
+        &self,
+        live: &Value,
+        applied: &Value,
+        managers: Managers,
+        force: bool,
+    ) -> Result<(Option<Value>, Managers), Failure> {
+        let type_ = self.type_of(self.api_version)?;
+        let mut managers = self.reconciled(managers)?;
+        let manager = Manager::new(self.name, Operation::Apply, self.api_version, self.subresource);
+        let last = managers.remove(&manager);
+        let set = self.not_reset(collect(applied, type_));
+        let time = last.as_ref().and_then(|last| last.time.clone());
+        managers.insert(manager.clone(), Owned { set, api_version: self.api_version.to_owned(), time });
+        let merged = merge(live, applied, type_);
+        let merged = match last.filter(|last| !last.set.is_empty()) {
+            Some(last) => self.pruned(&merged, &last, &managers)?,
+            None => merged,
+        };
+        let changes = self.changes(live, &merged, &mut managers, Some(&manager))?;
+        let forgiven = || forgiven(self.name, live, type_);
+        if !force && let Some(found) = Conflicts::find(&managers, &changes, &manager, &forgiven()) {
+            return Err(Failure::Conflicts(found));
+        }
+        lose(&mut managers, &changes, Some(&manager));
+        let outcome = Some(merged).filter(|merged| merged != live);
+        settle(&manager, outcome.is_some(), &mut managers);
+        Ok((outcome, managers))
+    }
+
+    /// The managers of an object before an apply: if there are none, all that is there is somebody's.
+    pub(crate) fn before_apply(&self, live: &Value, nothing: &Value, managers: Managers) -> Result<Managers, String> {
+        if managers.is_empty() { self.take(BEFORE_FIRST_APPLY, nothing, live, managers) } else { Ok(managers) }
+    }
+
+    /// Each version's differences; who is in a version that is not there any more is forgotten.
+    fn changes(
+        &self,
+        live: &Value,
+        new: &Value,
+        managers: &mut Managers,
+        own: Option<&Manager>,
+    ) -> Result<BTreeMap<String, Comparison>, String> {
+        let mut changes = BTreeMap::new();
+        let others = managers.iter().filter(|(manager, _)| Some(*manager) != own);
+        let versions = others.map(|(_, owned)| owned.api_version.clone()).chain([self.api_version.to_owned()]);
+        for version in versions.collect::<BTreeSet<_>>() {
+            let Some(type_) = self.known_type(&version)? else {
+                continue;
+            };
+            let old = self.converted(live, &version).map_err(|why| format!("failed to convert old object: {why}"))?;
+            let new = self.converted(new, &version).map_err(|why| format!("failed to convert new object: {why}"))?;
+            let mut comparison = compare(&old, &new, type_);
+            if let Some(reset) = self.reset.get(&version) {
+                comparison = comparison.outside(reset);
+            }
+            changes.insert(version, comparison);
+        }
+        managers.retain(|_, owned| changes.contains_key(&owned.api_version));
+        Ok(changes)
+    }
+
+    /// Takes from what was merged what the manager applied last and applies no more, unless somebody else owns it.
+    fn pruned(&self, merged: &Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
+        let version = &last.api_version;
+        let Some(type_) = self.known_type(version)? else {
+            return Ok(merged.clone());
+        };
+        let merged = self.converted(merged, version)?;
+        let named = |set: &FieldSet| with_named_fields(set, Some(type_));
+        let pruned = without(&merged, &named(&last.set), type_);
+        let pruned = self.with_owned(&merged, pruned, version, managers)?;
+        // What was not this manager's stays, whoever else's it is.
+        let gone = named(&collect(&merged, type_)).difference(&named(&collect(&pruned, type_)));
+        let pruned = without(&merged, &gone.intersection(&named(&last.set)), type_);
+        self.converted(&pruned, self.api_version).map(Cow::into_owned)
+    }
+
+    /// Puts back what somebody owns, this manager included.
+    fn with_owned(&self, merged: &Value, mut pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
+        let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
+        for one in managers.values() {
+            let set = owned.entry(&one.api_version).or_default();
+            *set = set.union(&one.set);
+        }
+        let first_owned = owned.remove_entry(first);
+        for (version, owned) in first_owned.into_iter().chain(owned) {
+            let Some(type_) = self.known_type(version)? else {
+                continue;
+            };
+            let named = |set: &FieldSet| with_named_fields(set, Some(type_));
+            let (whole, rest) = (self.converted(merged, version)?, self.converted(&pruned, version)?);
+            let kept = named(&collect(&rest, type_)).union(&named(&owned));
+            pruned = without(&whole, &named(&collect(&whole, type_)).difference(&kept), type_);
+        }
+        self.converted(&pruned, first).map(Cow::into_owned)
+    }
+
+    /// The managers with what they own fitted to the types as they are now.
+    fn reconciled(&self, managers: Managers) -> Result<Managers, String> {
+        let mut reconciled = Managers::new();
+        for (manager, mut owned) in managers {
+            if let Some(type_) = self.known_type(&owned.api_version)? {
+                owned.set = reconcile(owned.set, type_);
+                reconciled.insert(manager, owned);
+            }
+        }
+        Ok(reconciled)
+    }
+
+    fn not_reset(&self, set: FieldSet) -> FieldSet {
+        self.reset.get(self.api_version).map_or_else(|| set.clone(), |reset| set.outside(reset))
+    }
+
+    fn type_of(&self, version: &str) -> Result<&Type, String> {
+        self.types.get(version).ok_or_else(|| unknown_version(version))
+    }
+
+    /// The type in a version, or nothing if the version can be passed over.
+    fn known_type(&self, version: &str) -> Result<Option<&Type>, String> {
+        let type_ = self.types.get(version);
+        if type_.is_none() && self.versions_are_known { Err(unknown_version(version)) } else { Ok(type_) }
+    }
+
+    /// The object in another version: it says so, and must be of that version's type.
+    fn converted<'a>(&self, object: &'a Value, version: &str) -> Result<Cow<'a, Value>, String> {
+        if object.get("apiVersion").and_then(Value::as_str).is_none_or(|present| present == version) {
+            return Ok(Cow::Borrowed(object));
+        }
+        let mut converted = object.clone();
+        converted["apiVersion"] = Value::from(version);
+        check(&converted, self.type_of(version)?, Duplicates::Refused)?;
+        Ok(Cow::Owned(converted))
+    }
+}
+
+/// Takes from each manager what was written by another or is not there any more.
+fn lose(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Option<&Manager>) {
+    for (_, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != own) {
+        if let Some(comparison) = changes.get(&owned.api_version) {
+            owned.set = owned.set.difference(&comparison.written()).difference(&comparison.removed);
+        }
+    }
+    managers.retain(|_, owned| !owned.set.is_empty());
+}
+
+/// Takes what is nobody's from an applier, and forgets one that has nothing left.
+fn settle(manager: &Manager, has_changed: bool, managers: &mut Managers) {
+    let Some(mut owned) = managers.remove(manager) else {
+        return;
+    };
+    owned.set = owned.set.difference(&NEVER_OWNED);
+    if has_changed {
+        owned.time = Some(now());
+    }
+    if !owned.set.is_empty() {
+        managers.insert(manager.clone(), owned);
+    }
+}
+
+fn unknown_version(version: &str) -> String {
+    format!("request to convert CR to an invalid group/version: {version}")
+}

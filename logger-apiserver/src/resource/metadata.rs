@@ -1,0 +1,294 @@
+//! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change
+
+mod owners;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    api::{
+        error::FieldError,
+        object::{Object, now},
+    },
+    resource::{
+        built_in::{Generation, Naming},
+        registry::Resource,
+    },
+};
+
+/// What is left for a prefix once five characters are added to a name of at most 63.
+const LONGEST_PREFIX: usize = 58;
+/// No vowels and no digits that look like them: a generated name spells no word.
+const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// The longest value of a label, and name in its key, in bytes.
+const LONGEST_LABEL: usize = 63;
+
+/// All annotations of an object together, in bytes.
+const MOST_ANNOTATIONS: usize = 256 << 10;
+
+const NAME: &str = "metadata.name";
+const NO_DOTS: &str = "must not contain dots";
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
+    start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end \
+    with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const KEY_NAME: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+    alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
+    start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+    '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/// A name from `generateName`: the prefix and five random characters.
+pub(crate) fn generate_name(prefix: &str) -> String {
+    let prefix: String = prefix.chars().take(LONGEST_PREFIX).collect();
+    let random = Uuid::new_v4().into_bytes();
+    let letter = |byte: u8| char::from(SUFFIX_ALPHABET[usize::from(byte) % SUFFIX_ALPHABET.len()]);
+    // The first bytes of a version 4 uuid are all random.
+    random.into_iter().take(5).fold(prefix, |mut name, byte| {
+        name.push(letter(byte));
+        name
+    })
+}
+
+/// Sets what the server alone decides about a new object.
+pub(crate) fn initialise(kind: &Resource, object: &mut Object) {
+    let metadata = &mut object.metadata;
+    metadata.uid = Some(Uuid::new_v4().to_string());
+    metadata.creation_timestamp = Some(now());
+    if kind.generation() != Generation::Uncounted {
+        metadata.generation = Some(1);
+    }
+}
+
+/// Drops what nobody else decides about a new object.
+pub(crate) fn wipe(object: &mut Object) {
+    let metadata = &mut object.metadata;
+    metadata.uid = None;
+    metadata.creation_timestamp = None;
+    metadata.deletion_timestamp = None;
+    metadata.deletion_grace_period_seconds = None;
+}
+
+/// Keeps what an update cannot change as it is stored.
+pub(crate) fn carry_over(new: &mut Object, old: &Object) {
+    let (to, from) = (&mut new.metadata, &old.metadata);
+    to.creation_timestamp.clone_from(&from.creation_timestamp);
+    if from.deletion_timestamp.is_some() {
+        to.deletion_timestamp.clone_from(&from.deletion_timestamp);
+    }
+    to.deletion_grace_period_seconds = to.deletion_grace_period_seconds.or(from.deletion_grace_period_seconds);
+    to.generation = from.generation;
+    to.resource_version.clone_from(&from.resource_version);
+    if to.uid.is_none() {
+        to.uid.clone_from(&from.uid);
+    }
+}
+
+/// Marks an object whose finalizers keep it from going at once; whoever is marked keeps the time.
+pub(crate) fn mark_deleted(object: &mut Object) {
+    let metadata = &mut object.metadata;
+    if metadata.deletion_timestamp.is_none() {
+        metadata.deletion_timestamp = Some(now());
+        metadata.generation = metadata.generation.map(|generation| generation + 1);
+    }
+    metadata.deletion_grace_period_seconds = Some(0);
+}
+
+/// The metadata rules an object breaks by itself.
+pub(crate) fn check(kind: &Resource, object: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(prefix) = &object.metadata.generate_name {
+        check_name(kind, "metadata.generateName", &masked(prefix), &mut errors);
+    }
+    if object.name().is_empty() {
+        errors.push(FieldError::required(NAME, "name or generateName is required"));
+    } else {
+        check_name(kind, NAME, object.name(), &mut errors);
+    }
+    errors.extend(check_common(object));
+    check_finalizers(kind, object, &mut errors);
+    errors
+}
+
+fn check_common(object: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    check_labels(object.metadata.labels.as_ref(), &mut errors);
+    check_annotations(object.metadata.annotations.as_ref(), &mut errors);
+    errors.extend(owners::check(object.metadata.owner_references.as_deref().unwrap_or_default()));
+    errors
+}
+
+/// The metadata rules an update breaks.
+pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
+    const IMMUTABLE: &str = "field is immutable";
+    let mut errors = check_common(new);
+    if new.uid() != old.uid() {
+        errors.push(FieldError::invalid("metadata.uid", format!("{:?}", new.uid()), IMMUTABLE));
+    }
+    if let Some(time) = new.metadata.deletion_timestamp.as_ref().filter(|_| !old.is_terminating()) {
+        errors.push(FieldError::invalid("metadata.deletionTimestamp", json!(time), IMMUTABLE));
+    }
+    let is_new = |seconds: &i64| Some(*seconds) != old.metadata.deletion_grace_period_seconds;
+    if let Some(seconds) = new.metadata.deletion_grace_period_seconds.filter(is_new) {
+        errors.push(FieldError::invalid("metadata.deletionGracePeriodSeconds", seconds, IMMUTABLE));
+    }
+    let added: Vec<String> =
+        new.finalizers().iter().filter(|finalizer| !old.finalizers().contains(finalizer)).cloned().collect();
+    if old.is_terminating() && !added.is_empty() {
+        let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+        let why = "no new finalizers can be added if the object is being deleted, found new finalizers []string";
+        errors.push(FieldError::forbidden("metadata.finalizers", format!("{why}{{{}}}", added.join(", "))));
+    }
+    errors
+}
+
+/// Whether an update is held to the rules for new objects by the kind, too, and not only by the rules for all kinds.
+pub(crate) fn is_checked_again(kind: &Resource) -> bool {
+    const AGAIN: [(&str, &[&str]); 2] = [
+        ("", &["ConfigMap", "PersistentVolumeClaim", "Pod", "Secret", "ServiceAccount"]),
+        ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    ];
+    AGAIN.iter().any(|(group, kinds)| *group == kind.group && kinds.contains(&kind.kind.as_str()))
+}
+
+/// A prefix as if it were a name: its last dash is not the end of one.
+fn masked(prefix: &str) -> Cow<'_, str> {
+    match prefix.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut rest: Vec<char> = rest.chars().collect();
+            rest.pop();
+            rest.push('a');
+            rest.into_iter().collect::<String>().into()
+        }
+        _ => prefix.into(),
+    }
+}
+
+fn check_name(kind: &Resource, field: &str, name: &str, errors: &mut Vec<FieldError>) {
+    let (longest, fits, rule) = match kind.naming() {
+        Naming::Label => (63, is_dns_label(name), if name.contains('.') { NO_DOTS } else { LABEL }),
+        Naming::Subdomain => (253, name.split('.').all(is_dns_label), SUBDOMAIN),
+        Naming::PathSegment => return check_path_segment(field, name, errors),
+    };
+    if name.len() > longest {
+        errors.push(FieldError::invalid(
+            field,
+            format!("{name:?}"),
+            format!("must be no more than {longest} characters"),
+        ));
+    }
+    if !fits {
+        errors.push(FieldError::invalid(field, format!("{name:?}"), rule));
+    }
+}
+
+/// Of built-in kinds only the known ones may be without a domain.
+fn check_finalizers(kind: &Resource, object: &Object, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.finalizers";
+    const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+    for (index, finalizer) in object.finalizers().iter().enumerate() {
+        let mistakes = key_mistakes(finalizer);
+        let shown = format!("{finalizer:?}");
+        if mistakes.is_empty() && !kind.is_custom && !finalizer.contains('/') && !STANDARD.contains(&finalizer.as_str())
+        {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(format!("{FIELD}[{index}]"), &shown, why));
+        }
+        errors.extend(mistakes.into_iter().map(|why| FieldError::invalid(FIELD, &shown, why)));
+    }
+}
+
+/// What should be said of finalizers of a custom object that are well-formed and not well chosen.
+pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = String> {
+    let unqualified = object.finalizers().iter().filter(|finalizer| !finalizer.contains('/'));
+    unqualified.map(|finalizer| {
+        let why = "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
+        format!("metadata.finalizers: {finalizer:?}: {why}")
+    })
+}
+
+fn check_path_segment(field: &str, name: &str, errors: &mut Vec<FieldError>) {
+    let mut refuse = |why: String| errors.push(FieldError::invalid(field, format!("{name:?}"), why));
+    match name {
+        "." | ".." => refuse(format!("may not be '{name}'")),
+        _ => ["/", "%"]
+            .iter()
+            .filter(|part| name.contains(**part))
+            .for_each(|part| refuse(format!("may not contain '{part}'"))),
+    }
+}
+
+fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.labels";
+    for (key, value) in labels.into_iter().flatten() {
+        errors.extend(key_mistakes(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+        errors
+            .extend(value_mistakes(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)));
+    }
+}
+
+fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.annotations";
+    for key in annotations.into_iter().flatten().map(|(key, _)| key) {
+        // Annotations may be written in capitals before the slash.
+        let mistakes = key_mistakes(&key.to_lowercase()).into_iter();
+        errors.extend(mistakes.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+    }
+    let size: usize = annotations.into_iter().flatten().map(|(key, value)| key.len() + value.len()).sum();
+    if size > MOST_ANNOTATIONS {
+        errors.push(FieldError::too_long(FIELD, MOST_ANNOTATIONS));
+    }
+}
+
+/// What is wrong with the key of a label.
+pub(crate) fn key_mistakes(key: &str) -> Vec<String> {
+    let parts: Vec<&str> = key.split('/').collect();
+    let (prefix, name) = match parts.as_slice() {
+        [name] => (None, *name),
+        [prefix, name] => (Some(*prefix), *name),
+        _ => {
+            let rule = KEY_NAME.strip_prefix("name part ").unwrap_or(KEY_NAME);
+            return vec![format!(
+                "a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
+    };
+    let mut mistakes = Vec::new();
+    match prefix {
+        Some("") => mistakes.push("prefix part must be non-empty".to_owned()),
+        Some(prefix) if !prefix.split('.').all(is_dns_label) => mistakes.push(format!("prefix part {SUBDOMAIN}")),
+        _ => {}
+    }
+    if name.is_empty() {
+        mistakes.push("name part must be non-empty".to_owned());
+    } else if name.len() > LONGEST_LABEL {
+        mistakes.push(format!("name part must be no more than {LONGEST_LABEL} bytes"));
+    }
+    if !is_label_text(name) {
+        mistakes.push(KEY_NAME.to_owned());
+    }
+    mistakes
+}
+
+/// What is wrong with the value of a label.
+pub(crate) fn value_mistakes(value: &str) -> Vec<String> {
+    let too_long = (value.len() > LONGEST_LABEL).then(|| format!("must be no more than {LONGEST_LABEL} bytes"));
+    let wrong = (!value.is_empty() && !is_label_text(value)).then(|| LABEL_VALUE.to_owned());
+    too_long.into_iter().chain(wrong).collect()
+}
+
+fn is_dns_label(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.starts_with(letter) && text.ends_with(letter) && text.chars().all(|c| letter(c) || c == '-')
+}
+
+fn is_label_text(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric();
+    text.starts_with(letter) && text.ends_with(letter) && text.chars().all(|c| letter(c) || "-_.".contains(c))
+}

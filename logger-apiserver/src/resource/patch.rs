@@ -1,0 +1,141 @@
+//! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch
+
+mod shown;
+
+use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
+use logger_crd::value::json_type;
+use serde_json::Value;
+
+use crate::{
+    api::error::{ApiError, Result},
+    resource::{registry::Resource, strategic_merge},
+    wire::{
+        body::in_words_of_go,
+        duplicate_fields::{self, Read},
+    },
+};
+
+pub(crate) use shown::shown;
+
+const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
+
+/// Applies a patch of the given media type to an object's JSON form. The kind says how a strategic one is merged; without it
+/// lists are replaced. Returns what strict readers are told of the patch.
+pub(crate) fn apply(
+    content_type: &str,
+    patch: &[u8],
+    kind: Option<&Resource>,
+    object: &mut Value,
+) -> Result<Vec<String>> {
+    match content_type {
+        STRATEGIC => strategic_patch(patch, kind, object),
+        "application/json-patch+json" => json_patch(patch, object),
+        "application/merge-patch+json" => merge_patch(patch, object),
+        _ => Err(ApiError::unsupported_media_type(ACCEPTED)),
+    }
+}
+
+/// Refuses a patch of an unknown type, before anything else is looked at.
+pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
+    match content_type {
+        "application/json-patch+json" | "application/merge-patch+json" => Ok(()),
+        STRATEGIC if !is_custom => Ok(()),
+        _ if is_custom => Err(ApiError::unsupported_media_type(ACCEPTED)),
+        _ => Err(ApiError::unsupported_patch_type()),
+    }
+}
+
+fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
+    let Read { value: operations, mut mistakes } = decode(patch)?;
+    mistakes.extend(unknown_fields(&operations));
+    mistakes.iter_mut().for_each(|mistake| mistake.insert_str(0, "json patch "));
+    if !operations.is_array() {
+        let found = json_type(&operations);
+        return Err(undecodable(format!(
+            "json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
+        )));
+    }
+    let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| ApiError::unprocessable())?;
+    operations.0.into_iter().try_for_each(|operation| {
+        if is_test_of_absence(&operation, object) {
+            return Ok(());
+        }
+        let operation = lenient(operation, object);
+        json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
+    })?;
+    Ok(mistakes)
+}
+
+/// The fields of operations that are none.
+fn unknown_fields(operations: &Value) -> Vec<String> {
+    const KNOWN: [&str; 4] = ["op", "path", "from", "value"];
+    let operations = operations.as_array().into_iter().flatten().enumerate();
+    let unknown = operations.flat_map(|(index, operation)| {
+        let names = operation.as_object().into_iter().flatten().map(|(name, _)| name);
+        let unknown = names.filter(|name| !KNOWN.contains(&name.as_str()));
+        unknown.map(move |name| format!("unknown field {:?}", format!("[{index}].{name}")))
+    });
+    unknown.collect()
+}
+
+/// To the real server a field that is not there is null, if what it would be in is there: so one tests that it is not.
+fn is_test_of_absence(operation: &PatchOperation, object: &Value) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    test.value.is_null() && in_map(object, test.path.as_str()) && object.pointer(test.path.as_str()).is_none()
+}
+
+/// The real server replaces a field that is not there too, and copies it as null: an absent zero is to be writable as if it
+/// were sent.
+fn lenient(operation: PatchOperation, object: &Value) -> PatchOperation {
+    match operation {
+        PatchOperation::Replace(ReplaceOperation { path, value }) if in_map(object, path.as_str()) => {
+            PatchOperation::Add(AddOperation { path, value })
+        }
+        PatchOperation::Copy(CopyOperation { from, path })
+            if in_map(object, from.as_str()) && object.pointer(from.as_str()).is_none() =>
+        {
+            PatchOperation::Add(AddOperation { path, value: Value::Null })
+        }
+        other => other,
+    }
+}
+
+fn in_map(object: &Value, path: &str) -> bool {
+    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+    parent.is_some_and(Value::is_object)
+}
+
+fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
+    let Read { value: changes, mistakes } = decode(patch)?;
+    if !changes.is_object() {
+        let found = json_type(&changes);
+        return Err(undecodable(format!(
+            "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        )));
+    }
+    json_patch::merge(object, &changes);
+    Ok(mistakes)
+}
+
+fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) -> Result<Vec<String>> {
+    let read = duplicate_fields::json(patch).map_err(|error| ApiError::bad_request(in_words_of_go(&error)))?;
+    let Read { value: changes, mistakes } = read;
+    let Value::Object(changes) = changes else {
+        let found = json_type(&changes);
+        let into = "Go value of type map[string]interface {}";
+        return Err(ApiError::bad_request(format!("json: cannot unmarshal {found} into {into}")));
+    };
+    if let Value::Object(fields) = object {
+        *fields = strategic_merge::apply(kind, changes, std::mem::take(fields))?;
+    }
+    Ok(mistakes)
+}
+
+fn decode(patch: &[u8]) -> Result<Read> {
+    duplicate_fields::json(patch).map_err(undecodable)
+}
+
+fn undecodable(why: impl std::fmt::Display) -> ApiError {
+    ApiError::bad_request(format!("error decoding patch: {why}"))
+}

@@ -1,0 +1,139 @@
+//! Field selectors: the few fields of each kind that lists and watches can choose by
+
+use serde_json::Value;
+
+use crate::{
+    api::object::Object,
+    resource::registry::{Family, Resource},
+};
+
+/// One comma-separated part of a field selector.
+#[derive(Debug)]
+pub(super) struct Term {
+    field: Field,
+    value: String,
+    negated: bool,
+}
+
+#[derive(Debug)]
+enum Field {
+    Name,
+    Namespace,
+    /// By its path in the body.
+    Other(String),
+}
+
+impl Term {
+    pub(super) fn matches(&self, object: &Object) -> bool {
+        let found = match &self.field {
+            Field::Name => object.name().to_owned(),
+            Field::Namespace => object.namespace().to_owned(),
+            Field::Other(path) if path == "source" => source(object),
+            Field::Other(path) => text(path, object.field(path)),
+        };
+        (found == self.value) != self.negated
+    }
+}
+
+/// A field as selectors see it. What is not there is empty, but for what has a zero in Go.
+fn text(path: &str, value: Option<&Value>) -> String {
+    match (path, value) {
+        (_, Some(Value::String(text))) => text.clone(),
+        (_, Some(value @ (Value::Bool(_) | Value::Number(_)))) => value.to_string(),
+        ("spec.hostNetwork" | "spec.unschedulable", _) => "false".to_owned(),
+        ("status.successful", _) => "0".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Who tells of an event: as it was said before there was a controller, or the controller.
+fn source(event: &Object) -> String {
+    let told = ["source.component", "reportingComponent"].iter().filter_map(|path| event.field(path)?.as_str());
+    told.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
+}
+
+/// Reads a field selector for a kind, or says what is wrong with it.
+pub(super) fn parse(selector: &str, kind: &Resource) -> Result<Vec<Term>, String> {
+    let terms = terms(selector);
+    terms.iter().filter(|term| !term.is_empty()).map(|term| parse_term(selector, term, kind)).collect()
+}
+
+/// The parts between commas that no backslash stands before.
+fn terms(selector: &str) -> Vec<&str> {
+    let mut terms = Vec::new();
+    let (mut start, mut escaped) = (0, false);
+    for (position, c) in selector.char_indices() {
+        if c == ',' && !escaped {
+            terms.push(&selector[start..position]);
+            start = position + 1;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    terms.push(&selector[start..]);
+    terms
+}
+
+fn parse_term(selector: &str, term: &str, kind: &Resource) -> Result<Term, String> {
+    let (name, value, negated) = match (term.split_once("!="), term.split_once("=="), term.split_once('=')) {
+        (Some((name, value)), _, _) => (name, value, true),
+        (None, Some((name, value)), _) | (None, None, Some((name, value))) => (name, value, false),
+        (None, None, None) => return Err(format!("invalid selector: '{selector}'; can't understand '{term}'")),
+    };
+    let value = unescaped(value)?;
+    let field = match name {
+        "metadata.name" => Field::Name,
+        "metadata.namespace" => Field::Namespace,
+        other => other_field(other, kind)?,
+    };
+    Ok(Term { field, value, negated })
+}
+
+/// Undoes `\\`, `\,` and `\=`; nothing else may be escaped, and signs may not stand bare.
+fn unescaped(value: &str) -> Result<String, String> {
+    let mut text = String::with_capacity(value.len());
+    let mut characters = value.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' => match characters.next() {
+                Some(escaped @ ('\\' | ',' | '=')) => text.push(escaped),
+                other => {
+                    let other = other.map(String::from).unwrap_or_default();
+                    return Err(format!("invalid field selector: invalid escape sequence: \\{other}"));
+                }
+            },
+            other => text.push(other),
+        }
+    }
+    Ok(text)
+}
+
+fn other_field(name: &str, kind: &Resource) -> Result<Field, String> {
+    let not_known = || {
+        let known = r#"only "metadata.name", "metadata.namespace""#;
+        Err(format!("{name:?} is not a known field selector: {known}"))
+    };
+    let unsupported = || Err(format!("field label not supported: {name}"));
+    let found = || Ok(Field::Other(name.to_owned()));
+    match &kind.family {
+        Family::Custom { selectable, .. } if selectable.iter().any(|field| field == name) => found(),
+        Family::Namespace if name == "status.phase" => found(),
+        Family::Custom { .. } | Family::Namespace => unsupported(),
+        Family::Definition => not_known(),
+        Family::BuiltIn(facts) if facts.selectable.contains(&name) => found(),
+        Family::BuiltIn(facts) if facts.selectable.is_empty() => not_known(),
+        Family::BuiltIn(facts) if facts.kind == "Job" => Err(format!("field label {name:?} not supported for Job")),
+        Family::BuiltIn(_) => unsupported(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_part_terms_unless_they_are_escaped() {
+        assert_eq!(terms(r"a=b\,c,d=e"), [r"a=b\,c", "d=e"]);
+        assert_eq!(unescaped(r"b\,c\=\\").as_deref(), Ok(r"b,c=\"));
+        assert_eq!(unescaped(r"a\b"), Err(r"invalid field selector: invalid escape sequence: \b".to_owned()));
+    }
+}

@@ -1,0 +1,175 @@
+//! The versions of a custom kind: an object is stored in one, and read in any
+//!
+//! It promises:
+//! - An object is stored in the storage version: what that version's schema does not know is not kept.
+//! - It is read by the schema of the version it was written in, which prunes and defaults it as it is now, and then in the
+//!   version that is asked for, which prunes it again and adds no defaults of its own.
+//! - Reading changes nothing: a stored object is another only once it is written.
+//! - What only a webhook could convert is refused, and so is what was written in a version that is no more.
+//!
+//! So does the storage of the real server (`pkg/apiserver/customresource_handler.go` of apiextensions-apiserver 1.36).
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
+};
+use logger_crd::{judge::Judge, value};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    api::{
+        error::{ApiError, Result},
+        go,
+        kind::group_version,
+        object::{Object, Stored, Written},
+    },
+    resource::{
+        managed_fields::{path::PathElement, scale::ReplicaPaths, types::Type},
+        scale,
+    },
+};
+
+/// What every version of a custom kind, served or not, has to say of its objects.
+#[derive(Debug)]
+pub(crate) struct Versions {
+    /// Tells these schemas from those before and after a change of the definition.
+    serial: u64,
+    group: String,
+    kind: String,
+    /// The version that is stored.
+    storage: Arc<str>,
+    /// Objects are converted by a webhook, if by anything.
+    has_webhook: bool,
+    judges: BTreeMap<Arc<str>, Option<Arc<Judge>>>,
+    types: BTreeMap<String, Type>,
+    replica_paths: ReplicaPaths,
+}
+
+impl Versions {
+    pub(crate) fn of(spec: &CustomResourceDefinitionSpec) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let storage = spec.versions.iter().find(|version| version.storage).map(|version| version.name.as_str());
+        let judge = |version: &CustomResourceDefinitionVersion| {
+            let schema = schema_of(version);
+            (Arc::from(version.name.as_str()), schema.map(|schema| Arc::new(Judge::of_accepted(schema))))
+        };
+        let type_ = |version: &CustomResourceDefinitionVersion| {
+            let schema = schema_of(version);
+            (group_version(&spec.group, &version.name), Type::of_kind(schema.as_ref()))
+        };
+        Self {
+            serial: NEXT.fetch_add(1, Ordering::Relaxed),
+            group: spec.group.clone(),
+            kind: spec.names.kind.clone(),
+            storage: storage.unwrap_or_default().into(),
+            has_webhook: spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook"),
+            judges: spec.versions.iter().map(judge).collect(),
+            types: spec.versions.iter().map(type_).collect(),
+            replica_paths: spec.versions.iter().map(|version| replica_path(&spec.group, version)).collect(),
+        }
+    }
+
+    /// What judges the objects of a version, if it has a schema.
+    pub(crate) fn judge(&self, version: &str) -> Option<&Arc<Judge>> {
+        self.judges.get(version).and_then(Option::as_ref)
+    }
+
+    /// How fields are merged and owned, by `group/version`.
+    pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
+        &self.types
+    }
+
+    /// Where replicas are, by `group/version`.
+    pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
+        &self.replica_paths
+    }
+
+    /// The fields of a whole object that a version does not know; one that is no version knows none.
+    pub(crate) fn unknown(&self, version: &str, fields: &Map<String, Value>) -> Vec<String> {
+        let nothing = json!({ "type": "object" });
+        value::prune(&mut fields.clone(), self.judge(version).map_or(&nothing, |judge| judge.schema()))
+    }
+
+    /// A stored object as it is read in a version.
+    ///
+    /// # Errors
+    /// It would have to be converted from a version that is no more, or by a webhook.
+    pub(crate) fn read(&self, stored: &Stored, asked: &str) -> Result<Stored> {
+        let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
+        let is_whole = stored.written.whole_by == Some(self.serial);
+        if is_whole && *from == *asked {
+            return Ok(stored.clone());
+        }
+        let mut object = Object::clone(stored);
+        if !is_whole {
+            self.complete(&mut object, &from);
+        }
+        self.convert(&mut object, &from, asked)?;
+        object.written = Written { version: Some(asked.into()), whole_by: Some(self.serial) };
+        Ok(Arc::new(object))
+    }
+
+    /// Makes an object what is stored of it; if nothing says in which version it is, it is in `own`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn write(&self, object: &mut Object, own: &str) -> Result<()> {
+        object.body.values_mut().for_each(go::whole_numbers);
+        let from = object.written.version.clone().unwrap_or_else(|| own.into());
+        self.convert(object, &from, &self.storage)?;
+        object.written = Written { version: Some(self.storage.clone()), whole_by: None };
+        let mut whole = object.clone();
+        self.complete(&mut whole, &self.storage);
+        if whole.body == object.body {
+            object.written.whole_by = Some(self.serial);
+        }
+        Ok(())
+    }
+
+    /// Prunes and defaults an object by the schema of a version as it is now.
+    fn complete(&self, object: &mut Object, version: &str) {
+        if let Some(judge) = self.judge(version) {
+            judge.complete(&mut object.body);
+        }
+    }
+
+    /// Drops what the schema of another version does not know.
+    fn convert(&self, object: &mut Object, from: &str, to: &str) -> Result<()> {
+        if from == to {
+            return Ok(());
+        }
+        if !self.judges.contains_key(from) {
+            let version = group_version(&self.group, from);
+            return Err(ApiError::internal(format!("request to convert CR from an invalid group/version: {version}")));
+        }
+        if self.has_webhook {
+            let what = format!("{}, Kind={}", group_version(&self.group, from), self.kind);
+            let why =
+                "this server calls no webhooks: ask for the version it was written in, or convert by strategy None";
+            return Err(ApiError::internal(format!("conversion webhook for {what} failed: {why}")));
+        }
+        if let Some(judge) = self.judge(to) {
+            value::prune(&mut object.body, judge.schema());
+            value::drop_nulls(&mut object.body, judge.schema());
+        }
+        Ok(())
+    }
+}
+
+/// The schema of a version, as JSON.
+fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<Value> {
+    version.schema.as_ref()?.open_api_v3_schema.as_ref().map(|schema| json!(schema))
+}
+
+fn replica_path(group: &str, version: &CustomResourceDefinitionVersion) -> (String, Option<Vec<PathElement>>) {
+    let scale = version.subresources.as_ref().and_then(|subresources| subresources.scale.as_ref());
+    let path = scale.map(|paths| scale::names(&paths.spec_replicas_path));
+    (group_version(group, &version.name), path.map(|names| names.into_iter().map(PathElement::field).collect()))
+}

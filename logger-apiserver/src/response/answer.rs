@@ -1,0 +1,233 @@
+//! Answers: what a handled request sends back
+
+use std::{borrow::Cow, convert::Infallible, sync::Arc};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER, WARNING},
+};
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::Status};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    api::{
+        error::{Ahead, ApiError},
+        object::{Named, Stored},
+    },
+    handlers::{call::Call, list::Page, watch::Watch},
+    lifecycle::deletion::Deleted,
+    response::{
+        document::Sent,
+        table::{self, Table},
+        watch,
+    },
+    storage::shared::SharedState,
+    wire::{
+        content::{Content, Encoding},
+        negotiation::{self, Form},
+    },
+};
+
+/// The body of a response: whole, or a watch's stream of events.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// What a request is answered with.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Content(StatusCode, Content),
+    /// What is written once it is known how.
+    Value(StatusCode, Value),
+    /// A refusal, which may say when to come again.
+    Refused(Box<Status>),
+    Text(StatusCode, Cow<'static, str>),
+    /// A code and nothing else.
+    Empty(StatusCode),
+    /// What clients keep, and ask for again only if it has changed.
+    Document(Box<Sent>),
+    Watch(Box<Watch>),
+    /// A watch that is told at once why it can be none.
+    NoWatch(Box<Status>),
+    /// Another answer, and what the client should know.
+    Warned(Box<Self>, Vec<String>),
+}
+
+impl Answer {
+    pub(crate) fn value(value: Value) -> Self {
+        Self::Value(StatusCode::OK, value)
+    }
+
+    pub(crate) fn object(code: StatusCode, call: &Call, object: &Stored) -> Self {
+        let kind = &call.kind;
+        match call.form {
+            Form::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
+            Form::Whole => Self::written(code, call, &object.named_as(kind)),
+            Form::Metadata(version) => Self::written(code, call, &object.metadata_alone(version)),
+            Form::Table(style) => Self::written(code, call, &Table::of_object(kind, style, object, true)),
+        }
+    }
+
+    /// That it is done, and nothing else.
+    pub(crate) fn success(code: StatusCode) -> Self {
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code.as_u16(),
+        });
+        Self::Value(code, status)
+    }
+
+    pub(crate) fn scale(call: &Call, scale: &Scale) -> Self {
+        let ok = StatusCode::OK;
+        match call.form {
+            Form::MetadataList(_) => negotiation::wrong_shape(&call.kind, false).into(),
+            Form::Whole => Self::written(ok, call, scale),
+            Form::Metadata(version) => {
+                Self::written(ok, call, &table::scale::metadata_alone(scale, version.api_version()))
+            }
+            Form::Table(style) => Self::written(ok, call, &table::scale::of_scale(&call.kind, style, scale)),
+        }
+    }
+
+    /// A list. Items of built-in kinds go without their type, and so do the real server's.
+    pub(crate) fn list(call: &Call, page: &Page) -> Self {
+        let kind = &call.kind;
+        let api_version = kind.api_version();
+        let names = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
+        let mut metadata = json!({ "resourceVersion": page.version.to_string() });
+        if page.next.is_some() || kind.is_custom && call.form == Form::Whole {
+            metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
+        }
+        if let Some(remaining) = page.remaining {
+            metadata["remainingItemCount"] = json!(remaining);
+        }
+        match call.form {
+            Form::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
+            Form::Table(style) => Self::written(StatusCode::OK, call, &Table::of_list(kind, style, page, metadata)),
+            Form::MetadataList(version) => {
+                let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
+                let items = Some(items).filter(|items| !items.is_empty());
+                let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
+                Self::written(StatusCode::OK, call, &List { api_version, kind, metadata, items })
+            }
+            Form::Whole => {
+                let items = Some(page.items.iter().map(|object| object.named(names)).collect());
+                Self::written(
+                    StatusCode::OK,
+                    call,
+                    &List { api_version: &api_version, kind: &kind.list_kind, metadata, items },
+                )
+            }
+        }
+    }
+
+    /// The object while it lasts, a success once it is gone.
+    pub(crate) fn deleted(call: &Call, deleted: &Deleted) -> Self {
+        let kind = &call.kind;
+        match deleted {
+            Deleted::Ending(object) => Self::object(StatusCode::OK, call, object),
+            Deleted::Gone(object) if kind.as_built_in().is_some_and(|facts| facts.is_returned_when_deleted) => {
+                Self::object(StatusCode::OK, call, object)
+            }
+            Deleted::Gone(object) => {
+                let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
+                if !kind.group.is_empty() {
+                    details["group"] = json!(kind.group);
+                }
+                let names = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
+                Self::written(StatusCode::OK, call, &names)
+            }
+        }
+    }
+
+    fn written(code: StatusCode, call: &Call, value: &impl Serialize) -> Self {
+        Self::Content(code, call.encoding.write(value))
+    }
+
+    /// The HTTP response. What is no object of a resource is written as `encoding` says.
+    pub(crate) fn into_response(self, shared: Arc<SharedState>, encoding: Encoding) -> Response<Body> {
+        match self {
+            Self::Content(code, content) => response(code, content.media_type, whole(content.bytes)),
+            Self::Value(code, value) => Self::Content(code, encoding.write(&value)).into_response(shared, encoding),
+            Self::Refused(status) => refused(&status, encoding),
+            Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text.into_owned())),
+            Self::Empty(code) => {
+                let mut response = Response::new(Body::default());
+                *response.status_mut() = code;
+                response
+            }
+            Self::Document(document) => document.into_response(),
+            Self::Watch(watch) => {
+                let media_type = watch.encoding.stream_media_type();
+                let frames = watch::stream(*watch, shared).map(|event| Ok(http_body::Frame::data(event)));
+                response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
+            }
+            Self::Warned(answer, warnings) => warned(answer.into_response(shared, encoding), &warnings),
+            Self::NoWatch(status) => {
+                response(StatusCode::OK, encoding.stream_media_type(), whole(encoding.event("ERROR", &status)))
+            }
+        }
+    }
+}
+
+impl From<ApiError> for Answer {
+    fn from(refusal: ApiError) -> Self {
+        match refusal {
+            ApiError::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
+            ApiError::Ahead(ahead) => ahead.into(),
+            ApiError::Status(status) => Self::Refused(status),
+        }
+    }
+}
+
+impl From<Ahead> for Answer {
+    fn from(ahead: Ahead) -> Self {
+        if ahead.by_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct List<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    metadata: Value,
+    /// Of a list of metadata that is empty there are none.
+    items: Option<Vec<Named<'a>>>,
+}
+
+fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
+    for warning in warnings {
+        // Anyone's text may be in it; what a header cannot hold is left out.
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - {warning:?}")) {
+            response.headers_mut().append(WARNING, value);
+        }
+    }
+    response
+}
+
+fn refused(status: &Status, encoding: Encoding) -> Response<Body> {
+    let content = encoding.write(status);
+    let mut response = response(code(status), content.media_type, whole(content.bytes));
+    if let Some(seconds) = status.details.as_ref().and_then(|details| details.retry_after_seconds) {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+fn code(status: &Status) -> StatusCode {
+    let code = status.code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
+    code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).boxed_unsync()
+}
+
+pub(crate) fn response(code: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

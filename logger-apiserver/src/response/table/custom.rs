@@ -1,0 +1,63 @@
+//! The cells of custom kinds, in the printer columns of their definitions.
+
+use serde_json::{Value, json};
+
+use super::row::{Row, UNKNOWN};
+use crate::{
+    api::{go::whole_numbers, kind::Kind},
+    resource::printer_columns::Columns,
+};
+
+/// Returns the cells of an object: its name, and the value of each column.
+pub(super) fn cells(columns: &Columns, kind: &Kind, row: &Row<'_>) -> Vec<Value> {
+    let object = row.object.to_json(&kind.api_version(), &kind.kind);
+    let cells = columns
+        .paths
+        .iter()
+        .map(|(type_, path)| path.first(&object).map_or(Value::Null, |found| cell(type_, found, row)));
+    std::iter::once(row.name()).chain(cells).collect()
+}
+
+/// A value as its column shows it; what is of another type is not shown.
+fn cell(type_: &str, value: &Value, row: &Row<'_>) -> Value {
+    match type_ {
+        "string" => json!(text(value)),
+        "integer" => value.as_i64().map_or_else(|| value.as_f64().map_or(Value::Null, cut), Value::from),
+        "number" if value.is_number() => {
+            let mut number = value.clone();
+            whole_numbers(&mut number);
+            number
+        }
+        "boolean" if value.is_boolean() => value.clone(),
+        "date" => value.as_str().map_or(Value::Null, |text| json!(date(text, row))),
+        _ => Value::Null,
+    }
+}
+
+fn cut(number: f64) -> Value {
+    let mut cut = json!(number.trunc());
+    whole_numbers(&mut cut);
+    cut
+}
+
+fn date(text: &str, row: &Row<'_>) -> String {
+    match text {
+        "" | "null" => UNKNOWN.to_owned(),
+        _ => text.parse().map_or_else(|_| "<invalid>".to_owned(), |at| row.ago(at)),
+    }
+}
+
+/// A value as Go prints it: what is not plain is JSON, fit for HTML.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => {
+            let text = value.to_string();
+            [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")]
+                .iter()
+                .fold(text, |text, (from, to)| text.replace(from, to))
+        }
+        Value::Null => "<no value>".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,55 @@
+//! The row of a Scale
+
+use k8s_openapi::api::autoscaling::v1::Scale;
+use serde_json::{Value, json};
+
+use super::row;
+use crate::{
+    resource::printer_columns::built_in as columns,
+    resource::registry::Resource,
+    wire::negotiation::{Include, Style},
+};
+
+/// The table of the Scale of an object of a kind.
+pub(crate) fn of_scale(kind: &Resource, style: Style, scale: &Scale) -> Value {
+    let metadata = &scale.metadata;
+    let desired = scale.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
+    let available = scale.status.as_ref().map_or(0, |status| status.replicas);
+    let object = match style.include {
+        Include::Nothing => Value::Null,
+        Include::Metadata => metadata_alone(scale, style.version.api_version()),
+        Include::Whole => json!(scale),
+    };
+    json!({
+        "kind": "Table",
+        "apiVersion": style.version.api_version(),
+        "metadata": { "resourceVersion": metadata.resource_version },
+        "columnDefinitions": headers(kind.is_custom),
+        "rows": [{
+            "cells": [metadata.name, desired, available, row::age(metadata.creation_timestamp.as_ref())],
+            "object": object,
+        }],
+    })
+}
+
+/// A Scale without its counts, as `PartialObjectMetadata`.
+pub(crate) fn metadata_alone(scale: &Scale, api_version: &str) -> Value {
+    json!({ "kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": scale.metadata })
+}
+
+/// The real server prints the Scales of custom kinds as custom kinds, and those of its own as its own.
+fn headers(is_custom: bool) -> [Value; 4] {
+    let count = |name, description| columns::column(name, "integer", "", 0, description);
+    if is_custom {
+        let desired = count("Desired", "Number of desired replicas");
+        return [columns::name(), desired, count("Available", "Number of actual replicas"), columns::age()];
+    }
+    let of_text = |mut column: Value, format: &str| {
+        column["type"] = json!("string");
+        column["format"] = json!(format);
+        column
+    };
+    let desired = count("Desired", "replicas is the desired number of instances for the scaled object.");
+    let available = count("Available", "replicas is the actual number of observed instances of the scaled object.");
+    [of_text(columns::name(), ""), desired, available, of_text(columns::age(), "")]
+}

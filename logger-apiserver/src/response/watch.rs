@@ -1,0 +1,62 @@
+//! Watches as they are sent: one encoded event after the other, as JSON lines or protobuf frames.
+
+use std::{future::ready, mem, sync::Arc};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
+
+use crate::{
+    api::object::Object,
+    handlers::watch::{Watch, WatchEvent},
+    resource::registry::Resource,
+    response::table::Table,
+    storage::shared::SharedState,
+    wire::{content::Encoding, negotiation::Form},
+};
+
+/// Encodes the events of a watch in the representation that the client asked for.
+pub(crate) fn stream(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item = Bytes> + Send + 'static {
+    let mut encoder =
+        Encoder { kind: watch.kind.clone(), form: watch.form, encoding: watch.encoding, sent_headers: false };
+    watch.events(shared).filter_map(move |event| ready(encoder.encode(&event)))
+}
+
+/// How the events of one watch are encoded.
+struct Encoder {
+    kind: Arc<Resource>,
+    form: Form,
+    encoding: Encoding,
+    /// A Table has its column definitions only in the first event.
+    sent_headers: bool,
+}
+
+impl Encoder {
+    /// Returns nothing for an error without a `Status`.
+    fn encode(&mut self, event: &WatchEvent) -> Option<Bytes> {
+        match event {
+            WatchEvent::Object(type_, object) => Some(self.object(type_, object)),
+            WatchEvent::Bookmark(bookmark) => Some(self.bookmark(bookmark)),
+            WatchEvent::Error(error) => error.clone().into_status().map(|status| self.encoding.event("ERROR", &status)),
+        }
+    }
+
+    fn object(&mut self, type_: &str, object: &Object) -> Bytes {
+        let (kind, encoding) = (&self.kind, self.encoding);
+        match self.form {
+            Form::Whole | Form::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
+            Form::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
+            Form::Table(style) => {
+                let with_headers = !mem::replace(&mut self.sent_headers, true);
+                encoding.event(type_, &Table::of_object(kind, style, object, with_headers))
+            }
+        }
+    }
+
+    fn bookmark(&mut self, bookmark: &Object) -> Bytes {
+        let Form::Table(style) = self.form else {
+            return self.object("BOOKMARK", bookmark);
+        };
+        let with_headers = !mem::replace(&mut self.sent_headers, true);
+        self.encoding.event("BOOKMARK", &Table::of_bookmark(&self.kind, style, bookmark, with_headers))
+    }
+}

@@ -1,0 +1,51 @@
+//! What every cluster has from the start: namespaces, and the priorities of the system
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, json};
+
+use crate::{
+    api::{endpoint::Endpoint, object::Object},
+    resource::{
+        built_in::SYSTEM_PRIORITIES,
+        managed_fields::{self, Author},
+        metadata, namespace, priority_class,
+        registry::Resource,
+    },
+    storage::state::State,
+};
+
+/// There from the start.
+const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// Makes it all.
+pub(crate) fn create(state: &mut State) {
+    create_namespaces(state);
+    if let Some(kind) = state.registry.of_resource(priority_class::RESOURCE) {
+        SYSTEM_PRIORITIES.iter().for_each(|priority| create_priority(state, &kind, priority));
+    }
+}
+
+fn create_priority(state: &mut State, kind: &Resource, (name, value, description): &(&str, i64, &str)) {
+    let mut class = Object::default();
+    class.metadata.name = Some((*name).to_owned());
+    class.body.insert("description".to_owned(), json!(description));
+    class.body.insert("value".to_owned(), json!(value));
+    kind.default(&mut class.body);
+    managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
+    metadata::initialise(kind, &mut class);
+    state.store.put(priority_class::RESOURCE, &class);
+}
+
+/// Makes the namespaces every cluster has.
+fn create_namespaces(state: &mut State) {
+    let kind = Resource::namespace();
+    for name in INITIAL {
+        let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+        let mut namespace = Object::new(metadata, Map::new());
+        namespace::default(&mut namespace);
+        managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
+        metadata::initialise(&kind, &mut namespace);
+        namespace::prepare_create(&mut namespace);
+        state.store.put("namespaces", &namespace);
+    }
+}

@@ -1,0 +1,98 @@
+//! What a server can be told before it starts
+
+use crate::{
+    controllers::garbage_collector::GarbageCollector,
+    server::{api_server::ApiServer, bootstrap},
+    storage::{
+        state::State,
+        store::{DEFAULT_HISTORY, Store},
+    },
+};
+#[cfg(feature = "serve")]
+use crate::{lifecycle::definitions, storage::data_dir};
+
+/// A server to be: [`ApiServer::builder`] begins, [`build`](Self::build) ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Builder {
+    pub(crate) history: usize,
+    pub(crate) watch_list: bool,
+    pub(crate) collects: bool,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { history: DEFAULT_HISTORY, watch_list: true, collects: true }
+    }
+
+    /// How many changes are kept, over all kinds, deletions among them: 1024 unless told. A list or a watch from before them is
+    /// answered with 410. With 0 there is no past at all.
+    #[must_use]
+    pub fn history(mut self, events: usize) -> Self {
+        self.history = events;
+        self
+    }
+
+    /// Whether watches can begin with what is there (`sendInitialEvents`), which servers do from Kubernetes 1.34 on by default.
+    /// Without it such a watch is refused with 422, as by an older server.
+    #[must_use]
+    pub fn watch_list(mut self, served: bool) -> Self {
+        self.watch_list = served;
+        self
+    }
+
+    /// Whether the server does what kube-controller-manager does beside a real one: it collects what lost its owners, and
+    /// empties namespaces that go. Both are done before the request that causes them is answered. Without it the server is as
+    /// bare as a kube-apiserver alone: what is deleted with dependents, and a namespace, waits for somebody to finish it.
+    #[must_use]
+    pub fn collects_garbage(mut self, collects: bool) -> Self {
+        self.collects = collects;
+        self
+    }
+
+    /// Starts the server on a data directory, which is made if it is not there: with what was acknowledged when it last ran, and
+    /// its versions go on. Lists and watches of versions from before are answered with 410.
+    ///
+    /// Every change is written there before it is answered and before anybody sees it; the thread that handles the request
+    /// waits for the disk.
+    ///
+    /// # Errors
+    /// Another server has the directory, or it cannot be read or written.
+    #[cfg(feature = "serve")]
+    pub fn build_on(
+        self,
+        path: impl AsRef<std::path::Path>,
+        safety: data_dir::Safety,
+    ) -> Result<ApiServer, data_dir::DataDirError> {
+        let path = path.as_ref();
+        let mut state = self.state();
+        let (persistence, is_new) = data_dir::open(path, safety, &mut state.store)?;
+        state.persistence = Some(Box::new(persistence));
+        if is_new {
+            bootstrap::create(&mut state);
+        }
+        definitions::reinstall(&mut state);
+        let changes = state.store.take_events();
+        state
+            .persist(&changes)
+            .map_err(|error| data_dir::DataDirError::new(path, format!("cannot be written: {}", error.message())))?;
+        Ok(self.start(state))
+    }
+
+    /// Starts the server.
+    #[must_use]
+    pub fn build(self) -> ApiServer {
+        let mut state = self.state();
+        bootstrap::create(&mut state);
+        state.store.take_events();
+        self.start(state)
+    }
+
+    fn state(self) -> State {
+        State::new(Store::new(self.history), self.watch_list)
+    }
+
+    fn start(self, state: State) -> ApiServer {
+        let collector = self.collects.then(|| GarbageCollector::new(&state.store));
+        ApiServer::with(state, collector)
+    }
+}

@@ -1,0 +1,248 @@
+//! From a route and a method to the work and its answer
+
+use std::{cell::RefCell, sync::Arc};
+
+use bytes::Bytes;
+use http::{
+    HeaderName, Method, StatusCode,
+    header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT},
+    request::Parts,
+};
+
+use crate::{
+    api::{
+        endpoint::{Endpoint, PodSubresource},
+        error::{ApiError, Result},
+        kind::ScalePaths,
+    },
+    handlers::{
+        apply,
+        call::{self, Call},
+        delete, get, list, pods, scale,
+        watch::Watch,
+        write,
+    },
+    meta::{
+        discovery::{self, aggregated},
+        health,
+        openapi::{self, Library},
+        review::Review,
+    },
+    resource::{patch, registry::Resource},
+    response::{answer::Answer, document::Caching},
+    storage::state::State,
+    wire::{
+        content::Encoding,
+        negotiation,
+        request::{Query, Route, Target},
+    },
+};
+
+/// Does what a request asks for.
+pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, body: Bytes) -> Result<Answer> {
+    let route = Route::parse(parts.uri.path());
+    if let Route::Resource(target) = route {
+        return match Review::find(&target) {
+            Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
+            Some(review) => review.answer(target.namespace.as_deref(), &parts.method, &content_type(parts), &body),
+            None => resource(state, target, parts, body),
+        };
+    }
+    if route == Route::Unknown {
+        return Err(ApiError::PageNotFound);
+    }
+    // The real server looks at no method where it lists its groups and where it tells how it is.
+    let any_method = matches!(
+        route,
+        Route::Root
+            | Route::Groups
+            | Route::Group(_)
+            | Route::Health { .. }
+            | Route::OpenApiV2
+            | Route::OpenApiIndex
+            | Route::OpenApi { .. }
+    );
+    if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
+        return Err(ApiError::method_not_allowed());
+    }
+    about_the_server(state, library, route, parts)
+}
+
+/// Whether a request asks how the server is, which it says also when it is not well.
+pub(crate) fn is_about_health(parts: &Parts) -> bool {
+    matches!(Route::parse(parts.uri.path()), Route::Health { .. })
+}
+
+/// What the server says of itself.
+fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &Parts) -> Result<Answer> {
+    let at_once = aggregated::is_wanted(header(parts, &ACCEPT));
+    let kinds = match &route {
+        Route::OpenApiIndex => return Ok(openapi::index(state, library)),
+        Route::OpenApi { group, version } => return Ok(openapi::v3(state, library, (group, version), parts)),
+        Route::OpenApiV2 => return Ok(openapi::v2(state, library, parts)),
+        _ => &state.registry,
+    };
+    let is_of_objects =
+        matches!(route, Route::CoreVersions | Route::Groups | Route::Group(_) | Route::Resources { .. });
+    if is_of_objects && !at_once {
+        negotiation::negotiate(header(parts, &ACCEPT), &Query::default(), false)
+            .map_err(|_| ApiError::not_acceptable())?;
+    }
+    Ok(match route {
+        Route::Health { endpoint, check } => {
+            let query = Query::parse(parts.uri.query().unwrap_or_default());
+            health::answer(state, &endpoint, check.as_deref(), &query)?
+        }
+        Route::Version if !negotiation::takes_json(header(parts, &ACCEPT)) => return Err(ApiError::json_alone()),
+        Route::Version => Answer::value(discovery::version()),
+        Route::CoreVersions if at_once => {
+            aggregated::document(&aggregated::core(kinds)?).answer(parts, Caching::Public)
+        }
+        Route::Groups if at_once => aggregated::document(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
+        Route::Root => Answer::value(discovery::paths(kinds)),
+        Route::CoreVersions => Answer::value(discovery::core_versions(header(parts, &HOST))),
+        Route::Groups => Answer::value(discovery::groups(kinds)),
+        Route::Group(name) => Answer::value(discovery::group(kinds, &name)?),
+        Route::Resources { group, version } => Answer::value(discovery::resources(kinds, &group, &version)?),
+        _ => return Err(ApiError::PageNotFound),
+    })
+}
+
+/// The text of a header; empty if it has none.
+fn header<'a>(parts: &'a Parts, name: &HeaderName) -> &'a str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The media type of the body, without parameters.
+fn content_type(parts: &Parts) -> String {
+    header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
+}
+
+fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
+    let kind = served(state, &target, &parts.method)?;
+    let endpoint = endpoint(&kind, &target)?;
+    if parts.method == Method::HEAD && !kind.is_custom {
+        return Err(ApiError::method_not_allowed());
+    }
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let warnings = kind.warning().map(str::to_owned).into_iter().collect();
+    let (form, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
+    let call = Call {
+        form,
+        encoding,
+        kind,
+        namespace: target.namespace,
+        name: target.name,
+        endpoint,
+        manager: call::manager(&query, header(parts, &USER_AGENT)),
+        query,
+        content_type: content_type(parts),
+        body,
+        mistakes: RefCell::default(),
+        warnings: RefCell::new(warnings),
+    };
+    let outcome = perform(state, &parts.method, &call);
+    match call.warnings.take() {
+        warnings if warnings.is_empty() => outcome,
+        warnings => Ok(Answer::Warned(Box::new(outcome.unwrap_or_else(Answer::from)), warnings)),
+    }
+}
+
+/// The kind a path is about, if it is served at that path.
+fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Resource>> {
+    let Some(kind) = state.registry.get(&target.group, &target.version, &target.plural) else {
+        return Err(if state.registry.has_built_in(&target.group) {
+            ApiError::unknown_resource()
+        } else {
+            ApiError::PageNotFound
+        });
+    };
+    // Over all namespaces there are only lists and watches.
+    let everywhere =
+        target.namespace.is_none() && target.name.is_none() && matches!(*method, Method::GET | Method::HEAD);
+    if target.namespace.is_some() == kind.namespaced || everywhere && kind.namespaced {
+        Ok(kind)
+    } else if !kind.is_custom && kind.namespaced && target.name.is_none() {
+        Err(ApiError::method_not_allowed())
+    } else {
+        Err(ApiError::PageNotFound)
+    }
+}
+
+fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
+    match (target.subresource.as_deref(), &kind.scale) {
+        (None, _) => Ok(Endpoint::Main),
+        (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
+        (Some("finalize"), _) if kind.is_namespace() => Ok(Endpoint::Finalize),
+        (Some(request), _)
+            if kind.is_pod()
+                && let Some(request) = PodSubresource::find(request) =>
+        {
+            Ok(Endpoint::Pod(request))
+        }
+        (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
+        (Some(_), _) if kind.is_custom => Err(ApiError::not_found(kind, target.name.as_deref().unwrap_or_default())),
+        (Some(_), _) => Err(ApiError::unknown_resource()),
+    }
+}
+
+fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
+    let kind = &call.kind;
+    let named = call.name.is_some();
+    if let Endpoint::Scale(paths) = &call.endpoint {
+        return perform_scale(state, method, call, paths);
+    }
+    if let Endpoint::Pod(request) = call.endpoint {
+        pods::create(state, method, call, request)?;
+        return Ok(Answer::success(StatusCode::CREATED));
+    }
+    if call.endpoint == Endpoint::Finalize && *method != Method::PUT {
+        return Err(ApiError::method_not_allowed());
+    }
+    match *method {
+        Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, call, &get::get(state, call)?)),
+        Method::GET | Method::HEAD if call.query.flag("watch") && call.encoding == Encoding::Yaml => {
+            Err(ApiError::no_such_stream())
+        }
+        Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
+        Method::GET | Method::HEAD => Ok(Answer::list(call, &list::list(state, call)?)),
+        Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
+        Method::POST if !named || kind.is_custom => {
+            Ok(Answer::object(StatusCode::CREATED, call, &write::create(state, call)?))
+        }
+        Method::PUT if named => {
+            let (code, object) = write::update(state, call)?;
+            Ok(Answer::object(code, call, &object))
+        }
+        Method::PATCH if named && call.is_apply() => {
+            let (code, object) = apply::apply(state, call)?;
+            Ok(Answer::object(code, call, &object))
+        }
+        Method::PATCH if named => Ok(Answer::object(StatusCode::OK, call, &write::patch(state, call)?)),
+        Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
+        Method::DELETE if named => Ok(Answer::deleted(call, &delete::delete(state, call)?)),
+        Method::DELETE if !kind.is_namespace() => Ok(Answer::list(call, &delete::delete_collection(state, call)?)),
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &ScalePaths) -> Result<Answer> {
+    let scale = match *method {
+        Method::GET | Method::HEAD => scale::get(state, call, paths),
+        Method::PUT => scale::update(state, call, paths),
+        Method::PATCH if call.is_apply() => scale::apply(state, call, paths),
+        Method::PATCH => patch::check_media_type(&call.content_type, call.kind.is_custom)
+            .and_then(|()| scale::patch(state, call, paths)),
+        Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
+        _ => Err(ApiError::method_not_allowed()),
+    };
+    Ok(Answer::scale(call, &scale?))
+}
+
+/// Subresources can be neither made nor deleted.
+fn no_such_verb(kind: &Resource, method: &Method) -> ApiError {
+    if !kind.is_custom {
+        return ApiError::method_not_allowed();
+    }
+    ApiError::not_supported(kind, if *method == Method::POST { "create" } else { "delete" })
+}

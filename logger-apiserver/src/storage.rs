@@ -1,0 +1,7 @@
+//! Where objects are stored: in memory, with a log of changes, and in a data directory.
+
+#[cfg(feature = "serve")]
+pub(crate) mod data_dir;
+pub(crate) mod shared;
+pub(crate) mod state;
+pub(crate) mod store;

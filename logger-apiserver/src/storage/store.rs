@@ -1,0 +1,240 @@
+//! All objects, their one growing version, and the log of what happened to them
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Bound,
+    sync::Arc,
+};
+
+use crate::api::object::{Object, Stored};
+
+/// How many events are kept over all kinds, unless a server is told otherwise.
+pub(crate) const DEFAULT_HISTORY: usize = 1024;
+
+/// One change of one object.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) version: u64,
+    /// The resource (`plural.group`) the object is of.
+    pub(crate) resource: Arc<str>,
+    pub(crate) before: Option<Stored>,
+    pub(crate) after: Option<Stored>,
+    /// What was taken out, under the version of that.
+    pub(crate) gone: Option<Stored>,
+}
+
+impl Event {
+    /// The key of the object it is about.
+    pub(crate) fn key(&self) -> String {
+        self.object().map(|object| key(object.namespace(), object.name())).unwrap_or_default()
+    }
+
+    /// The namespace of the object it is about.
+    pub(crate) fn namespace(&self) -> &str {
+        self.object().map_or("", |object| object.namespace())
+    }
+
+    fn object(&self) -> Option<&Stored> {
+        self.after.as_ref().or(self.before.as_ref())
+    }
+}
+
+/// The objects by resource and key, and the newest events.
+///
+/// It promises:
+/// - Every change has its own version, larger than all before.
+/// - The log holds the changes after [`oldest_logged`](Self::oldest_logged) without a gap, and never more than it was told to keep.
+/// - Any state since [`oldest`](Self::oldest) can be listed, as it was.
+#[derive(Debug)]
+pub(crate) struct Store {
+    version: u64,
+    objects: BTreeMap<Arc<str>, BTreeMap<String, Stored>>,
+    log: VecDeque<Event>,
+    history: usize,
+    oldest_logged: u64,
+    compacted: u64,
+    /// The changes since they were last taken.
+    news: Vec<Event>,
+}
+
+/// Which objects a list is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range<'a> {
+    pub(crate) resource: &'a str,
+    /// None: in all namespaces, or in none.
+    pub(crate) namespace: Option<&'a str>,
+    /// The least key to list, as [`Range::prefix`] and a name make it; empty is the first.
+    pub(crate) from: &'a str,
+}
+
+impl<'a> Range<'a> {
+    /// All objects of a resource, in one namespace or everywhere.
+    pub(crate) fn of(resource: &'a str, namespace: Option<&'a str>) -> Self {
+        Self { resource, namespace, from: "" }
+    }
+
+    /// What all keys begin with.
+    pub(crate) fn prefix(namespace: Option<&str>) -> String {
+        namespace.map(|namespace| key(namespace, "")).unwrap_or_default()
+    }
+}
+
+impl Store {
+    /// An empty store that keeps this many events.
+    pub(crate) fn new(history: usize) -> Self {
+        Self {
+            version: 1,
+            objects: BTreeMap::new(),
+            log: VecDeque::new(),
+            history,
+            oldest_logged: 0,
+            compacted: 0,
+            news: Vec::new(),
+        }
+    }
+
+    /// Puts an object in under the version it has, as it was before.
+    #[cfg(feature = "serve")]
+    pub(crate) fn restore(&mut self, resource: &str, object: Object) {
+        let resource = self.name_of(resource);
+        let key = key(object.namespace(), object.name());
+        self.objects.entry(resource).or_default().insert(key, Arc::new(object));
+    }
+
+    /// Goes on from this version; what was before is not known.
+    #[cfg(feature = "serve")]
+    pub(crate) fn go_on_from(&mut self, version: u64) {
+        self.version = self.version.max(version);
+        self.oldest_logged = self.version;
+    }
+
+    /// The changes since the last call.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// All objects with their resources.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&Arc<str>, &Stored)> {
+        self.objects.iter().flat_map(|(resource, objects)| objects.values().map(move |object| (resource, object)))
+    }
+
+    /// The version of the latest change.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The version of the latest change that is no longer in the log: who has seen less has missed something.
+    pub(crate) fn oldest_logged(&self) -> u64 {
+        self.oldest_logged
+    }
+
+    /// The oldest version that a list can be of and that a watch can start from.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.oldest_logged.max(self.compacted)
+    }
+
+    /// Lets no list and no watch go back behind the present. Watches that run are none the worse.
+    pub(crate) fn compact(&mut self) {
+        self.compacted = self.version;
+    }
+
+    pub(crate) fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Stored> {
+        self.objects.get(resource)?.get(&key(namespace, name)).cloned()
+    }
+
+    /// The objects of a resource, in one namespace or in all, in the order of their keys.
+    pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
+        self.entries(Range::of(resource, namespace)).map(|(_, object)| object.clone()).collect()
+    }
+
+    /// The objects of a range as they were at a version, which is not before [`oldest`](Self::oldest): the present, with what
+    /// happened since undone.
+    pub(crate) fn list_at(&self, range: Range<'_>, version: u64) -> Vec<Stored> {
+        let prefix = Range::prefix(range.namespace);
+        let start = self.log.partition_point(|event| event.version <= version);
+        let later = self.log.range(start..).rev().filter(|event| *event.resource == *range.resource);
+        let mut later = later
+            .map(|event| (event.key(), event))
+            .filter(|(key, _)| key.starts_with(&prefix) && key.as_str() >= range.from);
+        let Some(last) = later.next() else {
+            return self.entries(range).map(|(_, object)| object.clone()).collect();
+        };
+        let mut objects: BTreeMap<String, &Stored> =
+            self.entries(range).map(|(key, object)| (key.clone(), object)).collect();
+        for (key, event) in std::iter::once(last).chain(later) {
+            match &event.before {
+                Some(before) => objects.insert(key, before),
+                None => objects.remove(&key),
+            };
+        }
+        objects.into_values().cloned().collect()
+    }
+
+    /// Whether there is no object of a resource.
+    pub(crate) fn is_empty(&self, resource: &str) -> bool {
+        self.objects.get(resource).is_none_or(BTreeMap::is_empty)
+    }
+
+    fn entries<'a>(&'a self, range: Range<'_>) -> impl Iterator<Item = (&'a String, &'a Stored)> {
+        let prefix = Range::prefix(range.namespace);
+        let from = if range.from.is_empty() { prefix.clone() } else { range.from.to_owned() };
+        let objects = self.objects.get(range.resource).into_iter();
+        objects
+            .flat_map(move |objects| objects.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded)))
+            .take_while(move |(key, _)| key.starts_with(&prefix))
+    }
+
+    /// Stores an object, new or changed, under the next version, and returns it as stored.
+    pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
+        let version = self.next_version();
+        let after: Stored = Arc::new(object.at(version));
+        let resource = self.name_of(resource);
+        let objects = self.objects.entry(resource.clone()).or_default();
+        let before = objects.insert(key(after.namespace(), after.name()), after.clone());
+        self.record(Event { version, resource, before, after: Some(after.clone()), gone: None });
+        after
+    }
+
+    /// Takes an object out under the next version.
+    pub(crate) fn remove(&mut self, resource: &str, namespace: &str, name: &str) {
+        let resource = self.name_of(resource);
+        let Some(before) = self.objects.get_mut(&resource).and_then(|objects| objects.remove(&key(namespace, name)))
+        else {
+            return;
+        };
+        let version = self.next_version();
+        let gone = Some(Arc::new(before.at(version)));
+        self.record(Event { version, resource, before: Some(before), after: None, gone });
+    }
+
+    /// The first event after `version` that means something to the reader, and what it means.
+    pub(crate) fn next_event<T>(&self, version: u64, meaning: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
+        let start = self.log.partition_point(|event| event.version <= version);
+        self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
+    }
+
+    /// The one copy of a resource's name that all its events share.
+    fn name_of(&self, resource: &str) -> Arc<str> {
+        self.objects.get_key_value(resource).map_or_else(|| resource.into(), |(name, _)| name.clone())
+    }
+
+    fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    fn record(&mut self, event: Event) {
+        self.news.push(event.clone());
+        self.log.push_back(event);
+        if self.log.len() > self.history
+            && let Some(dropped) = self.log.pop_front()
+        {
+            self.oldest_logged = dropped.version;
+        }
+    }
+}
+
+/// `namespace/name`, which sorts as the keys of the real server's storage do.
+fn key(namespace: &str, name: &str) -> String {
+    format!("{namespace}/{name}")
+}

@@ -1,0 +1,95 @@
+//! Rules: which requests meet which fault, and how often
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use super::{Fault, Faults};
+use crate::testing::{request_info::RequestInfo, requests::Requests};
+
+type Decide = dyn Fn(&RequestInfo) -> Option<Fault> + Send + Sync;
+
+/// The rules, the first first. A clone shares what is left of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    rules: Vec<Arc<One>>,
+    added: u64,
+}
+
+struct One {
+    id: u64,
+    requests: Requests,
+    /// How often it still holds; `None` is for ever.
+    left: Option<AtomicUsize>,
+    decide: Box<Decide>,
+}
+
+impl Rules {
+    /// Adds a rule after the others.
+    pub(super) fn add(
+        &mut self,
+        requests: Requests,
+        times: Option<usize>,
+        decide: impl Fn(&RequestInfo) -> Option<Fault> + Send + Sync + 'static,
+    ) -> u64 {
+        self.rules.retain(|rule| !rule.is_used_up());
+        self.added += 1;
+        let rule = One { id: self.added, requests, left: times.map(AtomicUsize::new), decide: Box::new(decide) };
+        self.rules.push(Arc::new(rule));
+        self.added
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    fn remove(&mut self, id: u64) {
+        self.rules.retain(|rule| rule.id != id);
+    }
+
+    /// What a request meets.
+    pub(super) fn fault(&self, info: &RequestInfo) -> Option<Fault> {
+        self.rules.iter().filter(|rule| rule.requests.contain(info)).find_map(|rule| rule.fault(info))
+    }
+}
+
+impl One {
+    fn is_used_up(&self) -> bool {
+        self.left.as_ref().is_some_and(|left| left.load(SeqCst) == 0)
+    }
+
+    fn fault(&self, info: &RequestInfo) -> Option<Fault> {
+        if let Some(left) = &self.left {
+            left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).ok()?;
+        }
+        (self.decide)(info)
+    }
+}
+
+impl fmt::Debug for One {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule").field("requests", &self.requests).field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+/// A rule that was made. It holds whether or not this is kept.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    faults: Faults,
+    id: u64,
+}
+
+impl Rule {
+    pub(super) fn new(faults: Faults, id: u64) -> Self {
+        Self { faults, id }
+    }
+
+    /// Ends this rule alone.
+    pub fn heal(&self) {
+        self.faults.lock().rules.remove(self.id);
+    }
+}

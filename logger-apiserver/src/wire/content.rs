@@ -1,0 +1,115 @@
+//! Contents: what is answered, as JSON, YAML or protobuf
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::wire::protobuf;
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum Encoding {
+    #[default]
+    Json,
+    Yaml,
+    Protobuf,
+}
+
+/// A value, written.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub(crate) media_type: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Encoding {
+    /// What a media type names, if it is one of these.
+    pub(crate) fn named(media_type: &str) -> Option<Self> {
+        [Self::Json, Self::Yaml, Self::Protobuf].into_iter().find(|encoding| encoding.media_type() == media_type)
+    }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Yaml => "application/yaml",
+            Self::Protobuf => protobuf::MEDIA_TYPE,
+        }
+    }
+
+    /// The type of a stream of events.
+    pub(crate) fn stream_media_type(self) -> &'static str {
+        match self {
+            Self::Json | Self::Yaml => Self::Json.media_type(),
+            Self::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
+        }
+    }
+
+    /// Writes a value; as JSON, if it is of a type that has no other form.
+    pub(crate) fn write(self, value: &impl Serialize) -> Content {
+        let written = match self {
+            Self::Json => None,
+            Self::Yaml => yaml(value),
+            Self::Protobuf => protobuf::encode(&as_value(value)),
+        };
+        match written {
+            Some(bytes) => Content { media_type: self.media_type(), bytes },
+            None => Content { media_type: Self::Json.media_type(), bytes: json(value) },
+        }
+    }
+
+    /// Writes an event of a watch: as a line, or with its length before it.
+    pub(crate) fn event(self, type_: &str, object: &impl Serialize) -> Bytes {
+        #[derive(Serialize)]
+        struct Line<'a, T> {
+            #[serde(rename = "type")]
+            type_: &'a str,
+            object: &'a T,
+        }
+        let framed = match self {
+            Self::Json | Self::Yaml => None,
+            Self::Protobuf => protobuf::encode_event(type_, &as_value(object)),
+        };
+        let line = || {
+            let mut line = json(&Line { type_, object });
+            line.push(b'\n');
+            line
+        };
+        framed.unwrap_or_else(line).into()
+    }
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("objects have string keys and serialise")
+}
+
+fn as_value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("objects have string keys and serialise")
+}
+
+/// With the fields in the order of their names.
+fn yaml(value: &impl Serialize) -> Option<Vec<u8>> {
+    let mut value = as_value(value);
+    value.sort_all_objects();
+    serde_saphyr::to_string(&value).ok().map(String::into_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn yaml_is_read_as_what_was_written() {
+        let value = json!({ "kind": "A", "apiVersion": "v1", "b": { "y": "y", "n": "1.0", "l": [], "t": "a: b\nc", "x": null } });
+        let Content { media_type, bytes } = Encoding::Yaml.write(&value);
+        assert_eq!((media_type, serde_saphyr::from_slice::<Value>(&bytes).unwrap()), ("application/yaml", value));
+        assert!(bytes.starts_with(b"apiVersion: v1\n"), "{}", String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn what_has_no_form_in_protobuf_is_json() {
+        let value = json!({ "kind": "Widget", "apiVersion": "example.com/v1" });
+        assert_eq!(Encoding::Protobuf.write(&value).media_type, "application/json");
+    }
+}
