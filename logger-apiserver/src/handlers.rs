@@ -1,6 +1,5 @@
 //! The verbs of resources: one request in, its outcome out.
 
-pub(crate) mod admission;
 pub(crate) mod apply;
 pub(crate) mod call;
 pub(crate) mod decode;
@@ -10,6 +9,5 @@ pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod pods;
 pub(crate) mod scale;
-pub(crate) mod services;
 pub(crate) mod watch;
 pub(crate) mod write;

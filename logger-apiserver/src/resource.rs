@@ -12,5 +12,7 @@ pub(crate) mod priority_class;
 pub(crate) mod registry;
 pub(crate) mod scale;
 pub(crate) mod selector;
+pub(crate) mod service_allocation;
 pub(crate) mod strategic_merge;
+pub(crate) mod strategy;
 pub(crate) mod versions;

@@ -13,10 +13,7 @@ use crate::{
         object::Object,
     },
     handlers::call::Call,
-    resource::{
-        built_in, definition, managed_fields, namespace,
-        registry::{Family, Resource},
-    },
+    resource::{built_in, managed_fields, registry::Resource},
     wire::body::{self, Mistake},
 };
 
@@ -53,7 +50,7 @@ pub(crate) fn merged(kind: &Resource, outcome: Value, applied: &Value) -> Result
     if let Err(why) = read_built_in(kind, &mut fields) {
         let (group, version, kind_name) = (&kind.group, &kind.version, &kind.kind);
         let object = managed_fields::describe(applied);
-        let to = format!("unable to convert unstructured object to {group}/{version}, Resource={kind_name}");
+        let to = format!("unable to convert unstructured object to {group}/{version}, Kind={kind_name}");
         let why =
             format!("failed to convert new object ({object}) to proper version: {to}: error decoding from json: {why}");
         return Err(ApiError::internal(why));
@@ -64,10 +61,10 @@ pub(crate) fn merged(kind: &Resource, outcome: Value, applied: &Value) -> Result
 
 /// Reads the fields of a built-in kind as its Go struct would be read.
 fn read_built_in(kind: &Resource, fields: &mut Map<String, Value>) -> Result<(), String> {
-    let Some(facts) = kind.as_built_in() else { return Ok(()) };
+    let Some(schema) = kind.as_built_in().and_then(|facts| facts.form().schema.as_ref()) else { return Ok(()) };
     let managers = fields.get("metadata").and_then(|metadata| metadata.get("managedFields"));
     let forgets_managers = managers.and_then(Value::as_array).is_some_and(Vec::is_empty);
-    built_in::read(fields, &facts.form().schema)?;
+    built_in::read(fields, schema)?;
     // Empty lists go when they are read, but this one says something.
     if let Some(metadata) = fields.get_mut("metadata").filter(|_| forgets_managers) {
         metadata["managedFields"] = Value::Array(Vec::new());
@@ -87,7 +84,7 @@ fn from_fields(
     refuse: impl Fn(String) -> ApiError,
 ) -> Result<Object> {
     let kind = &call.kind;
-    let (unknown_metadata, unknown_of_struct) = (unknown::of_metadata(&fields), unknown::of_struct(kind, &fields));
+    let (unknown_metadata, unknown_of_struct) = (unknown::of_metadata(&fields), unknown_of_type(kind, &fields));
     let metadata = fields.get("metadata").filter(|_| kind.is_custom);
     if let Some(why) = metadata.and_then(value::unreadable_metadata) {
         return Err(refuse(why));
@@ -132,18 +129,12 @@ fn drop_unknown(
 
 /// Fills in what may be left out.
 fn complete(kind: &Resource, mut object: Object) -> Result<Object> {
-    if let Some(facts) = kind.as_built_in() {
-        facts.fill_in(&mut object);
-    }
+    kind.strategy.defaults.iter().for_each(|default| default(&mut object.body));
     kind.default(&mut object.body);
     if !kind.namespaced {
         object.metadata.namespace = None;
     }
-    match kind.family {
-        Family::Namespace => namespace::default(&mut object),
-        Family::Definition => definition::default(&mut object)?,
-        Family::BuiltIn(_) | Family::Custom { .. } => {}
-    }
+    (kind.strategy.default)(&mut object)?;
     Ok(object)
 }
 
@@ -151,7 +142,7 @@ fn complete(kind: &Resource, mut object: Object) -> Result<Object> {
 fn check_type(kind: &Resource, fields: &Map<String, Value>, body: &[u8], is_lenient: bool) -> Result<()> {
     let (api_version, kind_name) = (text(fields, "apiVersion"), text(fields, "kind"));
     if kind.is_custom && kind_name.is_empty() {
-        let why = format!("Object 'Resource' is missing in '{}'", String::from_utf8_lossy(body));
+        let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(body));
         // Who does not want fields validated has the kind of the endpoint assumed, and only then missed.
         return Err(if is_lenient {
             ApiError::bad_request(unhandled(kind, why))
@@ -178,4 +169,9 @@ fn check_type(kind: &Resource, fields: &Map<String, Value>, body: &[u8], is_leni
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the fields that the type of a built-in kind without a schema does not have.
+fn unknown_of_type(kind: &Resource, fields: &Map<String, Value>) -> Vec<String> {
+    kind.as_built_in().map(|facts| (facts.form().unknown_fields)(kind, fields)).unwrap_or_default()
 }

@@ -18,7 +18,7 @@ use crate::{
         definitions,
         deletion::{self, Deleted, Fate},
     },
-    resource::{namespace, priority_class, registry::Resource},
+    resource::{registry::Resource, strategy::Lifecycle},
     storage::state::State,
     wire::body,
 };
@@ -33,16 +33,11 @@ pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let object = call.existing(state)?;
     check_preconditions(&call.kind, &object, &options)?;
-    if call.kind.is_namespace() {
-        namespace::check_mortal(&call.kind, call.name())?;
-    }
-    if call.kind.group_resource() == priority_class::RESOURCE {
-        priority_class::check_mortal(&call.kind, call.name())?;
-    }
+    (call.kind.strategy.check_delete)(&call.kind, call.name())?;
     if should_say_more(&call.kind, &options) {
         call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
     }
-    if dry_run && call.kind.is_definition() {
+    if dry_run && call.kind.strategy.lifecycle == Lifecycle::Definition {
         return Ok(Deleted::Ending(definitions::ending(&object)));
     }
     if dry_run {
@@ -123,7 +118,7 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
 
 /// Whether who deletes should have said what becomes of dependents.
 fn should_say_more(kind: &Resource, options: &DeleteOptions) -> bool {
-    kind.orphans_by_default() && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
+    kind.strategy.orphans_dependents && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
 pub(crate) fn check_preconditions(kind: &Resource, object: &Object, options: &DeleteOptions) -> Result<()> {

@@ -84,7 +84,7 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
 /// What a new object gets, where it does not say it itself.
 fn initialise(kind: &Resource, object: &mut Object) {
     let given = object.metadata.clone();
-    metadata::initialise(kind, object);
+    metadata::initialise(kind.strategy.generation, object);
     let made = std::mem::take(&mut object.metadata);
     object.metadata = ObjectMeta {
         uid: given.uid.or(made.uid),

@@ -12,14 +12,12 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::{Object, Stored},
     },
-    handlers::{admission, call::Call, decode, services},
+    handlers::{call::Call, decode},
     lifecycle::{commit, namespaces},
     resource::{
-        built_in::{BuiltIn, Generation},
-        definition,
-        managed_fields::{self},
-        metadata, namespace, patch,
-        registry::{Family, Resource},
+        managed_fields, metadata, namespace, patch,
+        registry::Resource,
+        strategy::{Generation, Strategy},
     },
     storage::state::State,
 };
@@ -50,11 +48,11 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     }
     let name_given = object.metadata.name.is_some();
     give_name(state, kind, &mut object);
-    metadata::initialise(kind, &mut object);
-    admission::admit(state, kind, &mut object)?;
+    metadata::initialise(kind.strategy.generation, &mut object);
+    (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
     rules::check(call, &object, None)?;
-    services::allocate(state, kind, &mut object)?;
+    (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run is not stored, and so is not refused for this.
     if version.is_some() && !dry_run {
@@ -80,7 +78,7 @@ pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stor
     place(&mut object, call)?;
     check_name(&object, call)?;
     let old = match call.find(state)? {
-        None if call.kind.as_built_in().is_some_and(|facts| facts.is_made_by_updates) => {
+        None if call.kind.strategy.allows_create_on_update => {
             object.metadata.resource_version = None;
             managed_fields::track(call.author(), None, &mut object);
             return Ok((StatusCode::CREATED, insert(state, call, object, options.dry_run)?));
@@ -115,7 +113,7 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
     prepare_update(call, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
     rules::check(call, &new, Some(old))?;
-    services::allocate(state, kind, &mut new)?;
+    (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
     if state.store.get(&kind.storage_key(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
@@ -168,7 +166,7 @@ pub(crate) fn check_name(object: &Object, call: &Call) -> Result<()> {
 /// Optimistic concurrency: a write that names a version is for that version alone.
 pub(crate) fn check_version(kind: &Resource, object: &Object, old: &Object) -> Result<()> {
     let version = object.resource_version();
-    if matches!(version, "" | "0") && !kind.updates_name_a_version() {
+    if matches!(version, "" | "0") && kind.strategy.allows_unconditional_update {
         return Ok(());
     }
     if version.is_empty() || version == "0" {
@@ -206,13 +204,7 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
     if kind.has_status {
         object.body.remove("status");
     }
-    match kind.family {
-        Family::Namespace => namespace::prepare_create(object),
-        Family::Definition => definition::prepare(object, None)?,
-        Family::BuiltIn(facts) => facts.fill_in_new(object),
-        Family::Custom { .. } => {}
-    }
-    Ok(())
+    (kind.strategy.prepare_for_create)(object)
 }
 
 /// `/status` changes the status alone; the other endpoints leave it alone, and count generations of the rest.
@@ -221,7 +213,7 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     match call.endpoint {
         Endpoint::Status => {
             prepare_status_update(kind, new, old);
-            follow(kind, new, old);
+            (kind.strategy.propagate)(new, old);
             return Ok(());
         }
         Endpoint::Finalize => {
@@ -234,16 +226,12 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     if kind.has_status {
         new.copy_field(old, "status");
     }
-    match kind.family {
-        Family::Namespace => namespace::prepare_update(new, old),
-        Family::Definition => definition::prepare(new, Some(old))?,
-        Family::BuiltIn(_) | Family::Custom { .. } => {}
-    }
-    follow(kind, new, old);
-    let counts = match kind.generation() {
-        Generation::Uncounted | Generation::One => false,
-        Generation::OfContent => new.content_differs(old, !kind.has_status),
-        Generation::OfContentAndAnnotations => {
+    (kind.strategy.prepare_for_update)(new, old)?;
+    (kind.strategy.propagate)(new, old);
+    let counts = match kind.strategy.generation {
+        Generation::Unset | Generation::Constant => false,
+        Generation::Content => new.content_differs(old, !kind.has_status),
+        Generation::ContentAndAnnotations => {
             new.content_differs(old, !kind.has_status) || new.metadata.annotations != old.metadata.annotations
         }
     };
@@ -253,13 +241,6 @@ fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
     Ok(())
 }
 
-/// What follows from the change of a built-in kind.
-fn follow(kind: &Resource, new: &mut Object, old: &Object) {
-    if let Some(facts) = kind.as_built_in() {
-        facts.follow(new, old);
-    }
-}
-
 /// A custom kind's `/status` leaves the metadata alone, too; the built-in ones' does not.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
     metadata::carry_over(new, old);
@@ -267,9 +248,7 @@ fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
         let written = std::mem::replace(&mut new.metadata, old.metadata.clone());
         new.metadata.managed_fields = written.managed_fields;
     }
-    if let Some(facts) = kind.as_built_in() {
-        keep_by_status(facts, new, old);
-    }
+    reset_fields(kind.strategy, new, old);
     let status = new.body.remove("status");
     new.body.clone_from(&old.body);
     // A null that is applied takes a custom status away.
@@ -280,8 +259,8 @@ fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
 }
 
 /// Puts back what a write of the status does not change beside the spec. No write changes when an object was deleted.
-fn keep_by_status(facts: &BuiltIn, new: &mut Object, old: &Object) {
-    for path in facts.kept_by_status {
+fn reset_fields(strategy: &Strategy, new: &mut Object, old: &Object) {
+    for path in strategy.status_reset_fields {
         match path {
             ["metadata", "labels"] => new.metadata.labels.clone_from(&old.metadata.labels),
             ["metadata", "ownerReferences"] => new.metadata.owner_references.clone_from(&old.metadata.owner_references),

@@ -13,10 +13,7 @@ use crate::{
         object::{Object, Stored},
     },
     lifecycle::{commit, definitions, namespaces},
-    resource::{
-        namespace,
-        registry::{Family, Resource},
-    },
+    resource::{namespace, registry::Resource, strategy::Lifecycle},
     storage::state::State,
 };
 
@@ -38,10 +35,10 @@ pub(crate) fn remove_or_mark(
     object: &Stored,
     options: &DeleteOptions,
 ) -> Result<Deleted> {
-    Ok(match kind.family {
-        Family::Namespace if !namespace::is_final(object) => Deleted::Ending(namespaces::terminate(state, object)),
-        Family::Definition => Deleted::Ending(definitions::terminate(state, object)),
-        Family::Namespace | Family::BuiltIn(_) | Family::Custom { .. } => match decide(kind, object, options) {
+    Ok(match kind.strategy.lifecycle {
+        Lifecycle::Namespace if !namespace::is_final(object) => Deleted::Ending(namespaces::terminate(state, object)),
+        Lifecycle::Definition => Deleted::Ending(definitions::terminate(state, object)),
+        Lifecycle::Object | Lifecycle::Namespace | Lifecycle::CustomResource => match decide(kind, object, options) {
             Fate::Goes(ending) => Deleted::Gone(remove(state, kind, object, &ending)),
             Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
             Fate::Stays(mut ending) => {

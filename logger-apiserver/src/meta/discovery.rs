@@ -156,7 +156,7 @@ fn resource_bodies(kind: &Resource, is_ending: bool) -> Vec<Value> {
         verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
     } else if kind.is_custom {
         verbs = vec!["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-    } else if kind.is_namespace() {
+    } else if !kind.strategy.allows_delete_collection {
         verbs.retain(|verb| *verb != "deletecollection");
     }
     let mut resource = json!({
@@ -179,7 +179,7 @@ fn resource_bodies(kind: &Resource, is_ending: bool) -> Vec<Value> {
     if !kind.is_custom {
         subresources.reverse();
     }
-    let requests = PodSubresource::ALL.iter().filter(|_| kind.is_pod()).map(|request| pod_subresource(*request));
+    let requests = kind.strategy.pod_subresources.iter().map(|subresource| pod_subresource(*subresource));
     let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
     std::iter::once(resource).chain(requests).chain(served).collect()
 }

@@ -45,7 +45,7 @@ use crate::{
         error::{ApiError, Result},
         object::{self, Object},
     },
-    resource::registry::{Family, Resource},
+    resource::registry::Resource,
 };
 
 type Entries = Vec<ManagedFieldsEntry>;
@@ -243,17 +243,16 @@ fn stored(object: &Object) -> Managers {
 /// What the endpoint leaves as it is, and so does not own, in each version of the kind.
 fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> {
     let set = |names: &[&str]| FieldSet::of(names.iter().map(|name| fields(&[name])));
-    match (endpoint, &kind.family) {
-        (Endpoint::Main, _) if kind.has_status => [(kind.api_version(), set(&["status"]))].into(),
-        (Endpoint::Status, Family::Custom { .. }) => {
+    match endpoint {
+        Endpoint::Main if kind.has_status => [(kind.api_version(), set(&["status"]))].into(),
+        Endpoint::Status if kind.is_custom => {
             kind.types().keys().map(|version| (version.clone(), set(&["metadata", "spec"]))).collect()
         }
-        (Endpoint::Status, Family::BuiltIn(facts)) => {
-            let kept = facts.kept_by_status.iter().map(|path| fields(path));
-            [(kind.api_version(), FieldSet::of(kept.chain([fields(&["spec"])])))].into()
+        Endpoint::Status => {
+            let reset = kind.strategy.status_reset_fields.iter().map(|path| fields(path));
+            [(kind.api_version(), FieldSet::of(reset.chain([fields(&["spec"])])))].into()
         }
-        (Endpoint::Status, _) => [(kind.api_version(), set(&["spec"]))].into(),
-        (Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Scale(_), _) => BTreeMap::new(),
+        Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Scale(_) => BTreeMap::new(),
     }
 }
 
@@ -265,12 +264,7 @@ fn value(kind: &Resource, object: &Object) -> Value {
 
 /// What is there before an object is created.
 fn nothing(kind: &Resource) -> Value {
-    let mut nothing = match kind.family {
-        Family::Namespace => built_in::empty_namespace(),
-        Family::Definition => built_in::empty_definition(),
-        Family::BuiltIn(facts) => facts.form().nothing.clone(),
-        Family::Custom { .. } => json!({}),
-    };
+    let mut nothing = kind.as_built_in().map_or_else(|| json!({}), |facts| facts.form().nothing.clone());
     nothing["apiVersion"] = json!(kind.api_version());
     nothing["kind"] = json!(kind.kind);
     nothing
@@ -283,21 +277,21 @@ fn check_type(applied: &Value, group: &str, version: &str, kind: &str) -> Result
         return Ok(());
     }
     let (group, version, kind) = found;
-    Err(ApiError::bad_request(format!("invalid object type: {group}/{version}, Resource={kind}")))
+    Err(ApiError::bad_request(format!("invalid object type: {group}/{version}, Kind={kind}")))
 }
 
 fn unconvertible(what: &str, scale: &Value) -> ApiError {
     let (namespace, name) = (text(&scale["metadata"]["namespace"]), text(&scale["metadata"]["name"]));
     let why = "request to convert CR to an invalid group/version: autoscaling/v1";
-    let object = format!("{namespace}/{name}; autoscaling/v1, Resource=Scale");
+    let object = format!("{namespace}/{name}; autoscaling/v1, Kind=Scale");
     ApiError::internal(format!("{what} object ({object}) to proper version: {why}"))
 }
 
-/// `namespace/name; group/version, Resource=kind`
+/// `namespace/name; group/version, Kind=kind`
 pub(crate) fn describe(object: &Value) -> String {
     let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
     let (group, version, kind) = group_version_kind(object);
-    format!("{namespace}/{name}; {group}/{version}, Resource={kind}")
+    format!("{namespace}/{name}; {group}/{version}, Kind={kind}")
 }
 
 fn text(value: &Value) -> &str {

@@ -10,12 +10,10 @@ use uuid::Uuid;
 use crate::{
     api::{
         error::FieldError,
+        kind::Kind,
         object::{Object, now},
     },
-    resource::{
-        built_in::{Generation, Naming},
-        registry::Resource,
-    },
+    resource::strategy::{Generation, Naming},
 };
 
 /// What is left for a prefix once five characters are added to a name of at most 63.
@@ -57,11 +55,11 @@ pub(crate) fn generate_name(prefix: &str) -> String {
 }
 
 /// Sets what the server alone decides about a new object.
-pub(crate) fn initialise(kind: &Resource, object: &mut Object) {
+pub(crate) fn initialise(generation: Generation, object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
-    if kind.generation() != Generation::Uncounted {
+    if generation != Generation::Unset {
         metadata.generation = Some(1);
     }
 }
@@ -101,15 +99,15 @@ pub(crate) fn mark_deleted(object: &mut Object) {
 }
 
 /// The metadata rules an object breaks by itself.
-pub(crate) fn check(kind: &Resource, object: &Object) -> Vec<FieldError> {
+pub(crate) fn check(kind: &Kind, naming: Naming, object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(prefix) = &object.metadata.generate_name {
-        check_name(kind, "metadata.generateName", &masked(prefix), &mut errors);
+        check_name(naming, "metadata.generateName", &masked(prefix), &mut errors);
     }
     if object.name().is_empty() {
         errors.push(FieldError::required(NAME, "name or generateName is required"));
     } else {
-        check_name(kind, NAME, object.name(), &mut errors);
+        check_name(naming, NAME, object.name(), &mut errors);
     }
     errors.extend(check_common(object));
     check_finalizers(kind, object, &mut errors);
@@ -148,15 +146,6 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     errors
 }
 
-/// Whether an update is held to the rules for new objects by the kind, too, and not only by the rules for all kinds.
-pub(crate) fn is_checked_again(kind: &Resource) -> bool {
-    const AGAIN: [(&str, &[&str]); 2] = [
-        ("", &["ConfigMap", "PersistentVolumeClaim", "Pod", "Secret", "ServiceAccount"]),
-        ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
-    ];
-    AGAIN.iter().any(|(group, kinds)| *group == kind.group && kinds.contains(&kind.kind.as_str()))
-}
-
 /// A prefix as if it were a name: its last dash is not the end of one.
 fn masked(prefix: &str) -> Cow<'_, str> {
     match prefix.strip_suffix('-') {
@@ -170,8 +159,8 @@ fn masked(prefix: &str) -> Cow<'_, str> {
     }
 }
 
-fn check_name(kind: &Resource, field: &str, name: &str, errors: &mut Vec<FieldError>) {
-    let (longest, fits, rule) = match kind.naming() {
+fn check_name(naming: Naming, field: &str, name: &str, errors: &mut Vec<FieldError>) {
+    let (longest, fits, rule) = match naming {
         Naming::Label => (63, is_dns_label(name), if name.contains('.') { NO_DOTS } else { LABEL }),
         Naming::Subdomain => (253, name.split('.').all(is_dns_label), SUBDOMAIN),
         Naming::PathSegment => return check_path_segment(field, name, errors),
@@ -189,7 +178,7 @@ fn check_name(kind: &Resource, field: &str, name: &str, errors: &mut Vec<FieldEr
 }
 
 /// Of built-in kinds only the known ones may be without a domain.
-fn check_finalizers(kind: &Resource, object: &Object, errors: &mut Vec<FieldError>) {
+fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.finalizers";
     const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
     for (index, finalizer) in object.finalizers().iter().enumerate() {

@@ -53,7 +53,7 @@ pub(crate) fn is_final(namespace: &Object) -> bool {
 }
 
 /// Refuses to delete a namespace the cluster cannot be without.
-pub(crate) fn check_mortal(kind: &Kind, name: &str) -> Result<()> {
+pub(crate) fn check_delete(kind: &Kind, name: &str) -> Result<()> {
     if IMMORTAL.contains(&name) {
         return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));
     }

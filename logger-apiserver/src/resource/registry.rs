@@ -17,18 +17,20 @@ use crate::{
         object::{Object, Stored},
     },
     resource::{
-        built_in::{self, BuiltIn, Generation, Naming},
-        managed_fields::{self, scale::ReplicaPaths, types::Type},
+        built_in::{self, BuiltIn},
+        managed_fields::{scale::ReplicaPaths, types::Type},
         printer_columns::Columns,
+        strategy::Strategy,
         versions::Versions,
     },
 };
 
-/// One served resource: a kind and the rules of its objects.
+/// One served resource: a kind and how its objects are handled.
 #[derive(Debug, Clone)]
 pub(crate) struct Resource {
     names: Kind,
-    pub(crate) family: Family,
+    pub(crate) strategy: &'static Strategy,
+    source: Source,
 }
 
 impl Deref for Resource {
@@ -39,62 +41,34 @@ impl Deref for Resource {
     }
 }
 
-/// Whose rules a kind follows beyond those every object has.
+/// Where the schemas and types of a resource come from.
 #[derive(Debug, Clone)]
-pub(crate) enum Family {
-    Namespace,
-    Definition,
+enum Source {
     BuiltIn(&'static BuiltIn),
-    Custom {
-        judge: Option<Arc<Judge>>,
-        versions: Arc<Versions>,
-        /// The paths of fields that selectors may name, without their first dot.
-        selectable: Vec<String>,
-        columns: Columns,
-        /// What who uses this version is told.
-        warning: Option<String>,
-    },
+    Definition(CustomResource),
+}
+
+/// What a definition specifies for one version of its kind.
+#[derive(Debug, Clone)]
+pub(crate) struct CustomResource {
+    pub(crate) validator: Option<Arc<Judge>>,
+    pub(crate) versions: Arc<Versions>,
+    /// The paths of fields for field selectors, without the leading dot.
+    pub(crate) selectable: Vec<String>,
+    pub(crate) columns: Columns,
+    /// The warning that every request for a deprecated version returns.
+    warning: Option<String>,
 }
 
 impl Resource {
-    /// The kind of namespaces: served from the start.
+    /// The kind `Namespace`.
     pub(crate) fn namespace() -> Self {
-        let names = Kind {
-            group: String::new(),
-            version: "v1".to_owned(),
-            kind: "Namespace".to_owned(),
-            list_kind: "NamespaceList".to_owned(),
-            plural: "namespaces".to_owned(),
-            singular: "namespace".to_owned(),
-            short_names: vec!["ns".to_owned()],
-            categories: Vec::new(),
-            namespaced: false,
-            has_status: true,
-            scale: None,
-            storage_group: String::new(),
-            is_custom: false,
-        };
-        Self { names, family: Family::Namespace }
+        Self::built_in(built_in::namespace())
     }
 
-    /// The kind of custom resource definitions: served from the start.
+    /// The kind `CustomResourceDefinition`.
     pub(crate) fn definition() -> Self {
-        let names = Kind {
-            group: "apiextensions.k8s.io".to_owned(),
-            version: "v1".to_owned(),
-            kind: "CustomResourceDefinition".to_owned(),
-            list_kind: "CustomResourceDefinitionList".to_owned(),
-            plural: "customresourcedefinitions".to_owned(),
-            singular: "customresourcedefinition".to_owned(),
-            short_names: vec!["crd".to_owned(), "crds".to_owned()],
-            categories: vec!["api-extensions".to_owned()],
-            namespaced: false,
-            has_status: true,
-            scale: None,
-            storage_group: "apiextensions.k8s.io".to_owned(),
-            is_custom: false,
-        };
-        Self { names, family: Family::Definition }
+        Self::built_in(built_in::definition())
     }
 
     fn built_in(facts: &'static BuiltIn) -> Self {
@@ -119,10 +93,10 @@ impl Resource {
             storage_group: facts.storage_group.to_owned(),
             is_custom: false,
         };
-        Self { names, family: Family::BuiltIn(facts) }
+        Self { names, strategy: &facts.strategy, source: Source::BuiltIn(facts) }
     }
 
-    fn custom(
+    fn from_definition(
         spec: &CustomResourceDefinitionSpec,
         version: &CustomResourceDefinitionVersion,
         versions: &Arc<Versions>,
@@ -142,133 +116,82 @@ impl Resource {
             storage_group: spec.group.clone(),
             is_custom: true,
         };
-        Self {
-            names,
-            family: Family::Custom {
-                judge: versions.judge(&version.name).cloned(),
-                versions: versions.clone(),
-                selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
-                columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
-                warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
-            },
-        }
+        static STRATEGY: Strategy = Strategy::CUSTOM_RESOURCE;
+        let custom = CustomResource {
+            validator: versions.judge(&version.name).cloned(),
+            versions: versions.clone(),
+            selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
+            columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
+            warning: version.deprecated.unwrap_or(false).then(|| deprecation(spec, version)),
+        };
+        Self { names, strategy: &STRATEGY, source: Source::Definition(custom) }
     }
 
-    /// What who uses this version is told: that it is deprecated.
+    /// Returns the warning for every request, if the kind is deprecated.
     pub(crate) fn warning(&self) -> Option<&str> {
-        match &self.family {
-            Family::Custom { warning, .. } => warning.as_deref(),
-            Family::BuiltIn(facts) => facts.warning,
-            Family::Namespace | Family::Definition => None,
+        match &self.source {
+            Source::Definition(custom) => custom.warning.as_deref(),
+            Source::BuiltIn(facts) => facts.warning,
         }
     }
 
-    pub(crate) fn is_definition(&self) -> bool {
-        matches!(self.family, Family::Definition)
+    /// Returns what the definition of a custom resource specifies.
+    pub(crate) fn custom(&self) -> Option<&CustomResource> {
+        match &self.source {
+            Source::Definition(custom) => Some(custom),
+            Source::BuiltIn(_) => None,
+        }
     }
 
-    pub(crate) fn is_namespace(&self) -> bool {
-        matches!(self.family, Family::Namespace)
-    }
-
-    pub(crate) fn is_pod(&self) -> bool {
-        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Pod")
-    }
-
-    /// Events, of either group, have no dependents.
-    pub(crate) fn is_event(&self) -> bool {
-        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Event")
-    }
-
-    /// Who deletes one and says nothing of its dependents leaves them alone: jobs keep that of old.
-    pub(crate) fn orphans_by_default(&self) -> bool {
-        matches!(self.family, Family::BuiltIn(facts) if facts.kind == "Job")
-    }
-
-    /// The row of the kind in the table of built-in kinds.
+    /// Returns the row of a built-in kind.
     pub(crate) fn as_built_in(&self) -> Option<&'static BuiltIn> {
-        match self.family {
-            Family::BuiltIn(facts) => Some(facts),
-            Family::Namespace | Family::Definition | Family::Custom { .. } => None,
+        match self.source {
+            Source::BuiltIn(facts) => Some(facts),
+            Source::Definition(_) => None,
         }
     }
 
-    /// Which changes `metadata.generation` counts.
-    pub(crate) fn generation(&self) -> Generation {
-        match self.family {
-            Family::BuiltIn(facts) => facts.generation,
-            Family::Namespace | Family::Definition | Family::Custom { .. } => Generation::OfContent,
-        }
-    }
-
-    pub(crate) fn naming(&self) -> Naming {
-        match self.family {
-            Family::BuiltIn(facts) => facts.naming,
-            Family::Namespace => Naming::Label,
-            Family::Definition | Family::Custom { .. } => Naming::Subdomain,
-        }
-    }
-
-    /// Whether an update has to say which version it is for.
-    pub(crate) fn updates_name_a_version(&self) -> bool {
-        match self.family {
-            Family::BuiltIn(facts) => facts.updates_name_a_version,
-            Family::Namespace => false,
-            Family::Definition | Family::Custom { .. } => true,
-        }
-    }
-
+    /// Returns the schema that defaults, prunes and validates objects, if there is one.
     pub(crate) fn schema(&self) -> Option<&Value> {
-        match &self.family {
-            Family::BuiltIn(facts) => Some(&facts.form().schema),
-            Family::Custom { judge, .. } => judge.as_deref().map(Judge::schema),
-            Family::Namespace | Family::Definition => None,
+        match &self.source {
+            Source::BuiltIn(facts) => facts.form().schema.as_ref(),
+            Source::Definition(custom) => custom.validator.as_deref().map(Judge::schema),
         }
     }
 
-    /// What judges its objects by the schema of its definition.
-    pub(crate) fn judge(&self) -> Option<&Judge> {
-        match &self.family {
-            Family::Custom { judge, .. } => judge.as_deref(),
-            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
-        }
+    /// Returns the validator of a custom resource with a schema.
+    pub(crate) fn validator(&self) -> Option<&Judge> {
+        self.custom().and_then(|custom| custom.validator.as_deref())
     }
 
-    /// Fills in the defaults of its schema.
+    /// Sets the defaults of the schema.
     pub(crate) fn default(&self, fields: &mut Map<String, Value>) {
-        match &self.family {
-            Family::BuiltIn(facts) => built_in::default(fields, &facts.form().schema),
-            Family::Custom { judge: Some(judge), .. } => value::default(fields, judge.schema()),
-            Family::Custom { judge: None, .. } | Family::Namespace | Family::Definition => {}
+        match (self.schema(), &self.source) {
+            (Some(schema), Source::BuiltIn(_)) => built_in::default(fields, schema),
+            (Some(schema), Source::Definition(_)) => value::default(fields, schema),
+            (None, _) => {}
         }
     }
 
-    /// How its fields are merged and owned, by version.
+    /// Returns how fields are merged and owned, by version.
     pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
-        match &self.family {
-            Family::Custom { versions, .. } => versions.types(),
-            Family::BuiltIn(facts) => &facts.form().types,
-            Family::Namespace => &managed_fields::built_in::NAMESPACE,
-            Family::Definition => &managed_fields::built_in::DEFINITION,
+        match &self.source {
+            Source::Definition(custom) => custom.versions.types(),
+            Source::BuiltIn(facts) => &facts.form().types,
         }
     }
 
-    /// Where it keeps its replicas, by version.
+    /// Returns the path of the replicas, by version.
     pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
-        static NONE: ReplicaPaths = ReplicaPaths::new();
-        match &self.family {
-            Family::Custom { versions, .. } => versions.replica_paths(),
-            Family::BuiltIn(facts) => &facts.form().replica_paths,
-            Family::Namespace | Family::Definition => &NONE,
+        match &self.source {
+            Source::Definition(custom) => custom.versions.replica_paths(),
+            Source::BuiltIn(facts) => &facts.form().replica_paths,
         }
     }
 
-    /// The versions of a custom kind.
+    /// Returns the versions of a custom kind.
     pub(crate) fn versions(&self) -> Option<&Versions> {
-        match &self.family {
-            Family::Custom { versions, .. } => Some(versions),
-            Family::BuiltIn(_) | Family::Namespace | Family::Definition => None,
-        }
+        self.custom().map(|custom| &*custom.versions)
     }
 
     /// A stored object as it is read in this version.
@@ -385,7 +308,7 @@ impl Registry {
         self.remove(&spec.group, &spec.names.plural);
         let versions = Arc::new(Versions::of(spec));
         for version in spec.versions.iter().filter(|version| version.served) {
-            self.insert(Resource::custom(spec, version, &versions));
+            self.insert(Resource::from_definition(spec, version, &versions));
         }
         self.installed.insert(resource, installed);
     }

@@ -30,9 +30,9 @@ pub(crate) fn check(object: &Object, paths: &ScalePaths, status_alone: bool) -> 
 pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths) -> Result<Scale, String> {
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
-    let selector = match resource.as_built_in() {
-        Some(_) => object.field("spec.selector").map(selector::text_of),
-        None => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
+    let selector = match resource.is_custom {
+        false => object.field("spec.selector").map(selector::text_of),
+        true => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
     };
     // Written before the kind had a Scale, a count can be too large for one: the real server cuts it off too.
     let cut = |count: i64| count as i32;

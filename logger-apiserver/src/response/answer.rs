@@ -127,9 +127,7 @@ impl Answer {
         let kind = &call.kind;
         match deleted {
             Deleted::Ending(object) => Self::object(StatusCode::OK, call, object),
-            Deleted::Gone(object) if kind.as_built_in().is_some_and(|facts| facts.is_returned_when_deleted) => {
-                Self::object(StatusCode::OK, call, object)
-            }
+            Deleted::Gone(object) if kind.strategy.returns_deleted_object => Self::object(StatusCode::OK, call, object),
             Deleted::Gone(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
                 if !kind.group.is_empty() {

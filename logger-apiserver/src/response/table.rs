@@ -21,10 +21,7 @@ use serde_json::{Value, json};
 use crate::{
     api::object::{Named, Object},
     handlers::list::Page,
-    resource::{
-        printer_columns::built_in as printer_columns,
-        registry::{Family, Resource},
-    },
+    resource::{printer_columns::built_in as printer_columns, registry::Resource},
     wire::negotiation::{Include, Style},
 };
 
@@ -84,18 +81,18 @@ impl<'a> Table<'a> {
 
 /// The definitions of the columns.
 fn headers(kind: &Resource) -> Vec<Value> {
-    match &kind.family {
-        Family::Custom { columns, .. } => columns.headers.clone(),
-        _ => printer_columns::of(&kind.group_resource()).map_or_else(printer_columns::fallback, <[Value]>::to_vec),
+    match kind.custom() {
+        Some(custom) => custom.columns.headers.clone(),
+        None => printer_columns::of(&kind.group_resource()).map_or_else(printer_columns::fallback, <[Value]>::to_vec),
     }
 }
 
 fn row<'a>(kind: &'a Resource, style: Style, object: &'a Object) -> TableRow<'a> {
     let row = Row::of(object);
     let resource = kind.group_resource();
-    let cells = match &kind.family {
-        Family::Custom { columns, .. } => custom::cells(columns, kind, &row),
-        _ => built_in::cells(&resource, &row).unwrap_or_else(|| vec![json!(object.name()), row.created_at()]),
+    let cells = match kind.custom() {
+        Some(resource) => custom::cells(&resource.columns, kind, &row),
+        None => built_in::cells(&resource, &row).unwrap_or_else(|| vec![json!(object.name()), row.created_at()]),
     };
     let conditions = if resource == "pods" { pods::conditions(&row) } else { Vec::new() };
     let object = match style.include {

@@ -173,10 +173,10 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
     match (target.subresource.as_deref(), &kind.scale) {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
-        (Some("finalize"), _) if kind.is_namespace() => Ok(Endpoint::Finalize),
+        (Some("finalize"), _) if kind.strategy.has_finalize => Ok(Endpoint::Finalize),
         (Some(request), _)
-            if kind.is_pod()
-                && let Some(request) = PodSubresource::find(request) =>
+            if let Some(request) = PodSubresource::find(request)
+                && kind.strategy.pod_subresources.contains(&request) =>
         {
             Ok(Endpoint::Pod(request))
         }
@@ -221,7 +221,9 @@ fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
         Method::PATCH if named => Ok(Answer::object(StatusCode::OK, call, &write::patch(state, call)?)),
         Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
         Method::DELETE if named => Ok(Answer::deleted(call, &delete::delete(state, call)?)),
-        Method::DELETE if !kind.is_namespace() => Ok(Answer::list(call, &delete::delete_collection(state, call)?)),
+        Method::DELETE if kind.strategy.allows_delete_collection => {
+            Ok(Answer::list(call, &delete::delete_collection(state, call)?))
+        }
         _ => Err(ApiError::method_not_allowed()),
     }
 }

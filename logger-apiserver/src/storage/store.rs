@@ -6,7 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use crate::api::object::{Object, Stored};
+use crate::{
+    api::object::{Object, Stored},
+    resource::strategy::Objects,
+};
 
 /// How many events are kept over all kinds, unless a server is told otherwise.
 pub(crate) const DEFAULT_HISTORY: usize = 1024;
@@ -237,4 +240,14 @@ impl Store {
 /// `namespace/name`, which sorts as the keys of the real server's storage do.
 fn key(namespace: &str, name: &str) -> String {
     format!("{namespace}/{name}")
+}
+
+impl Objects for Store {
+    fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Stored> {
+        self.get(resource, namespace, name)
+    }
+
+    fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
+        self.list(resource, namespace)
+    }
 }

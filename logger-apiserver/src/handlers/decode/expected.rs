@@ -52,7 +52,9 @@ impl<'a> Expected<'a> {
             return None;
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let is_known = built_in::all().any(|known| (known.group, known.version, known.kind) == (group, version, kind));
+        let is_known = built_in::all().any(|known| {
+            known.form().schema.is_some() && (known.group, known.version, known.kind) == (group, version, kind)
+        });
         Some(if is_known {
             let package = go::package(self.group);
             format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", self.kind)

@@ -9,22 +9,23 @@ use crate::{
         object::Object,
     },
     handlers::call::Call,
-    resource::{built_in, definition, metadata, scale},
+    resource::{built_in, metadata, scale},
 };
 
 /// Refuses an object that breaks rules, all of them at once.
 pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &call.kind;
-    // The rules of definitions are of their metadata, too.
-    let mut errors = if kind.is_definition() { Vec::new() } else { metadata::check(kind, object) };
+    let strategy = kind.strategy;
+    let mut errors =
+        if strategy.validates_own_metadata { Vec::new() } else { metadata::check(kind, strategy.naming, object) };
     // The real server looks at what an update may not change twice, by the rules for all and by those of the kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
     errors.extend(updated.iter().chain(&updated).cloned());
-    if old.is_some() && call.endpoint == Endpoint::Main && metadata::is_checked_again(kind) {
-        errors.extend(metadata::check(kind, object));
+    if old.is_some() && call.endpoint == Endpoint::Main && strategy.revalidates_metadata {
+        errors.extend(metadata::check(kind, strategy.naming, object));
     }
     let is_blocked = errors.iter().any(FieldError::blocks_rules);
-    if let Some(judge) = kind.judge() {
+    if let Some(judge) = kind.validator() {
         let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
         if call.endpoint == Endpoint::Status {
             found.retain(|finding| finding.path.starts_with("status"));
@@ -50,8 +51,8 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
     } else if let Some(paths) = &kind.scale {
         errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
     }
-    if kind.is_definition() && call.endpoint != Endpoint::Status {
-        errors.extend(definition::check(object, old));
+    if strategy.validates_status || call.endpoint != Endpoint::Status {
+        errors.extend((strategy.validate)(object, old));
     }
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, object.name(), &errors));

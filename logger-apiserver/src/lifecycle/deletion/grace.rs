@@ -55,7 +55,7 @@ enum Grace {
 
 /// Only pods are given time.
 fn grace(kind: &Resource, pod: &mut Object, options: &DeleteOptions) -> Grace {
-    if !(kind.group.is_empty() && kind.kind == "Pod") {
+    if !kind.strategy.has_grace_period {
         return Grace::None;
     }
     let asked = options.grace_period_seconds;
@@ -105,9 +105,9 @@ fn finalizers(kind: &Resource, object: &Object, options: &DeleteOptions) -> Vec<
     } else {
         None
     };
-    let by_default = if kind.orphans_by_default() { Some(ORPHAN) } else { None };
+    let by_default = if kind.strategy.orphans_dependents { Some(ORPHAN) } else { None };
     let wanted = match (options.orphan_dependents, options.propagation_policy.as_deref()) {
-        _ if kind.is_event() => None,
+        _ if kind.strategy.has_no_dependents => None,
         (Some(true), _) | (_, Some("Orphan")) => Some(ORPHAN),
         (_, Some("Foreground")) => Some(FOREGROUND),
         (Some(false), _) | (_, Some(_)) => None,

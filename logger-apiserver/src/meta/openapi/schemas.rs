@@ -4,17 +4,13 @@ use std::sync::LazyLock;
 
 use k8s_openapi::{
     api::{autoscaling::v1::Scale, core::v1::Namespace},
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, ObjectMeta, Status},
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
     api::object::Stored,
-    resource::{
-        built_in::published,
-        registry::{Family, Resource},
-    },
+    resource::{built_in::published, registry::Resource, strategy::Lifecycle},
     storage::state::State,
 };
 
@@ -44,11 +40,9 @@ pub(super) fn common() -> Map<String, Value> {
 /// The schemas of a kind, its list and the types it is made of.
 pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
     let name = name(kind);
-    let mut schemas = match &kind.family {
-        Family::BuiltIn(facts) => (facts.form().published)(),
-        Family::Namespace => published::<Namespace>(),
-        Family::Definition => published::<CustomResourceDefinition>(),
-        Family::Custom { .. } => [(name.clone(), custom(state, kind))].into_iter().collect(),
+    let mut schemas = match kind.as_built_in() {
+        Some(facts) => (facts.form().published)(),
+        None => [(name.clone(), custom(state, kind))].into_iter().collect(),
     };
     add_type(&mut schemas, &name, &group_version_kind(kind, &kind.kind));
     schemas.insert(format!("{name}List"), list(kind, &name));
@@ -57,19 +51,15 @@ pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
 
 /// The name of a kind's schema: of its Go type, or made of the parts of its group in reverse.
 pub(super) fn name(kind: &Resource) -> String {
-    match &kind.family {
-        Family::Custom { .. } => {
-            let group: Vec<&str> = kind.group.rsplit('.').collect();
-            format!("{}.{}.{}", group.join("."), kind.version, kind.kind)
-        }
-        Family::Definition => {
-            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition".to_owned()
-        }
-        Family::Namespace | Family::BuiltIn(_) => {
-            let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
-            format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
-        }
+    if kind.is_custom {
+        let group: Vec<&str> = kind.group.rsplit('.').collect();
+        return format!("{}.{}.{}", group.join("."), kind.version, kind.kind);
     }
+    if kind.strategy.lifecycle == Lifecycle::Definition {
+        return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition".to_owned();
+    }
+    let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+    format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
 }
 
 pub(super) fn reference(name: &str) -> Value {

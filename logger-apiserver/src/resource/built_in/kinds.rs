@@ -2,6 +2,7 @@
 
 mod cluster;
 mod configuration;
+mod extension;
 mod network;
 mod row;
 mod workloads;
@@ -11,7 +12,22 @@ use super::BuiltIn;
 const CORE: &str = "";
 const IMMUTABLE: &str = "field is immutable";
 
-/// Every kind that is described by its row alone.
+/// Every built-in kind.
 pub(crate) fn all() -> impl Iterator<Item = &'static BuiltIn> {
-    cluster::ALL.iter().chain(&configuration::ALL).chain(&network::ALL).chain(&workloads::ALL)
+    cluster::ALL
+        .iter()
+        .chain(&configuration::ALL)
+        .chain(&network::ALL)
+        .chain(&workloads::ALL)
+        .chain([namespace(), definition()])
+}
+
+/// The kind `Namespace`.
+pub(crate) fn namespace() -> &'static BuiltIn {
+    &cluster::NAMESPACE
+}
+
+/// The kind `CustomResourceDefinition`.
+pub(crate) fn definition() -> &'static BuiltIn {
+    &extension::CUSTOM_RESOURCE_DEFINITION
 }

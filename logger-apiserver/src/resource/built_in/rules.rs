@@ -33,7 +33,7 @@ pub(super) use cluster::{claim, node, priority_class, volume};
 pub(super) use configuration::{config_map, lease, secret};
 pub(super) use events::{event, new_event};
 pub(super) use ingresses::ingress;
-pub(super) use place::Errors;
+pub(crate) use place::Errors;
 use place::Place;
 pub(super) use pods::pod;
 pub(super) use policies::network_policy;
@@ -42,10 +42,10 @@ pub(super) use services::service;
 pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
 
 /// A rule of one kind or of several: adds what is broken.
-pub(super) type Rule = fn(&Change<'_>, &mut Errors);
+pub(crate) type Rule = fn(&Change<'_>, &mut Errors);
 
 /// An object that is to be stored, in place of another if there is one.
-pub(super) struct Change<'a> {
+pub(crate) struct Change<'a> {
     object: &'a Object,
     old: Option<&'a Object>,
 }
@@ -56,17 +56,17 @@ pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Ve
     if kind.has_scale {
         errors.extend(negative_replicas(object));
     }
-    if kind.selects_its_template {
+    if kind.strategy.selects_its_template {
         errors.extend(unselected_template(object));
     }
     if let Some(old) = old.filter(|old| old.field("immutable") == Some(&Value::Bool(true))) {
         errors.extend(frozen_data(object, old));
     }
     if let Some(old) = old {
-        errors.extend(kind.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
+        errors.extend(kind.strategy.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
         errors.extend(frozen(kind, object, old));
     }
-    kind.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
+    kind.strategy.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
     errors
 }
 
@@ -103,10 +103,10 @@ fn changed(path: &str, why: &str, object: &Object, old: &Object) -> Option<Field
 
 /// All of the spec but what may be updated.
 fn frozen(kind: &BuiltIn, object: &Object, old: &Object) -> Option<FieldError> {
-    let (last, others) = kind.updatable.split_last()?;
+    let (last, others) = kind.strategy.updatable.split_last()?;
     let rest = |object: &Object| {
         let mut spec = object.body.get("spec").and_then(Value::as_object).cloned().unwrap_or_default();
-        spec.retain(|name, _| !kind.updatable.contains(&name.as_str()));
+        spec.retain(|name, _| !kind.strategy.updatable.contains(&name.as_str()));
         spec
     };
     if rest(object) == rest(old) {

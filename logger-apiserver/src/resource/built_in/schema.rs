@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_crd::value;
 use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
     marks::{self, Mark},
     published::published,
+    typed,
     types::types_of,
 };
 use crate::{
-    api::kind::group_version,
+    api::kind::{Kind, group_version},
     resource::managed_fields::{path::fields, scale::ReplicaPaths, types::Type},
 };
 
@@ -25,8 +28,12 @@ pub(super) const BYTES: &str = "[]uint8";
 /// What follows from the type of a kind.
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// The title of a schema is the name of its Go type.
-    pub(crate) schema: Value,
+    /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are read by their types.
+    pub(crate) schema: Option<Value>,
+    /// The schema that strategic merge patches go by.
+    pub(crate) patch_schema: Value,
+    /// The fields of an object that the Go type does not have, if there is no schema.
+    pub(crate) unknown_fields: fn(&Kind, &Map<String, Value>) -> Vec<String>,
     /// How its fields are merged and owned, by version.
     pub(crate) types: BTreeMap<String, Type>,
     pub(crate) replica_paths: ReplicaPaths,
@@ -53,7 +60,35 @@ impl Form {
         Self {
             types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
-            schema,
+            patch_schema: schema.clone(),
+            schema: Some(schema),
+            unknown_fields: |_, _| Vec::new(),
+            nothing,
+            published: published::<K>,
+            #[cfg(test)]
+            types_of: types_of::<K>,
+        }
+    }
+}
+
+impl Form {
+    /// The form of a kind that is read by its type and not by a schema.
+    pub(super) fn typed<K: JsonSchema + Serialize + DeserializeOwned>(
+        types: &BTreeMap<String, Type>,
+        nothing: Value,
+        status: Option<Value>,
+    ) -> Self {
+        let metadata = Definitions(types_of::<ObjectMeta>()).inlined(&ObjectMeta::schema_name());
+        let mut patch_schema = json!({ "properties": { "metadata": metadata } });
+        if let Some(status) = status {
+            patch_schema["properties"]["status"] = status;
+        }
+        Self {
+            schema: None,
+            patch_schema,
+            unknown_fields: typed::unknown_fields::<K>,
+            types: types.clone(),
+            replica_paths: ReplicaPaths::new(),
             nothing,
             published: published::<K>,
             #[cfg(test)]
@@ -238,10 +273,11 @@ mod tests {
     fn every_kind_has_a_schema_and_merges_by_it() {
         for facts in super::super::all() {
             let form = facts.form();
-            assert_eq!(form.schema["title"], format!("{}.{}", facts.version, facts.kind));
-            let named = |name: &str| form.schema["properties"].get(name).is_some();
-            assert_eq!(named("status"), facts.has_status, "{}", facts.kind);
             assert_eq!(form.types.len(), 1);
+            let Some(schema) = &form.schema else { continue };
+            assert_eq!(schema["title"], format!("{}.{}", facts.version, facts.kind));
+            let named = |name: &str| schema["properties"].get(name).is_some();
+            assert_eq!(named("status"), facts.has_status, "{}", facts.kind);
         }
     }
 }

@@ -69,12 +69,12 @@ pub(crate) static DEFINITION: LazyLock<BTreeMap<String, Type>> = LazyLock::new(|
 });
 
 /// What a namespace is before anything is written to it: fields that are structs in Go are always there.
-pub(super) fn empty_namespace() -> Value {
+pub(crate) fn empty_namespace() -> Value {
     json!({ "metadata": {}, "spec": {}, "status": {} })
 }
 
 /// As [`empty_namespace`], of a definition.
-pub(super) fn empty_definition() -> Value {
+pub(crate) fn empty_definition() -> Value {
     let names = json!({ "plural": "", "kind": "" });
     json!({
         "metadata": {},

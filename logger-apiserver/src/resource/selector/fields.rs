@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{
-    api::object::Object,
-    resource::registry::{Family, Resource},
-};
+use crate::{api::object::Object, resource::registry::Resource};
 
 /// One comma-separated part of a field selector.
 #[derive(Debug)]
@@ -114,15 +111,16 @@ fn other_field(name: &str, kind: &Resource) -> Result<Field, String> {
     };
     let unsupported = || Err(format!("field label not supported: {name}"));
     let found = || Ok(Field::Other(name.to_owned()));
-    match &kind.family {
-        Family::Custom { selectable, .. } if selectable.iter().any(|field| field == name) => found(),
-        Family::Namespace if name == "status.phase" => found(),
-        Family::Custom { .. } | Family::Namespace => unsupported(),
-        Family::Definition => not_known(),
-        Family::BuiltIn(facts) if facts.selectable.contains(&name) => found(),
-        Family::BuiltIn(facts) if facts.selectable.is_empty() => not_known(),
-        Family::BuiltIn(facts) if facts.kind == "Job" => Err(format!("field label {name:?} not supported for Job")),
-        Family::BuiltIn(_) => unsupported(),
+    let strategy = kind.strategy;
+    match kind.custom() {
+        Some(custom) if custom.selectable.iter().any(|field| field == name) => found(),
+        Some(_) => unsupported(),
+        None if strategy.selectable.contains(&name) => found(),
+        None if strategy.selectable.is_empty() => not_known(),
+        None if strategy.names_kind_in_field_errors => {
+            Err(format!("field label {name:?} not supported for {}", kind.kind))
+        }
+        None => unsupported(),
     }
 }
 

@@ -2,12 +2,10 @@
 //!
 //! These mostly follow from the types of lists that server-side apply goes by; where they do not, a table says so.
 
-use std::sync::LazyLock;
-
 use logger_crd::value::{Known, item_schema, property};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::resource::{built_in, registry::Resource};
+use crate::resource::registry::Resource;
 
 /// How a field is merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,25 +47,14 @@ const UNLIKE_APPLY: &[(&str, &str, Strategy<'static>)] = &[
     ("v1.NodeAllocatableResourceClaimStatus", "containers", Strategy::Usual),
 ];
 
-/// All that matters of definitions, which are not in the table: their metadata.
-static DEFINITION: LazyLock<Value> = LazyLock::new(|| {
-    let metadata = built_in::all().next().map(|facts| facts.form().schema["properties"]["metadata"].clone());
-    json!({ "properties": { "metadata": metadata } })
-});
-
-/// And of namespaces, their conditions.
-static NAMESPACE: LazyLock<Value> = LazyLock::new(|| {
-    let mut schema = DEFINITION.clone();
-    schema["properties"]["status"] =
-        json!({ "title": "v1.NamespaceStatus", "properties": { "conditions": { "items": { "properties": {} } } } });
-    schema
-});
-
 impl<'a> Place<'a> {
     /// An object.
     pub(super) fn root(kind: Option<&'a Resource>) -> Self {
-        let other = |kind: &Resource| if kind.is_definition() { &*DEFINITION } else { &*NAMESPACE };
-        Self { schema: kind.map(|kind| kind.schema().unwrap_or_else(|| other(kind))) }
+        let schema = |kind: &'a Resource| match kind.as_built_in() {
+            Some(facts) => Some(&facts.form().patch_schema),
+            None => kind.schema(),
+        };
+        Self { schema: kind.and_then(schema) }
     }
 
     /// What a field holds (each item of it, if it is a list), and how it is merged.

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Fields, set};
-use crate::api::object::{Object, now};
+use crate::api::{
+    error::Result,
+    object::{Object, now},
+};
 
 /// The first of several ranges is the one there was before there were several; and what a node has can all be given away.
 pub(in super::super) fn node(node: &mut Fields) {
@@ -21,15 +24,16 @@ pub(in super::super) fn node(node: &mut Fields) {
 }
 
 /// Nothing runs on a new node before it says that it is ready.
-pub(in super::super) fn new_node(node: &mut Object) {
+pub(in super::super) fn new_node(node: &mut Object) -> Result<()> {
     const KEY: &str = "node.kubernetes.io/not-ready";
     let Some(Value::Object(spec)) = node.body.get_mut("spec") else {
-        return;
+        return Ok(());
     };
     let taints = spec.entry("taints").or_insert_with(|| json!([])).as_array_mut();
     if let Some(taints) = taints.filter(|taints| taints.iter().all(|taint| taint["key"] != KEY)) {
         taints.push(json!({ "key": KEY, "effect": "NoSchedule" }));
     }
+    Ok(())
 }
 
 /// A container that asks for nothing may have the most there is; what it is given it has asked for.
@@ -45,8 +49,9 @@ pub(in super::super) fn limit_range(range: &mut Fields) {
 }
 
 /// When a volume came into its phase.
-pub(in super::super) fn new_volume(volume: &mut Object) {
+pub(in super::super) fn new_volume(volume: &mut Object) -> Result<()> {
     volume.body.insert("status".to_owned(), json!({ "lastPhaseTransitionTime": now() }));
+    Ok(())
 }
 
 pub(in super::super) fn volume_changed(volume: &mut Object, old: &Object) {

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Fields, quality, set};
-use crate::api::object::{Object, now};
+use crate::api::{
+    error::Result,
+    object::{Object, now},
+};
 
 pub(in super::super) fn pod(pod: &mut Fields) {
     if let Some(spec) = pod.get_mut("spec") {
@@ -82,7 +85,7 @@ fn is_latest(image: &str) -> bool {
 }
 
 /// A new pod waits, at its gates if it has some, and bears with nodes that are gone for a while.
-pub(in super::super) fn new_pod(pod: &mut Object) {
+pub(in super::super) fn new_pod(pod: &mut Object) -> Result<()> {
     tolerate(pod);
     let mut status =
         json!({ "phase": "Pending", "qosClass": quality::of(pod.body.get("spec").unwrap_or(&Value::Null)) });
@@ -96,6 +99,7 @@ pub(in super::super) fn new_pod(pod: &mut Object) {
         }]);
     }
     pod.body.insert("status".to_owned(), status);
+    Ok(())
 }
 
 /// Who does not say the priority again means the one there is.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Fields, set};
-use crate::api::object::Object;
+use crate::api::{error::Result, object::Object};
 
 /// How long a client stays with its pod, in seconds.
 const STICKY: i64 = 10_800;
@@ -42,10 +42,11 @@ pub(in super::super) fn service(service: &mut Fields) {
     }
 }
 
-pub(in super::super) fn new_service(service: &mut Object) {
+pub(in super::super) fn new_service(service: &mut Object) -> Result<()> {
     if let Some(spec) = service.body.get_mut("spec") {
         name_addresses(spec);
     }
+    Ok(())
 }
 
 /// What was given away stays, unless the type has no use for it or the change takes it back.

@@ -3,25 +3,28 @@
 use serde_json::{Value, json};
 
 use super::Fields;
-use crate::{api::object::Object, resource::built_in::rules::CONTROLLER};
+use crate::{
+    api::{error::Result, object::Object},
+    resource::built_in::rules::CONTROLLER,
+};
 
 /// A new job selects the pods that are labelled with its uid, unless it says that it selects others.
-pub(in super::super) fn new_job(job: &mut Object) {
+pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
     if job.metadata.labels.is_none() {
         let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
         job.metadata.labels = serde_json::from_value(labels).ok();
     }
     let (uid, name) = (job.uid().to_owned(), job.name().to_owned());
     if job.field("spec.manualSelector") == Some(&Value::Bool(true)) {
-        return;
+        return Ok(());
     }
     let Some(spec) = job.body.get_mut("spec").filter(|spec| spec.is_object()) else {
-        return;
+        return Ok(());
     };
     let labels =
         [("controller-uid", &uid), (CONTROLLER, &uid), ("job-name", &name), ("batch.kubernetes.io/job-name", &name)];
     let Some(Value::Object(template)) = spec.get_mut("template") else {
-        return;
+        return Ok(());
     };
     let metadata = template.entry("metadata").or_insert_with(|| json!({}));
     labels.into_iter().for_each(|(label, value)| metadata["labels"][label] = json!(value));
@@ -29,6 +32,7 @@ pub(in super::super) fn new_job(job: &mut Object) {
         spec["selector"] = json!({});
     }
     spec["selector"]["matchLabels"][CONTROLLER] = json!(uid);
+    Ok(())
 }
 
 /// What is made from a template of claims is a claim.
@@ -43,8 +47,9 @@ pub(in super::super) fn claim_templates(set: &mut Fields) {
 /// Counts the templates there were, as it did before there was a history.
 const TEMPLATES: &str = "deprecated.daemonset.template.generation";
 
-pub(in super::super) fn new_daemon_set(set: &mut Object) {
+pub(in super::super) fn new_daemon_set(set: &mut Object) -> Result<()> {
     note(set, 1);
+    Ok(())
 }
 
 pub(in super::super) fn daemon_set_changed(set: &mut Object, old: &Object) {

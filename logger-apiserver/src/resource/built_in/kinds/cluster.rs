@@ -5,15 +5,53 @@ use k8s_openapi::api::{
         MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
         ValidatingWebhookConfiguration,
     },
-    core::v1::{Node, PersistentVolume, PersistentVolumeClaim},
+    core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim},
     scheduling::v1::PriorityClass,
     storage::v1::StorageClass,
 };
 
+use serde_json::json;
+
 use super::{CORE, IMMUTABLE};
-use crate::resource::built_in::{BuiltIn, Form, Generation, fill_in, rules};
+use crate::resource::{
+    built_in::{BuiltIn, Form, fill_in, rules},
+    managed_fields, namespace, priority_class,
+    strategy::{Generation, Lifecycle, Naming, Strategy},
+};
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
+
+pub(super) static NAMESPACE: BuiltIn = BuiltIn::new(CORE, "Namespace", "namespaces", || {
+    let conditions =
+        json!({ "title": "v1.NamespaceStatus", "properties": { "conditions": { "items": { "properties": {} } } } });
+    let types = &managed_fields::built_in::NAMESPACE;
+    Form::typed::<Namespace>(types, managed_fields::built_in::empty_namespace(), Some(conditions))
+})
+.short_names(&["ns"])
+.cluster()
+.status()
+.strategy(Strategy {
+    lifecycle: Lifecycle::Namespace,
+    generation: Generation::Content,
+    naming: Naming::Label,
+    allows_delete_collection: false,
+    has_finalize: true,
+    selectable: &["status.phase"],
+    default: |namespace| {
+        namespace::default(namespace);
+        Ok(())
+    },
+    prepare_for_create: |namespace| {
+        namespace::prepare_create(namespace);
+        Ok(())
+    },
+    prepare_for_update: |namespace, old| {
+        namespace::prepare_update(namespace, old);
+        Ok(())
+    },
+    check_delete: namespace::check_delete,
+    ..Strategy::DEFAULT
+});
 
 pub(super) static ALL: [BuiltIn; 9] = [
     BuiltIn::new(CORE, "Node", "nodes", Form::of::<Node>)
@@ -21,22 +59,23 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .cluster()
         .status()
         .selectable(&["spec.unschedulable"])
-        .filled_in_by(&[fill_in::node])
-        .new_is_filled_in_by(&[fill_in::new_node])
-        .obeys(&[rules::node]),
+        .defaults(&[fill_in::node])
+        .prepare_for_create(fill_in::new_node)
+        .rules(&[rules::node]),
     BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", Form::of::<PersistentVolume>)
         .short_names(&["pv"])
         .cluster()
         .status()
-        .returned_when_deleted()
-        .new_is_filled_in_by(&[fill_in::new_volume])
-        .changes_are_followed_by(&[fill_in::volume_changed])
-        .obeys(&[rules::volume]),
+        .returns_deleted_object()
+        .prepare_for_create(fill_in::new_volume)
+        .propagate(fill_in::volume_changed)
+        .rules(&[rules::volume]),
     BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", Form::of::<PersistentVolumeClaim>)
+        .revalidates_metadata()
         .short_names(&["pvc"])
         .status()
-        .returned_when_deleted()
-        .obeys(&[rules::claim]),
+        .returns_deleted_object()
+        .rules(&[rules::claim]),
     BuiltIn::new(
         ADMISSION,
         "MutatingWebhookConfiguration",
@@ -45,8 +84,8 @@ pub(super) static ALL: [BuiltIn; 9] = [
     )
     .in_category(&["api-extensions"])
     .cluster()
-    .generation(Generation::OfContent)
-    .updates_name_a_version(),
+    .generation(Generation::Content)
+    .requires_resource_version(),
     BuiltIn::new(
         ADMISSION,
         "ValidatingAdmissionPolicy",
@@ -55,9 +94,9 @@ pub(super) static ALL: [BuiltIn; 9] = [
     )
     .in_category(&["api-extensions"])
     .cluster()
-    .generation(Generation::OfContent)
+    .generation(Generation::Content)
     .status()
-    .updates_name_a_version(),
+    .requires_resource_version(),
     BuiltIn::new(
         ADMISSION,
         "ValidatingAdmissionPolicyBinding",
@@ -66,8 +105,8 @@ pub(super) static ALL: [BuiltIn; 9] = [
     )
     .in_category(&["api-extensions"])
     .cluster()
-    .generation(Generation::OfContent)
-    .updates_name_a_version(),
+    .generation(Generation::Content)
+    .requires_resource_version(),
     BuiltIn::new(
         ADMISSION,
         "ValidatingWebhookConfiguration",
@@ -76,17 +115,18 @@ pub(super) static ALL: [BuiltIn; 9] = [
     )
     .in_category(&["api-extensions"])
     .cluster()
-    .generation(Generation::OfContent)
-    .updates_name_a_version(),
+    .generation(Generation::Content)
+    .requires_resource_version(),
     BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", Form::of::<PriorityClass>)
+        .check_delete(priority_class::check_delete)
         .short_names(&["pc"])
         .cluster()
-        .generation(Generation::One)
-        .obeys(&[rules::priority_class]),
+        .generation(Generation::Constant)
+        .rules(&[rules::priority_class]),
     BuiltIn::new("storage.k8s.io", "StorageClass", "storageclasses", Form::of::<StorageClass>)
         .short_names(&["sc"])
         .cluster()
-        .returned_when_deleted()
+        .returns_deleted_object()
         .immutable(&[
             ("parameters", IMMUTABLE),
             ("provisioner", IMMUTABLE),

@@ -8,17 +8,22 @@ use k8s_openapi::api::{
 };
 
 use super::{CORE, IMMUTABLE};
-use crate::resource::built_in::{BuiltIn, Form, Naming, fill_in, rules};
+use crate::resource::{
+    built_in::{BuiltIn, Form, fill_in, rules},
+    strategy::Naming,
+};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>)
+        .revalidates_metadata()
         .short_names(&["cm"])
-        .obeys(&[rules::config_map]),
+        .rules(&[rules::config_map]),
     BuiltIn::new(CORE, "Event", "events", Form::of::<Event>)
+        .has_no_dependents()
         .short_names(&["ev"])
-        .made_by_updates()
+        .allows_create_on_update()
         .selectable(&[
             "involvedObject.apiVersion",
             "involvedObject.fieldPath",
@@ -32,31 +37,34 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "source",
             "type",
         ])
-        .obeys(&[rules::event]),
+        .rules(&[rules::event]),
     BuiltIn::new(CORE, "LimitRange", "limitranges", Form::of::<LimitRange>)
         .short_names(&["limits"])
-        .made_by_updates()
-        .filled_in_by(&[fill_in::limit_range]),
+        .allows_create_on_update()
+        .defaults(&[fill_in::limit_range]),
     BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", Form::of::<ResourceQuota>)
         .short_names(&["quota"])
         .status()
-        .returned_when_deleted(),
+        .returns_deleted_object(),
     BuiltIn::new(CORE, "Secret", "secrets", Form::of::<Secret>)
+        .revalidates_metadata()
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
-        .filled_in_by(&[fill_in::secret])
-        .obeys(&[rules::secret]),
+        .defaults(&[fill_in::secret])
+        .rules(&[rules::secret]),
     BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", Form::of::<ServiceAccount>)
+        .revalidates_metadata()
         .short_names(&["sa"])
-        .returned_when_deleted(),
+        .returns_deleted_object(),
     BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)
-        .made_by_updates()
-        .updates_name_a_version()
-        .obeys(&[rules::lease]),
+        .allows_create_on_update()
+        .requires_resource_version()
+        .rules(&[rules::lease]),
     BuiltIn::new("events.k8s.io", "Event", "events", Form::of::<events::v1::Event>)
+        .has_no_dependents()
         .stored_in(CORE)
         .short_names(&["ev"])
-        .made_by_updates()
+        .allows_create_on_update()
         .selectable(&[
             "reason",
             "regarding.apiVersion",
@@ -69,25 +77,29 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "reportingController",
             "type",
         ])
-        .obeys(&[rules::new_event]),
+        .rules(&[rules::new_event]),
     BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
+        .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
-        .made_by_updates()
-        .obeys(&[rules::cluster_role]),
+        .allows_create_on_update()
+        .rules(&[rules::cluster_role]),
     BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", Form::of::<ClusterRoleBinding>)
+        .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
-        .made_by_updates()
-        .filled_in_by(&[fill_in::subjects])
-        .obeys(&[rules::cluster_role_binding]),
+        .allows_create_on_update()
+        .defaults(&[fill_in::subjects])
+        .rules(&[rules::cluster_role_binding]),
     BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>)
+        .revalidates_metadata()
         .naming(Naming::PathSegment)
-        .made_by_updates()
-        .obeys(&[rules::role]),
+        .allows_create_on_update()
+        .rules(&[rules::role]),
     BuiltIn::new(RBAC, "RoleBinding", "rolebindings", Form::of::<RoleBinding>)
+        .revalidates_metadata()
         .naming(Naming::PathSegment)
-        .made_by_updates()
-        .filled_in_by(&[fill_in::subjects])
-        .obeys(&[rules::role_binding]),
+        .allows_create_on_update()
+        .defaults(&[fill_in::subjects])
+        .rules(&[rules::role_binding]),
 ];

@@ -7,42 +7,47 @@ use k8s_openapi::api::{
 };
 
 use super::{CORE, IMMUTABLE};
-use crate::resource::built_in::{BuiltIn, Form, Generation, Naming, fill_in, rules};
+use crate::resource::{
+    built_in::{BuiltIn, Form, fill_in, rules},
+    service_allocation,
+    strategy::{Generation, Naming},
+};
 
 const NETWORKING: &str = "networking.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 6] = [
     BuiltIn::new(CORE, "Endpoints", "endpoints", Form::of::<Endpoints>)
         .short_names(&["ep"])
-        .made_by_updates()
+        .allows_create_on_update()
         .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
     BuiltIn::new(CORE, "Service", "services", Form::of::<Service>)
+        .allocate(service_allocation::allocate)
         .short_names(&["svc"])
         .in_all()
         .status()
         .naming(Naming::Label)
-        .made_by_updates()
-        .returned_when_deleted()
+        .allows_create_on_update()
+        .returns_deleted_object()
         .selectable(&["spec.clusterIP", "spec.type"])
-        .filled_in_by(&[fill_in::service])
-        .new_is_filled_in_by(&[fill_in::new_service])
-        .changes_are_followed_by(&[fill_in::service_changed])
-        .obeys(&[rules::service]),
+        .defaults(&[fill_in::service])
+        .prepare_for_create(fill_in::new_service)
+        .propagate(fill_in::service_changed)
+        .rules(&[rules::service]),
     BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", Form::of::<EndpointSlice>)
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .immutable(&[("addressType", IMMUTABLE)]),
     BuiltIn::new(NETWORKING, "Ingress", "ingresses", Form::of::<Ingress>)
         .short_names(&["ing"])
         .status()
-        .generation(Generation::OfContent)
-        .obeys(&[rules::ingress]),
+        .generation(Generation::Content)
+        .rules(&[rules::ingress]),
     BuiltIn::new(NETWORKING, "IngressClass", "ingressclasses", Form::of::<IngressClass>)
         .cluster()
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .immutable(&[("spec.controller", IMMUTABLE)]),
     BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", Form::of::<NetworkPolicy>)
         .short_names(&["netpol"])
-        .generation(Generation::OfContent)
-        .filled_in_by(&[fill_in::network_policy])
-        .obeys(&[rules::network_policy]),
+        .generation(Generation::Content)
+        .defaults(&[fill_in::network_policy])
+        .rules(&[rules::network_policy]),
 ];

@@ -3,8 +3,11 @@
 use std::sync::LazyLock;
 
 use crate::{
-    api::object::Object,
-    resource::built_in::{BuiltIn, Fields, Form, Generation, Naming, rules::Rule},
+    api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
+    resource::{
+        built_in::{BuiltIn, Fields, Form, rules::Rule},
+        strategy::{Generation, Naming, Objects, Strategy},
+    },
 };
 
 /// A row says only what is unlike a plain namespaced kind.
@@ -21,20 +24,7 @@ impl BuiltIn {
             namespaced: true,
             has_status: false,
             has_scale: false,
-            generation: Generation::Uncounted,
-            naming: Naming::Subdomain,
-            is_made_by_updates: false,
-            updates_name_a_version: false,
-            is_returned_when_deleted: false,
-            selectable: &[],
-            kept_by_status: &[],
-            immutable: &[],
-            updatable: &[],
-            selects_its_template: false,
-            fill_in: &[],
-            rules: &[],
-            fill_in_new: &[],
-            follow: &[],
+            strategy: Strategy::DEFAULT,
             warning: None,
             form: LazyLock::new(form),
         }
@@ -65,8 +55,8 @@ impl BuiltIn {
         self
     }
 
-    pub(super) const fn kept_by_status(mut self, paths: &'static [&'static [&'static str]]) -> Self {
-        self.kept_by_status = paths;
+    pub(super) const fn status_reset_fields(mut self, paths: &'static [&'static [&'static str]]) -> Self {
+        self.strategy.status_reset_fields = paths;
         self
     }
 
@@ -76,69 +66,74 @@ impl BuiltIn {
     }
 
     pub(super) const fn generation(mut self, generation: Generation) -> Self {
-        self.generation = generation;
+        self.strategy.generation = generation;
         self
     }
 
     pub(super) const fn naming(mut self, naming: Naming) -> Self {
-        self.naming = naming;
+        self.strategy.naming = naming;
         self
     }
 
-    pub(super) const fn made_by_updates(mut self) -> Self {
-        self.is_made_by_updates = true;
+    pub(super) const fn allows_create_on_update(mut self) -> Self {
+        self.strategy.allows_create_on_update = true;
         self
     }
 
-    pub(super) const fn updates_name_a_version(mut self) -> Self {
-        self.updates_name_a_version = true;
+    pub(super) const fn requires_resource_version(mut self) -> Self {
+        self.strategy.allows_unconditional_update = false;
         self
     }
 
-    pub(super) const fn returned_when_deleted(mut self) -> Self {
-        self.is_returned_when_deleted = true;
+    pub(super) const fn returns_deleted_object(mut self) -> Self {
+        self.strategy.returns_deleted_object = true;
         self
     }
 
     pub(super) const fn selectable(mut self, fields: &'static [&'static str]) -> Self {
-        self.selectable = fields;
+        self.strategy.selectable = fields;
         self
     }
 
     pub(super) const fn immutable(mut self, fields: &'static [(&'static str, &'static str)]) -> Self {
-        self.immutable = fields;
+        self.strategy.immutable = fields;
         self
     }
 
     pub(super) const fn updatable(mut self, fields: &'static [&'static str]) -> Self {
-        self.updatable = fields;
+        self.strategy.updatable = fields;
         self
     }
 
     pub(super) const fn selects_its_template(mut self) -> Self {
-        self.selects_its_template = true;
+        self.strategy.selects_its_template = true;
         self
     }
 
-    pub(super) const fn filled_in_by(mut self, rules: &'static [fn(&mut Fields)]) -> Self {
-        self.fill_in = rules;
+    /// Defaults that the schema cannot express.
+    pub(super) const fn defaults(mut self, defaults: &'static [fn(&mut Fields)]) -> Self {
+        self.strategy.defaults = defaults;
         self
     }
 
-    pub(super) const fn obeys(mut self, rules: &'static [Rule]) -> Self {
-        self.rules = rules;
+    /// Validation beyond the schema.
+    pub(super) const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.strategy.rules = rules;
         self
     }
 
-    /// What is filled in when an object is made, and not when it changes.
-    pub(super) const fn new_is_filled_in_by(mut self, rules: &'static [fn(&mut Object)]) -> Self {
-        self.fill_in_new = rules;
+    pub(super) const fn prepare_for_create(mut self, prepare: fn(&mut Object) -> Result<()>) -> Self {
+        self.strategy.prepare_for_create = prepare;
         self
     }
 
-    /// What is filled in when an object changes, by how it was.
-    pub(super) const fn changes_are_followed_by(mut self, rules: &'static [fn(&mut Object, &Object)]) -> Self {
-        self.follow = rules;
+    pub(super) const fn propagate(mut self, propagate: fn(&mut Object, &Object)) -> Self {
+        self.strategy.propagate = propagate;
+        self
+    }
+
+    pub(super) const fn revalidates_metadata(mut self) -> Self {
+        self.strategy.revalidates_metadata = true;
         self
     }
 
@@ -156,6 +151,52 @@ impl BuiltIn {
     /// Who uses it is told so.
     pub(super) const fn deprecated(mut self, warning: &'static str) -> Self {
         self.warning = Some(warning);
+        self
+    }
+
+    pub(super) const fn pod_subresources(mut self, pod_subresources: &'static [PodSubresource]) -> Self {
+        self.strategy.pod_subresources = pod_subresources;
+        self
+    }
+
+    pub(super) const fn admit(mut self, admit: fn(&dyn Objects, &Kind, &mut Object) -> Result<()>) -> Self {
+        self.strategy.admit = admit;
+        self
+    }
+
+    pub(super) const fn allocate(mut self, allocate: fn(&dyn Objects, &Kind, &mut Object) -> Result<()>) -> Self {
+        self.strategy.allocate = allocate;
+        self
+    }
+
+    pub(super) const fn check_delete(mut self, check_delete: fn(&Kind, &str) -> Result<()>) -> Self {
+        self.strategy.check_delete = check_delete;
+        self
+    }
+
+    pub(super) const fn grace_period(mut self) -> Self {
+        self.strategy.has_grace_period = true;
+        self
+    }
+
+    pub(super) const fn orphans_dependents(mut self) -> Self {
+        self.strategy.orphans_dependents = true;
+        self
+    }
+
+    pub(super) const fn has_no_dependents(mut self) -> Self {
+        self.strategy.has_no_dependents = true;
+        self
+    }
+
+    pub(super) const fn names_kind_in_field_errors(mut self) -> Self {
+        self.strategy.names_kind_in_field_errors = true;
+        self
+    }
+
+    /// Sets the complete strategy.
+    pub(super) const fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
         self
     }
 }

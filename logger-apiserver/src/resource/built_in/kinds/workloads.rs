@@ -9,19 +9,30 @@ use k8s_openapi::api::{
 };
 
 use super::{CORE, IMMUTABLE};
-use crate::resource::built_in::{BuiltIn, Form, Generation, Naming, fill_in, rules};
+use crate::{
+    api::endpoint::PodSubresource,
+    resource::{
+        built_in::{BuiltIn, Form, fill_in, rules},
+        priority_class,
+        strategy::{Generation, Naming},
+    },
+};
 
 const APPS: &str = "apps";
 const BATCH: &str = "batch";
 
 pub(super) static ALL: [BuiltIn; 10] = [
     BuiltIn::new(CORE, "Pod", "pods", Form::of::<Pod>)
+        .pod_subresources(&PodSubresource::ALL)
+        .grace_period()
+        .revalidates_metadata()
+        .admit(priority_class::admit)
         .short_names(&["po"])
         .in_all()
         .status()
-        .kept_by_status(&[&["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
-        .generation(Generation::OfContent)
-        .returned_when_deleted()
+        .status_reset_fields(&[&["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
+        .generation(Generation::Content)
+        .returns_deleted_object()
         .selectable(&[
             "spec.hostNetwork",
             "spec.nodeName",
@@ -32,51 +43,51 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "status.phase",
             "status.podIP",
         ])
-        .filled_in_by(&[fill_in::pod])
-        .new_is_filled_in_by(&[fill_in::new_pod])
-        .changes_are_followed_by(&[fill_in::pod_changed])
-        .obeys(&[rules::pod]),
+        .defaults(&[fill_in::pod])
+        .prepare_for_create(fill_in::new_pod)
+        .propagate(fill_in::pod_changed)
+        .rules(&[rules::pod]),
     BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", Form::of::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
     BuiltIn::new(APPS, "DaemonSet", "daemonsets", Form::of::<DaemonSet>)
         .short_names(&["ds"])
         .in_all()
         .status()
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .new_is_filled_in_by(&[fill_in::new_daemon_set])
-        .changes_are_followed_by(&[fill_in::daemon_set_changed])
-        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy])
-        .obeys(&[rules::daemon_set]),
+        .prepare_for_create(fill_in::new_daemon_set)
+        .propagate(fill_in::daemon_set_changed)
+        .defaults(&[fill_in::pod_template, fill_in::update_strategy])
+        .rules(&[rules::daemon_set]),
     BuiltIn::new(APPS, "Deployment", "deployments", Form::of::<Deployment>)
         .short_names(&["deploy"])
         .in_all()
         .status()
-        .kept_by_status(&[&["metadata", "labels"]])
+        .status_reset_fields(&[&["metadata", "labels"]])
         .scale()
-        .generation(Generation::OfContentAndAnnotations)
+        .generation(Generation::ContentAndAnnotations)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::strategy])
-        .obeys(&[rules::deployment]),
+        .defaults(&[fill_in::pod_template, fill_in::strategy])
+        .rules(&[rules::deployment]),
     BuiltIn::new(APPS, "ReplicaSet", "replicasets", Form::of::<ReplicaSet>)
         .short_names(&["rs"])
         .in_all()
         .status()
         .scale()
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template])
-        .obeys(&[rules::replica_set]),
+        .defaults(&[fill_in::pod_template])
+        .rules(&[rules::replica_set]),
     BuiltIn::new(APPS, "StatefulSet", "statefulsets", Form::of::<StatefulSet>)
         .short_names(&["sts"])
         .in_all()
         .status()
         .scale()
         .naming(Naming::Label)
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .updatable(&[
             "replicas",
             "ordinals",
@@ -87,8 +98,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "minReadySeconds",
         ])
         .selects_its_template()
-        .filled_in_by(&[fill_in::pod_template, fill_in::update_strategy, fill_in::claim_templates])
-        .obeys(&[rules::stateful_set]),
+        .defaults(&[fill_in::pod_template, fill_in::update_strategy, fill_in::claim_templates])
+        .rules(&[rules::stateful_set]),
     BuiltIn::new(
         "autoscaling",
         "HorizontalPodAutoscaler",
@@ -99,29 +110,31 @@ pub(super) static ALL: [BuiltIn; 10] = [
     .short_names(&["hpa"])
     .in_all()
     .status()
-    .filled_in_by(&[fill_in::autoscaler])
-    .obeys(&[rules::autoscaler]),
+    .defaults(&[fill_in::autoscaler])
+    .rules(&[rules::autoscaler]),
     BuiltIn::new(BATCH, "CronJob", "cronjobs", Form::of::<CronJob>)
         .short_names(&["cj"])
         .in_all()
         .status()
-        .generation(Generation::OfContent)
-        .filled_in_by(&[fill_in::cron_job])
-        .obeys(&[rules::cron_job]),
+        .generation(Generation::Content)
+        .defaults(&[fill_in::cron_job])
+        .rules(&[rules::cron_job]),
     BuiltIn::new(BATCH, "Job", "jobs", Form::of::<Job>)
+        .orphans_dependents()
+        .names_kind_in_field_errors()
         .in_all()
         .status()
-        .generation(Generation::OfContent)
+        .generation(Generation::Content)
         .selectable(&["status.successful"])
         .immutable(&[("spec.selector", IMMUTABLE), ("spec.template", IMMUTABLE)])
-        .filled_in_by(&[fill_in::pod_template, fill_in::job])
-        .new_is_filled_in_by(&[fill_in::new_job])
-        .obeys(&[rules::job]),
+        .defaults(&[fill_in::pod_template, fill_in::job])
+        .prepare_for_create(fill_in::new_job)
+        .rules(&[rules::job]),
     BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", Form::of::<PodDisruptionBudget>)
         .short_names(&["pdb"])
         .naming(Naming::PathSegment)
         .status()
-        .generation(Generation::OfContent)
-        .updates_name_a_version()
-        .obeys(&[rules::budget]),
+        .generation(Generation::Content)
+        .requires_resource_version()
+        .rules(&[rules::budget]),
 ];

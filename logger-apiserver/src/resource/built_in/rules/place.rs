@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::api::{error::FieldError, object::Object};
 
 /// The broken rules found so far.
-pub(in crate::resource::built_in) type Errors = Vec<FieldError>;
+pub(crate) type Errors = Vec<FieldError>;
 
 /// A value and its path, written as refusals do: `spec.ports[0].port`.
 #[derive(Debug, Clone)]

@@ -15,10 +15,10 @@ use uuid::Uuid;
 use crate::{
     api::{
         error::{ApiError, FieldError, Result},
+        kind::Kind,
         object::{Object, Stored},
     },
-    resource::registry::Resource,
-    storage::state::State,
+    resource::strategy::Objects,
 };
 
 const RESOURCE: &str = "services";
@@ -27,16 +27,13 @@ const PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
 const HOSTS: std::ops::RangeInclusive<u16> = 2..=65_534;
 const HEADLESS: &str = "None";
 
-/// Gives a service what it lacks, if it is one.
+/// Allocates the cluster IPs and node ports of a service.
 ///
 /// # Errors
 /// What it asks for is another's, or out of range; or nothing is left.
-pub(crate) fn allocate(state: &State, kind: &Resource, service: &mut Object) -> Result<()> {
-    if kind.group_resource() != RESOURCE {
-        return Ok(());
-    }
+pub(crate) fn allocate(objects: &dyn Objects, kind: &Kind, service: &mut Object) -> Result<()> {
     let (name, uid) = (service.name().to_owned(), service.uid().to_owned());
-    let others: Vec<Stored> = state.store.list(RESOURCE, None).into_iter().filter(|other| other.uid() != uid).collect();
+    let others: Vec<Stored> = objects.list(RESOURCE, None).into_iter().filter(|other| other.uid() != uid).collect();
     let Some(spec) = service.body.get_mut("spec").filter(|spec| spec["type"] != "ExternalName") else {
         return Ok(());
     };
