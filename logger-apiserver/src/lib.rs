@@ -1,8 +1,8 @@
-//! An in-memory Kubernetes API server as a [`tower::Service`]
+//! An in-memory Kubernetes API server as a [`tower::Service`].
 //!
-//! It is the server side of a real [`kube::Client`]: typed clients, informers and controllers run over it unchanged, in one
-//! process, with tokio's time paused if a test likes. It is no mock: it follows kube-apiserver's rules for objects, versions,
-//! watches, custom resource definitions and refusals, down to the text of the `Status`.
+//! It is the server side of a real [`kube::Client`]: typed clients, informers and controllers run on it unchanged, in one
+//! process, with paused tokio time if a test wants that. It is not a mock: it implements kube-apiserver's rules for objects,
+//! resource versions, watches, custom resource definitions and errors, including the text of each `Status`.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -17,14 +17,16 @@
 //! # }
 //! ```
 //!
-//! Between this or any other server and a client, [`Faults`] make requests fail, hang, crawl or break off, and tell which were
-//! sent; [`Reactors`] answer in the server's place and record every action with its object. Both are tower layers.
+//! Two tower layers stand between a client and this or any other server: [`Faults`] makes requests fail, hang, slow down or
+//! disconnect, and counts them; [`Reactors`] answers requests in place of the server and records every action with its object.
 //!
-//! Served from the start: `Namespace` and `CustomResourceDefinition`; a definition that is created brings its kind, with
-//! `/status` and `/scale` if it says so. Every write says in `metadata.managedFields` who owns which field, and server-side
-//! apply goes by that and by the schema's list and map types, conflicts and all.
+//! # Resources
 //!
-//! Served too, each in its version `v1` (autoscalers in `v2`), are the kinds operators write:
+//! `Namespace` and `CustomResourceDefinition` are served from the start. A definition serves its kind, with `/status` and
+//! `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply uses it
+//! together with the list and map types of the schema, and reports conflicts.
+//!
+//! The kinds that operators write are served too, each in version `v1` (autoscalers in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|
@@ -42,39 +44,48 @@
 //! | `scheduling.k8s.io` | `PriorityClass`, with the two of the system |
 //! | `storage.k8s.io` | `StorageClass` |
 //!
-//! They are read as Go reads them, defaulted, checked against their schemas and merged by Kubernetes' own list and map types.
-//! Of these kinds is not done:
+//! Their bodies are decoded as Go decodes them, defaulted, validated against their schemas, and merged by Kubernetes' list and
+//! map types.
 //!
-//! - No controllers run but the garbage collector and the one that empties namespaces ([`Builder::collects_garbage`]): nothing
-//!   makes a pod of a Deployment, writes a status or aggregates roles. Nor is a role a reason to refuse a request.
-//! - Services have addresses of `10.0.0.0/16` alone, of version 4; there is no service `kubernetes`. A Pod's service account (a
-//!   kube-apiserver with the plugin `ServiceAccount` does that) and the finalizers of volumes and claims are not filled in.
-//! - Rules beyond the schemas are those users hit most: of containers, probes, volumes and mounts, strategies, selectors, schedules, roles,
-//!   paths of ingresses, bounds. What is not looked at: affinities, topology spreads, security contexts but for the ids, projected volumes,
-//!   resize policies, volume sources in full, metrics and behaviours of autoscalers, webhook configurations, CEL in admission policies.
-//! - Of a pod that is there hardly anything changes; the refusal does not show what would have. The warnings of built-in kinds are given
-//!   of what is deprecated alone.
-//! - No webhook and no admission policy is asked, and no quota or range of limits bounds anything: they are kept and shown.
-//! - Times come back as they were written, and not in their shortest form.
-//! - No kubelet runs: a pod on a node that is deleted has its grace period, and stays until it is deleted with a period of 0.
-//! - Of the subresources there are `/status`, `/scale`, a pod's `/eviction` and `/binding`, and a namespace's `/finalize`; others, as logs,
-//!   ephemeral containers and resizes, are not found.
+//! # Not implemented
 //!
-//! A list can be of any version the server still knows, in pages or whole; a watch can begin at any. How much is known is
-//! [`Builder::history`]; [`ApiServer::compact`] forgets it. Objects are sent whole, as `PartialObjectMetadata`
-//! or as rows of a `Table`, with the columns of their definition or those `kubectl get` shows of built-in kinds. Bodies and
-//! answers are JSON, YAML or, of built-in kinds, the protobuf that Go's clients prefer.
+//! - Controllers other than the garbage collector and the namespace controller ([`Builder::collects_garbage`]): nothing creates
+//!   the pods of a Deployment, writes a status or aggregates roles. RBAC is not enforced.
+//! - Services: cluster IPs outside `10.0.0.0/16`, IPv6, and the service `kubernetes`. The service account of a Pod (the
+//!   `ServiceAccount` admission plugin) and the finalizers of volumes and claims are not set.
+//! - Validation beyond the schemas covers what users run into most: containers, probes, volumes and mounts, strategies, selectors,
+//!   schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints, security contexts except
+//!   ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of autoscalers, webhook
+//!   configurations, CEL in admission policies.
+//! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds return
+//!   warnings only for deprecated fields.
+//! - Webhooks, admission policies, quotas and limit ranges are stored and shown, but not evaluated.
+//! - Times are returned as they were written, not in their shortest representation.
+//! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period of 0.
+//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace. Logs,
+//!   ephemeral containers and resizes return 404.
 //!
-//! With the feature `serve` it is a program, too: `cargo run -p logger-apiserver --features serve -- --port 0
-//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`), and keeps its objects if it is told where
-//! (`Builder::build_on`). Discovery, OpenAPI and health checks are there with and without. There is neither TLS nor
-//! authentication: whoever reaches it may do anything, reviews of access are always allowed, and every token is an admin's.
+//! # Reads
 //!
-//! A custom kind in several versions is stored in one and read in any, as on a real server whose definition converts by strategy `None`.
-//! A definition may say that it converts by a webhook; none is called, so what would have to be converted is refused (code 500).
+//! A list can be of any resource version in the history, complete or in pages; a watch can start at any of them. The history is
+//! bounded by [`Builder::history`], and [`ApiServer::compact`] discards it. Objects are sent in full, as `PartialObjectMetadata`,
+//! or as rows of a `Table`, with the printer columns of their definition or those of `kubectl get` for built-in kinds. Bodies
+//! are JSON, YAML or, for built-in kinds, the protobuf encoding that Go clients prefer.
 //!
-//! Each difference that is known is in `tests/conformance/differences.yaml`, beside the checks that show it, and what kubectl's
-//! users see of them in `tests/kubectl/differences.yaml`.
+//! # The program
+//!
+//! With the feature `serve` there is a program as well: `cargo run -p logger-apiserver --features serve -- --port 0
+//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`) and persists objects in a data directory
+//! (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There is neither TLS
+//! nor authentication: every client may do anything, access reviews always allow, and every token is that of an administrator.
+//!
+//! # Versions
+//!
+//! A custom kind in several versions is stored in one and read in any, as on a real server with the conversion strategy `None`.
+//! Webhook conversion is not implemented: an object that needs it fails with code 500.
+//!
+//! Each known difference to a real server is in `tests/conformance/differences.yaml`, beside the checks that show it; those that
+//! users of kubectl see are in `tests/kubectl/differences.yaml`.
 
 mod api;
 mod controllers;
