@@ -1,13 +1,13 @@
 //! The verbs of resources: one request in, its outcome out.
 
 pub(crate) mod apply;
-pub(crate) mod call;
 pub(crate) mod decode;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod pods;
+pub(crate) mod request;
 pub(crate) mod scale;
 pub(crate) mod watch;
 pub(crate) mod write;

@@ -101,7 +101,7 @@ mod wire;
 
 pub use crate::{
     handlers::load::LoadError,
-    response::answer::Body,
+    response::api_response::Body,
     server::{api_server::ApiServer, builder::Builder},
     testing::{
         actions::{Action, Actions, PatchType},

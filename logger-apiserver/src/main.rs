@@ -30,7 +30,7 @@ struct Args {
     /// Where to keep the objects. Without it they end with the server
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Answer writes before they are on disk: if the server is killed, the latest are lost
+    /// ApiResponse writes before they are on disk: if the server is killed, the latest are lost
     #[arg(long, requires = "data_dir")]
     no_fsync: bool,
     /// How many changes watches can go back

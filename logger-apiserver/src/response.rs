@@ -1,6 +1,6 @@
 //! How outcomes are sent: negotiated representations, tables, documents and watch streams.
 
-pub(crate) mod answer;
+pub(crate) mod api_response;
 pub(crate) mod document;
 pub(crate) mod table;
 pub(crate) mod watch;

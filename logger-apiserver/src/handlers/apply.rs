@@ -13,39 +13,39 @@ use crate::{
         go,
         object::{Object, Stored},
     },
-    handlers::{call::Call, decode, write},
+    handlers::{decode, request::ResourceRequest, write},
     resource::managed_fields::{self},
     storage::state::State,
     wire::duplicate_fields::{self, Read},
 };
 
 /// Applies the body to an object; what is not there is made.
-pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
-    let options = call.patch_options()?;
+pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(StatusCode, Stored)> {
+    let options = request.patch_options()?;
     // Only the object itself can be made.
-    let live = if call.endpoint == Endpoint::Main { call.find(state)? } else { Some(call.existing(state)?) };
-    let wanted = body(call)?;
-    let applied = managed_fields::apply(call.author(), live.as_deref(), &wanted, options.force)?;
-    check_strictly(call)?;
+    let live = if request.endpoint == Endpoint::Main { request.find(state)? } else { Some(request.existing(state)?) };
+    let wanted = body(request)?;
+    let applied = managed_fields::apply(request.author(), live.as_deref(), &wanted, options.force)?;
+    check_strictly(request)?;
     let mut object = match (applied.outcome, &live) {
         (None, Some(live)) => Object::clone(live),
-        (outcome, _) => decode::merged(&call.kind, outcome.unwrap_or_default(), &wanted)?,
+        (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &wanted)?,
     };
     object.metadata.managed_fields = applied.entries;
     match live {
         Some(live) => {
-            write::place(&mut object, call)?;
-            write::check_name(&object, call)?;
-            write::check_version(&call.kind, &object, &live)?;
-            Ok((StatusCode::OK, write::replace(state, call, object, &live, options.dry_run)?))
+            write::place(&mut object, request)?;
+            write::check_name(&object, request)?;
+            write::check_version(&request.kind, &object, &live)?;
+            Ok((StatusCode::OK, write::replace(state, request, object, &live, options.dry_run)?))
         }
         None => {
-            check_new(call, &object)?;
-            write::place(&mut object, call)?;
-            write::check_name(&object, call)?;
+            check_new(request, &object)?;
+            write::place(&mut object, request)?;
+            write::check_name(&object, request)?;
             // Whichever version it was to have, it has none yet; and who only tries is told of what it wanted.
             let version = object.metadata.resource_version.take();
-            let mut made = write::insert(state, call, object, options.dry_run)?;
+            let mut made = write::insert(state, request, object, options.dry_run)?;
             if options.dry_run && version.is_some() {
                 Arc::make_mut(&mut made).metadata.resource_version = version;
             }
@@ -55,9 +55,9 @@ pub(crate) fn apply(state: &mut State, call: &Call) -> Result<(StatusCode, Store
 }
 
 /// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
-pub(crate) fn body(call: &Call) -> Result<Value> {
-    let read = yaml(&call.body).map(|read| {
-        call.mistakes.replace(read.mistakes);
+pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
+    let read = yaml(&request.body).map(|read| {
+        request.mistakes.replace(read.mistakes);
         read.value
     });
     match read {
@@ -75,13 +75,13 @@ pub(crate) fn body(call: &Call) -> Result<Value> {
 }
 
 /// A field that is given twice is a mistake to those who want to know; otherwise the last counts.
-pub(crate) fn check_strictly(call: &Call) -> Result<()> {
-    let mistakes = call.mistakes.take();
-    if let Some(why) = mistakes.first().filter(|_| call.is_strict()) {
+pub(crate) fn check_strictly(request: &ResourceRequest) -> Result<()> {
+    let mistakes = request.mistakes.take();
+    if let Some(why) = mistakes.first().filter(|_| request.is_strict()) {
         let why = format!("error strict decoding YAML: error converting YAML to JSON: {why}");
         return Err(ApiError::bad_request(why));
     }
-    call.warn(&mistakes);
+    request.warn(&mistakes);
     Ok(())
 }
 
@@ -95,11 +95,11 @@ fn yaml(body: &[u8]) -> Result<Read, String> {
 }
 
 /// Who names a uid means an object that is there.
-fn check_new(call: &Call, object: &Object) -> Result<()> {
+fn check_new(request: &ResourceRequest, object: &Object) -> Result<()> {
     if object.uid().is_empty() {
         return Ok(());
     }
     let why =
         format!("uid mismatch: the provided object specified uid {}, and no existing object was found", object.uid());
-    Err(ApiError::conflict(&call.kind, call.name(), &why))
+    Err(ApiError::conflict(&request.kind, request.name(), &why))
 }

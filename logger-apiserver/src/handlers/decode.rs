@@ -12,7 +12,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::Object,
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     resource::{built_in, managed_fields, registry::Resource},
     wire::body::{self, Mistake},
 };
@@ -21,25 +21,25 @@ pub(crate) use expected::Expected;
 pub(crate) use patched::patched;
 
 /// Reads the object in the body of a create or an update.
-pub(crate) fn object(call: &Call) -> Result<Object> {
-    let kind = &call.kind;
-    body::check_media_type(&call.content_type, kind.is_custom)?;
-    let fields = body::fields(&call.content_type, &call.body, &kind.api_version(), &kind.kind);
+pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
+    let kind = &request.kind;
+    body::check_media_type(&request.content_type, kind.is_custom)?;
+    let fields = body::fields(&request.content_type, &request.body, &kind.api_version(), &kind.kind);
     let fields = fields.map_err(|mistake| match mistake {
-        Mistake::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &call.body),
+        Mistake::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &request.body),
         Mistake::Unreadable(why) => ApiError::bad_request(unhandled(kind, why)),
     })?;
-    call.mistakes.replace(fields.mistakes);
-    of_type(call, fields.fields)
+    request.mistakes.replace(fields.mistakes);
+    of_type(request, fields.fields)
 }
 
 /// Makes an object of fields that should be one of the kind.
-fn of_type(call: &Call, fields: Map<String, Value>) -> Result<Object> {
-    let kind = &call.kind;
-    unknown::check_other_version(call, &fields)?;
-    let is_lenient = call.query.get("fieldValidation") == Some("Ignore");
-    check_type(kind, &fields, &call.body, is_lenient)?;
-    from_fields(call, fields, call.is_strict(), |why| ApiError::bad_request(unhandled(kind, why)))
+fn of_type(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
+    let kind = &request.kind;
+    unknown::check_other_version(request, &fields)?;
+    let is_lenient = request.query.get("fieldValidation") == Some("Ignore");
+    check_type(kind, &fields, &request.body, is_lenient)?;
+    from_fields(request, fields, request.is_strict(), |why| ApiError::bad_request(unhandled(kind, why)))
 }
 
 /// Makes an object of what an apply of this came to. Nulls are left to the rules for objects: who applies one means it.
@@ -61,7 +61,7 @@ pub(crate) fn merged(kind: &Resource, outcome: Value, applied: &Value) -> Result
 
 /// Reads the fields of a built-in kind as its Go struct would be read.
 fn read_built_in(kind: &Resource, fields: &mut Map<String, Value>) -> Result<(), String> {
-    let Some(schema) = kind.as_built_in().and_then(|facts| facts.form().schema.as_ref()) else { return Ok(()) };
+    let Some(schema) = kind.as_built_in().and_then(|facts| facts.type_info().schema.as_ref()) else { return Ok(()) };
     let managers = fields.get("metadata").and_then(|metadata| metadata.get("managedFields"));
     let forgets_managers = managers.and_then(Value::as_array).is_some_and(Vec::is_empty);
     built_in::read(fields, schema)?;
@@ -78,12 +78,12 @@ fn unhandled(kind: &Resource, why: String) -> String {
 }
 
 fn from_fields(
-    call: &Call,
+    request: &ResourceRequest,
     mut fields: Map<String, Value>,
     strict: bool,
     refuse: impl Fn(String) -> ApiError,
 ) -> Result<Object> {
-    let kind = &call.kind;
+    let kind = &request.kind;
     let (unknown_metadata, unknown_of_struct) = (unknown::of_metadata(&fields), unknown_of_type(kind, &fields));
     let metadata = fields.get("metadata").filter(|_| kind.is_custom);
     if let Some(why) = metadata.and_then(value::unreadable_metadata) {
@@ -99,12 +99,12 @@ fn from_fields(
         Some(schema) => drop_unknown(kind, &mut object, schema, unknown_metadata).map_err(&refuse)?,
         None => unknown_of_struct,
     };
-    let mut mistakes = call.mistakes.take();
+    let mut mistakes = request.mistakes.take();
     mistakes.extend(unknown.iter().map(unknown::told));
     if strict && !mistakes.is_empty() {
         return Err(refuse(unknown::strict_error(&mistakes)));
     }
-    call.warn(&mistakes);
+    request.warn(&mistakes);
     complete(kind, object)
 }
 
@@ -173,5 +173,5 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 
 /// Returns the fields that the type of a built-in kind without a schema does not have.
 fn unknown_of_type(kind: &Resource, fields: &Map<String, Value>) -> Vec<String> {
-    kind.as_built_in().map(|facts| (facts.form().unknown_fields)(kind, fields)).unwrap_or_default()
+    kind.as_built_in().map(|facts| (facts.type_info().unknown_fields)(kind, fields)).unwrap_or_default()
 }

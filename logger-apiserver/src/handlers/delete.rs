@@ -11,8 +11,8 @@ use crate::{
         object::Object,
     },
     handlers::{
-        call::{Call, is_dry_run},
         list::{self, Page},
+        request::{ResourceRequest, is_dry_run},
     },
     lifecycle::{
         definitions,
@@ -28,53 +28,53 @@ const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are del
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /// Deletes one object.
-pub(crate) fn delete(state: &mut State, call: &Call) -> Result<Deleted> {
-    let options = options(call)?;
+pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Deleted> {
+    let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
-    let object = call.existing(state)?;
-    check_preconditions(&call.kind, &object, &options)?;
-    (call.kind.strategy.check_delete)(&call.kind, call.name())?;
-    if should_say_more(&call.kind, &options) {
-        call.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
+    let object = request.existing(state)?;
+    check_preconditions(&request.kind, &object, &options)?;
+    (request.kind.strategy.check_delete)(&request.kind, request.name())?;
+    if should_say_more(&request.kind, &options) {
+        request.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
     }
-    if dry_run && call.kind.strategy.lifecycle == Lifecycle::Definition {
+    if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
         return Ok(Deleted::Ending(definitions::ending(&object)));
     }
     if dry_run {
-        return Ok(match deletion::decide(&call.kind, &object, &options) {
+        return Ok(match deletion::decide(&request.kind, &object, &options) {
             Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),
             Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
         });
     }
-    deletion::remove_or_mark(state, &call.kind, &object, &options)
+    deletion::remove_or_mark(state, &request.kind, &object, &options)
 }
 
 /// Deletes what a list with the same query would show, and returns that.
-pub(crate) fn delete_collection(state: &mut State, call: &Call) -> Result<Page> {
-    let options = options(call)?;
+pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) -> Result<Page> {
+    let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
-    let page = list::list(state, call)?;
+    let page = list::list(state, request)?;
     if !dry_run {
         for object in &page.items {
-            check_preconditions(&call.kind, object, &options)?;
-            deletion::remove_or_mark(state, &call.kind, object, &options)?;
+            check_preconditions(&request.kind, object, &options)?;
+            deletion::remove_or_mark(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
 }
 
 /// The options in the body, or in the query if there is no body.
-fn options(call: &Call) -> Result<DeleteOptions> {
-    let options = match call.body.as_ref() {
-        [] => from_query(call)?,
-        _ => from_body(call)?,
+fn options(request: &ResourceRequest) -> Result<DeleteOptions> {
+    let options = match request.body.as_ref() {
+        [] => from_query(request)?,
+        _ => from_body(request)?,
     };
     check_propagation(&options)?;
     Ok(options)
 }
 
-fn from_body(call: &Call) -> Result<DeleteOptions> {
-    let fields = body::fields(&call.content_type, &call.body, "v1", "DeleteOptions");
+fn from_body(request: &ResourceRequest) -> Result<DeleteOptions> {
+    let fields = body::fields(&request.content_type, &request.body, "v1", "DeleteOptions");
     let fields = fields.map_err(|mistake| ApiError::bad_request(mistake.into_text()))?;
     let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
@@ -87,12 +87,12 @@ fn from_body(call: &Call) -> Result<DeleteOptions> {
     )))
 }
 
-fn from_query(call: &Call) -> Result<DeleteOptions> {
-    let text = |name| call.query.get(name).map(str::to_owned);
+fn from_query(request: &ResourceRequest) -> Result<DeleteOptions> {
+    let text = |name| request.query.get(name).map(str::to_owned);
     Ok(DeleteOptions {
         dry_run: text("dryRun").map(|dry_run| vec![dry_run]),
-        grace_period_seconds: call.query.integer("gracePeriodSeconds")?,
-        orphan_dependents: call.query.get("orphanDependents").map(|_| call.query.flag("orphanDependents")),
+        grace_period_seconds: request.query.integer("gracePeriodSeconds")?,
+        orphan_dependents: request.query.get("orphanDependents").map(|_| request.query.flag("orphanDependents")),
         propagation_policy: text("propagationPolicy"),
         ..DeleteOptions::default()
     })

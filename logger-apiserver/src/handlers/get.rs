@@ -5,18 +5,18 @@ use crate::{
         error::{Ahead, ApiError, FieldError, Result},
         object::Stored,
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     storage::state::State,
 };
 
 /// One object, no older than the version that is asked for.
-pub(crate) fn get(state: &State, call: &Call) -> Result<Stored> {
-    let asked = version(call).map_err(ApiError::internal)?.unwrap_or(0);
+pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
+    let asked = version(request).map_err(ApiError::internal)?.unwrap_or(0);
     let current = state.store.version();
     if asked > current {
         return Err(ApiError::Ahead(Ahead { asked, current, by_watch: false }));
     }
-    call.existing(state)
+    request.existing(state)
 }
 
 /// Refuses list options that break rules.
@@ -25,11 +25,11 @@ pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
 }
 
 /// The `resourceVersion` of the query, or why it is none.
-pub(crate) fn version(call: &Call) -> Result<Option<u64>, String> {
+pub(crate) fn version(request: &ResourceRequest) -> Result<Option<u64>, String> {
     let parse = |text: &str| {
         text.parse().map_err(|_| {
             format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")
         })
     };
-    call.query.get("resourceVersion").map(parse).transpose()
+    request.query.get("resourceVersion").map(parse).transpose()
 }

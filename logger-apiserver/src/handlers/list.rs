@@ -7,7 +7,7 @@ use crate::{
         error::{Ahead, ApiError, FieldError, Result},
         object::Stored,
     },
-    handlers::{call::Call, get},
+    handlers::{get, request::ResourceRequest},
     resource::selector::Selector,
     storage::{state::State, store::Range},
 };
@@ -33,31 +33,31 @@ enum At {
 }
 
 /// Answers a list request.
-pub(crate) fn list(state: &State, call: &Call) -> Result<Page> {
-    check_options(call)?;
-    call.query.integer("timeoutSeconds")?;
-    let limit = limit(call)?;
-    let selector = Selector::from_query(&call.query, &call.kind)?;
-    let token = call.query.get("continue").map(Token::decode).transpose().map_err(refuse_token)?;
-    let asked = get::version(call).map_err(unreadable)?;
+pub(crate) fn list(state: &State, request: &ResourceRequest) -> Result<Page> {
+    check_options(request)?;
+    request.query.integer("timeoutSeconds")?;
+    let limit = limit(request)?;
+    let selector = Selector::from_query(&request.query, &request.kind)?;
+    let token = request.query.get("continue").map(Token::decode).transpose().map_err(refuse_token)?;
+    let asked = get::version(request).map_err(unreadable)?;
     let at = match &token {
         Some(_) if asked.is_some_and(|version| version > 0) => {
             return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
         }
         Some(token) => token.version.map_or(At::Latest, At::Exactly),
-        None => state_of(call, asked, limit),
+        None => state_of(request, asked, limit),
     };
     let version = known_version(state, &at, asked, token.as_ref())?;
-    let from = token.map(|token| token.key(call)).unwrap_or_default();
-    let resource = call.kind.storage_key();
-    let range = Range { from: &from, ..Range::of(&resource, call.namespace.as_deref()) };
+    let from = token.map(|token| token.key(request)).unwrap_or_default();
+    let resource = request.kind.storage_key();
+    let range = Range { from: &from, ..Range::of(&resource, request.namespace.as_deref()) };
     // From a cache, as version 0 allows, come no pages.
     let limit = limit.filter(|_| asked != Some(0));
-    page(call, state.store.list_at(range, version), version, limit, &selector)
+    page(request, state.store.list_at(range, version), version, limit, &selector)
 }
 
-fn state_of(call: &Call, asked: Option<u64>, limit: Option<usize>) -> At {
-    match (call.query.get("resourceVersionMatch"), asked) {
+fn state_of(request: &ResourceRequest, asked: Option<u64>, limit: Option<usize>) -> At {
+    match (request.query.get("resourceVersionMatch"), asked) {
         (Some("Exact"), Some(version)) => At::Exactly(version),
         // What pages meant before there was a match.
         (None, Some(version)) if version > 0 && limit.is_some() => At::Exactly(version),
@@ -85,16 +85,22 @@ fn known_version(state: &State, at: &At, asked: Option<u64>, token: Option<&Toke
 
 /// As many of the objects as are selected and fit a page. That there is another page is said as soon as objects are left, though
 /// none of them may be selected.
-fn page(call: &Call, objects: Vec<Stored>, version: u64, limit: Option<usize>, selector: &Selector) -> Result<Page> {
+fn page(
+    request: &ResourceRequest,
+    objects: Vec<Stored>,
+    version: u64,
+    limit: Option<usize>,
+    selector: &Selector,
+) -> Result<Page> {
     let total = objects.len();
     let mut items = Vec::new();
     for (index, stored) in objects.iter().enumerate() {
-        let object = call.kind.read(stored)?;
+        let object = request.kind.read(stored)?;
         if selector.matches(&object) {
             items.push(object);
         }
         if let Some(last) = items.last().filter(|_| limit == Some(items.len()) && index + 1 < total) {
-            let next = Some(Token::after(call, last, version).encode());
+            let next = Some(Token::after(request, last, version).encode());
             let remaining = selector.is_empty().then_some(total - items.len());
             return Ok(Page { items, version, next, remaining });
         }
@@ -103,26 +109,26 @@ fn page(call: &Call, objects: Vec<Stored>, version: u64, limit: Option<usize>, s
 }
 
 /// The most objects of a page; none, if there are to be no pages.
-fn limit(call: &Call) -> Result<Option<usize>> {
-    let limit = call.query.integer("limit")?.unwrap_or(0);
+fn limit(request: &ResourceRequest) -> Result<Option<usize>> {
+    let limit = request.query.integer("limit")?.unwrap_or(0);
     Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
 }
 
-fn check_options(call: &Call) -> Result<()> {
+fn check_options(request: &ResourceRequest) -> Result<()> {
     const FIELD: &str = "resourceVersionMatch";
     let mut errors = Vec::new();
     let mut forbid = |field: &str, why: &str| errors.push(FieldError::forbidden(field, why));
-    let matching = call.query.get(FIELD);
-    if matching.is_some() && call.query.get("resourceVersion").is_none() {
+    let matching = request.query.get(FIELD);
+    if matching.is_some() && request.query.get("resourceVersion").is_none() {
         forbid(FIELD, "resourceVersionMatch is forbidden unless resourceVersion is provided");
     }
-    if matching.is_some() && call.query.get("continue").is_some() {
+    if matching.is_some() && request.query.get("continue").is_some() {
         forbid(FIELD, "resourceVersionMatch is forbidden when continue is provided");
     }
-    if matching == Some("Exact") && call.query.get("resourceVersion") == Some("0") {
+    if matching == Some("Exact") && request.query.get("resourceVersion") == Some("0") {
         forbid(FIELD, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
     }
-    if call.query.has("sendInitialEvents") {
+    if request.query.has("sendInitialEvents") {
         forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
     }
     if let Some(other) = matching.filter(|matching| !matches!(*matching, "Exact" | "NotOlderThan")) {

@@ -12,14 +12,14 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
-    handlers::{call::Call, decode, write},
+    handlers::{decode, request::ResourceRequest, write},
     resource::{
         managed_fields::{self},
         metadata,
         registry::Resource,
     },
     storage::state::State,
-    wire::{content::Encoding, negotiation::Form, request::Query},
+    wire::{content::Encoding, negotiation::Representation, request::Query},
 };
 
 /// Who is said to own the fields of loaded objects that do not say it themselves.
@@ -54,15 +54,15 @@ pub(crate) fn load(state: &mut State, object: Value) -> Result<(), LoadError> {
 }
 
 fn create(state: &mut State, object: Value) -> Result<Stored> {
-    let call = call(state, object)?;
-    write::create(state, &call)
+    let request = call(state, object)?;
+    write::create(state, &request)
 }
 
 fn keep(state: &mut State, object: Value) -> Result<Stored> {
-    let call = call(state, object)?;
-    let kind = &call.kind;
-    let mut object = decode::object(&call)?;
-    write::place(&mut object, &call)?;
+    let request = call(state, object)?;
+    let kind = &request.kind;
+    let mut object = decode::object(&request)?;
+    write::place(&mut object, &request)?;
     if kind.namespaced {
         make_namespace(state, object.namespace())?;
     }
@@ -71,12 +71,12 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
     }
     let given = std::mem::take(&mut object.metadata.managed_fields);
     if given.is_none() {
-        managed_fields::track(call.author(), None, &mut object);
+        managed_fields::track(request.author(), None, &mut object);
     } else {
         object.metadata.managed_fields = given;
     }
     initialise(kind, &mut object);
-    write::rules::check(&call, &object, None)?;
+    write::rules::check(&request, &object, None)?;
     kind.write(&mut object)?;
     Ok(state.store.put(&kind.storage_key(), &object))
 }
@@ -105,14 +105,14 @@ fn make_namespace(state: &mut State, name: &str) -> Result<()> {
 }
 
 /// The request that would make the object.
-fn call(state: &State, object: Value) -> Result<Call> {
+fn call(state: &State, object: Value) -> Result<ResourceRequest> {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind) = (text("/apiVersion"), text("/kind"));
     let served = state.registry.iter().find(|known| known.api_version() == api_version && known.kind == kind);
     let not_served = || ApiError::bad_request(format!("kind {kind:?} of {api_version:?} is not served"));
     let kind = Arc::clone(served.ok_or_else(not_served)?);
     let namespace = Some(text("/metadata/namespace")).filter(|_| kind.namespaced);
-    Ok(Call {
+    Ok(ResourceRequest {
         namespace: namespace.map(|namespace| if namespace.is_empty() { "default".to_owned() } else { namespace }),
         kind,
         name: None,
@@ -121,7 +121,7 @@ fn call(state: &State, object: Value) -> Result<Call> {
         manager: MANAGER.to_owned(),
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
-        form: Form::Whole,
+        form: Representation::Object,
         encoding: Encoding::Json,
         mistakes: RefCell::default(),
         warnings: RefCell::default(),

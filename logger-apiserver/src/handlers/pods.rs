@@ -12,37 +12,42 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, now},
     },
-    handlers::{call::Call, decode::Expected},
+    handlers::{decode::Expected, request::ResourceRequest},
     storage::state::State,
     wire::body::{self, Mistake},
 };
 
 /// Does what is asked of a pod. Such requests are made, and never seen again.
-pub(crate) fn create(state: &mut State, method: &Method, call: &Call, request: PodSubresource) -> Result<()> {
+pub(crate) fn create(
+    state: &mut State,
+    method: &Method,
+    request: &ResourceRequest,
+    subresource: PodSubresource,
+) -> Result<()> {
     if *method != Method::POST {
         return Err(ApiError::method_not_allowed());
     }
-    let options = call.write_options("CreateOptions")?;
-    let body = read(call, request)?;
-    let (_, _, kind) = request.group_version_kind();
-    if body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() != call.name() {
+    let options = request.write_options("CreateOptions")?;
+    let body = read(request, subresource)?;
+    let (_, _, kind) = subresource.group_version_kind();
+    if body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() != request.name() {
         return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
     }
-    match request {
-        PodSubresource::Binding => binding::bind(state, call, &body, options.dry_run)?,
-        PodSubresource::Eviction => eviction::evict(state, call, &body, options.dry_run)?,
+    match subresource {
+        PodSubresource::Binding => binding::bind(state, request, &body, options.dry_run)?,
+        PodSubresource::Eviction => eviction::evict(state, request, &body, options.dry_run)?,
     }
     Ok(())
 }
 
 /// The body, which may leave out what it is.
-fn read(call: &Call, request: PodSubresource) -> Result<Value> {
-    body::check_media_type(&call.content_type, false)?;
-    let (group, version, kind) = request.group_version_kind();
+fn read(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value> {
+    body::check_media_type(&request.content_type, false)?;
+    let (group, version, kind) = subresource.group_version_kind();
     let expected = Expected { group, version, kind };
-    let fields = body::fields(&call.content_type, &call.body, &expected.api_version(), kind);
+    let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
     let body = fields.map(|read| read.fields).map_err(|mistake| match mistake {
-        Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &call.body),
+        Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &request.body),
         Mistake::Unreadable(why) => expected.unhandled(kind, version, &why),
     })?;
     // Evictions may be of the version before, too.

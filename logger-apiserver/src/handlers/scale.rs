@@ -13,7 +13,7 @@ use crate::{
         kind::ScalePaths,
         object::{Object, Stored},
     },
-    handlers::{apply, call::Call, decode::unknown, write},
+    handlers::{apply, decode::unknown, request::ResourceRequest, write},
     resource::{
         managed_fields, patch,
         scale::{of_object, replicas, sent, set_replicas},
@@ -40,8 +40,8 @@ const FIELDS: [(&str, &str, &str); 5] = [
 ];
 
 /// The Scale of an object; one whose replicas were never set has none.
-pub(crate) fn get(state: &State, call: &Call, paths: &ScalePaths) -> Result<Scale> {
-    let scale = of_object(&call.kind, &*call.existing(state)?, paths).map_err(ApiError::internal)?;
+pub(crate) fn get(state: &State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
+    let scale = of_object(&request.kind, &*request.existing(state)?, paths).map_err(ApiError::internal)?;
     if replicas(&scale).is_none() {
         let path = &paths.spec_replicas_path;
         return Err(ApiError::internal_error(&format!("the spec replicas field {path:?} does not exist")));
@@ -50,54 +50,54 @@ pub(crate) fn get(state: &State, call: &Call, paths: &ScalePaths) -> Result<Scal
 }
 
 /// Sets the replicas to what the Scale in the body says.
-pub(crate) fn update(state: &mut State, call: &Call, paths: &ScalePaths) -> Result<Scale> {
-    let options = call.write_options("UpdateOptions")?;
-    let mut wanted = from_body(call)?;
-    write::place(&mut wanted.object, call)?;
-    write::check_name(&wanted.object, call)?;
-    let old = call.existing(state)?;
-    write::check_uid(call, &wanted.object, &old)?;
+pub(crate) fn update(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
+    let options = request.write_options("UpdateOptions")?;
+    let mut wanted = from_body(request)?;
+    write::place(&mut wanted.object, request)?;
+    write::check_name(&wanted.object, request)?;
+    let old = request.existing(state)?;
+    write::check_uid(request, &wanted.object, &old)?;
     // What cannot be shown as a Scale cannot be written as one.
-    let before = replicas(&of_object(&call.kind, &old, paths).map_err(ApiError::internal)?).unwrap_or(UNSET);
-    let entries = managed_fields::track_scale(call.author(), &old, before, wanted.replicas);
-    store(state, call, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
+    let before = replicas(&of_object(&request.kind, &old, paths).map_err(ApiError::internal)?).unwrap_or(UNSET);
+    let entries = managed_fields::track_scale(request.author(), &old, before, wanted.replicas);
+    store(state, request, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
 }
 
 /// Sets the replicas to what a patch makes of the present Scale.
-pub(crate) fn patch(state: &mut State, call: &Call, paths: &ScalePaths) -> Result<Scale> {
-    let options = call.patch_options()?;
-    let old = call.existing(state)?;
-    let scale = settable(call, &old, paths)?;
+pub(crate) fn patch(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
+    let options = request.patch_options()?;
+    let old = request.existing(state)?;
+    let scale = settable(request, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
-    call.mistakes.replace(patch::apply(&call.content_type, &call.body, None, &mut outcome)?);
-    let mut wanted = patched(call, outcome)?;
-    write::place(&mut wanted.object, call)?;
-    write::check_name(&wanted.object, call)?;
-    let entries = managed_fields::track_scale(call.author(), &old, before, wanted.replicas);
-    store(state, call, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
+    request.mistakes.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
+    let mut wanted = patched(request, outcome)?;
+    write::place(&mut wanted.object, request)?;
+    write::check_name(&wanted.object, request)?;
+    let entries = managed_fields::track_scale(request.author(), &old, before, wanted.replicas);
+    store(state, request, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
 }
 
 /// Applies to the present Scale, as far as that can be done.
-pub(crate) fn apply(state: &mut State, call: &Call, paths: &ScalePaths) -> Result<Scale> {
-    let options = call.patch_options()?;
-    let old = call.existing(state)?;
-    let scale = settable(call, &old, paths)?;
-    let applied = apply::body(call)?;
+pub(crate) fn apply(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
+    let options = request.patch_options()?;
+    let old = request.existing(state)?;
+    let scale = settable(request, &old, paths)?;
+    let applied = apply::body(request)?;
     let replicas = replicas(&scale).unwrap_or_default();
     let scale = sent(scale);
-    let (outcome, entries) = managed_fields::apply_to_scale(call.author(), &old, &scale, &applied, options.force)?;
-    apply::check_strictly(call)?;
+    let (outcome, entries) = managed_fields::apply_to_scale(request.author(), &old, &scale, &applied, options.force)?;
+    apply::check_strictly(request)?;
     let wanted = match outcome {
         None => Wanted { object: Object::default(), replicas, entries },
         Some(outcome) => Wanted { entries, ..read(outcome, None).map_err(ApiError::internal)? },
     };
-    store(state, call, paths, wanted, &old, options.dry_run)
+    store(state, request, paths, wanted, &old, options.dry_run)
 }
 
 /// The Scale of an object as patches find it: with replicas, be they unset.
-fn settable(call: &Call, object: &Object, paths: &ScalePaths) -> Result<Scale> {
-    let mut scale = of_object(&call.kind, object, paths).map_err(ApiError::internal)?;
+fn settable(request: &ResourceRequest, object: &Object, paths: &ScalePaths) -> Result<Scale> {
+    let mut scale = of_object(&request.kind, object, paths).map_err(ApiError::internal)?;
     if replicas(&scale).is_none() {
         scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
     }
@@ -114,7 +114,7 @@ struct Wanted {
 
 fn store(
     state: &mut State,
-    call: &Call,
+    request: &ResourceRequest,
     paths: &ScalePaths,
     wanted: Wanted,
     old: &Stored,
@@ -124,38 +124,38 @@ fn store(
     if wanted.replicas == UNSET {
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
-    if call.kind.as_built_in().is_some() && wanted.replicas < 0 {
+    if request.kind.as_built_in().is_some() && wanted.replicas < 0 {
         let error = FieldError::invalid("spec.replicas", wanted.replicas, "must be greater than or equal to 0");
         return Err(ApiError::invalid_of(KIND, "autoscaling", old.name(), &[error]));
     }
     let mut new = Object::clone(old);
     new.metadata.managed_fields = wanted.entries;
     set_replicas(&mut new.body, path, wanted.replicas).map_err(ApiError::internal)?;
-    if let Some(schema) = call.kind.schema() {
+    if let Some(schema) = request.kind.schema() {
         value::prune(&mut new.body, schema);
     }
     if wanted.object.metadata.resource_version.is_some() {
-        write::check_version(&call.kind, &wanted.object, old)?;
+        write::check_version(&request.kind, &wanted.object, old)?;
     }
-    let stored = write::replace(state, call, new, old, dry_run)?;
-    of_object(&call.kind, &stored, paths).map(sent).map_err(ApiError::bad_request)
+    let stored = write::replace(state, request, new, old, dry_run)?;
+    of_object(&request.kind, &stored, paths).map(sent).map_err(ApiError::bad_request)
 }
 
-fn from_body(call: &Call) -> Result<Wanted> {
-    body::check_media_type(&call.content_type, call.kind.is_custom)?;
-    let unreadable = |why: String| match call.kind.as_built_in() {
+fn from_body(request: &ResourceRequest) -> Result<Wanted> {
+    body::check_media_type(&request.content_type, request.kind.is_custom)?;
+    let unreadable = |why: String| match request.kind.as_built_in() {
         Some(_) => ApiError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {why}")),
         None => ApiError::bad_request(UNREADABLE),
     };
-    let scale = body::fields(&call.content_type, &call.body, API_VERSION, KIND);
+    let scale = body::fields(&request.content_type, &request.body, API_VERSION, KIND);
     let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
-    call.mistakes.replace(scale.mistakes);
-    read(Value::Object(scale.fields), Some(call)).map_err(unreadable)
+    request.mistakes.replace(scale.mistakes);
+    read(Value::Object(scale.fields), Some(request)).map_err(unreadable)
 }
 
-fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
+fn patched(request: &ResourceRequest, outcome: Value) -> Result<Wanted> {
     let text = outcome.to_string();
-    read(outcome, Some(call)).map_err(|why| {
+    read(outcome, Some(request)).map_err(|why| {
         // A patch is not its object's fault, so no object is named.
         let error = FieldError::invalid("patch", format!("{text:?}"), why);
         ApiError::invalid_of("", "", "", &[error])
@@ -163,12 +163,12 @@ fn patched(call: &Call, outcome: Value) -> Result<Wanted> {
 }
 
 /// Reads a Scale, or says as Go does why it is none. Whose call it is is told of its mistakes.
-fn read(scale: Value, call: Option<&Call>) -> Result<Wanted, String> {
+fn read(scale: Value, request: Option<&ResourceRequest>) -> Result<Wanted, String> {
     check_type(&scale)?;
     FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
-    let mut mistakes = call.map(|call| call.mistakes.take()).unwrap_or_default();
+    let mut mistakes = request.map(|request| request.mistakes.take()).unwrap_or_default();
     mistakes.extend(unknown_fields(&scale).iter().map(unknown::told));
-    if call.is_some_and(Call::is_strict) && !mistakes.is_empty() {
+    if request.is_some_and(ResourceRequest::is_strict) && !mistakes.is_empty() {
         return Err(unknown::strict_error(&mistakes));
     }
     let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
@@ -176,8 +176,8 @@ fn read(scale: Value, call: Option<&Call>) -> Result<Wanted, String> {
         return Err(format!("{} in place of an object", value::json_type(&scale)));
     };
     let object = Object::from_json(fields).map_err(|error| error.to_string())?;
-    if let Some(call) = call {
-        call.warn(&mistakes);
+    if let Some(request) = request {
+        request.warn(&mistakes);
     }
     Ok(Wanted { object, replicas, entries: None })
 }

@@ -23,10 +23,10 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     resource::{registry::Resource, selector::Selector},
     storage::{shared::SharedState, state::State, store::Event},
-    wire::{content::Encoding, negotiation::Form},
+    wire::{content::Encoding, negotiation::Representation},
 };
 
 use options::{Options, Start};
@@ -40,7 +40,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) kind: Arc<Resource>,
-    pub(crate) form: Form,
+    pub(crate) form: Representation,
     pub(crate) encoding: Encoding,
     /// Where its objects are, as events name it.
     resource: String,
@@ -60,16 +60,16 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Reads a watch request; what exists now is taken down now.
-    pub(crate) fn new(state: &State, call: &Call) -> Result<Self> {
-        let Options { start, bookmarks, timeout } = Options::read(state, call)?;
+    pub(crate) fn new(state: &State, request: &ResourceRequest) -> Result<Self> {
+        let Options { start, bookmarks, timeout } = Options::read(state, request)?;
         let current = state.store.version();
         let mut watch = Self {
-            kind: call.kind.clone(),
-            form: call.form,
-            encoding: call.encoding,
-            resource: call.kind.storage_key(),
-            namespace: call.namespace.clone(),
-            selector: Selector::from_query(&call.query, &call.kind)?,
+            kind: request.kind.clone(),
+            form: request.form,
+            encoding: request.encoding,
+            resource: request.kind.storage_key(),
+            namespace: request.namespace.clone(),
+            selector: Selector::from_query(&request.query, &request.kind)?,
             since: current,
             initial: Vec::new().into_iter(),
             mark_initial_end: start == Start::Everything { marked: true },

@@ -12,7 +12,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::{Object, Stored},
     },
-    handlers::{call::Call, decode},
+    handlers::{decode, request::ResourceRequest},
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -26,24 +26,29 @@ use crate::{
 const NAME_TRIES: usize = 8;
 
 /// Makes a new object.
-pub(crate) fn create(state: &mut State, call: &Call) -> Result<Stored> {
-    let options = call.write_options("CreateOptions")?;
-    let mut object = decode::object(call)?;
+pub(crate) fn create(state: &mut State, request: &ResourceRequest) -> Result<Stored> {
+    let options = request.write_options("CreateOptions")?;
+    let mut object = decode::object(request)?;
     metadata::wipe(&mut object);
-    place(&mut object, call)?;
-    managed_fields::track(call.author(), None, &mut object);
-    insert(state, call, object, options.dry_run)
+    place(&mut object, request)?;
+    managed_fields::track(request.author(), None, &mut object);
+    insert(state, request, object, options.dry_run)
 }
 
 /// Stores a new object if it obeys the rules and its name is free.
-pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run: bool) -> Result<Stored> {
-    let kind = &call.kind;
+pub(crate) fn insert(
+    state: &mut State,
+    request: &ResourceRequest,
+    mut object: Object,
+    dry_run: bool,
+) -> Result<Stored> {
+    let kind = &request.kind;
     let version = object.metadata.resource_version.take();
     if state.registry.is_ending(kind) {
         let why = "create not allowed while custom resource definition is terminating";
         return Err(ApiError::forbidden(kind, object.name(), why));
     }
-    if let Some(namespace) = &call.namespace {
+    if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
     let name_given = object.metadata.name.is_some();
@@ -51,7 +56,7 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
     metadata::initialise(kind.strategy.generation, &mut object);
     (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
-    rules::check(call, &object, None)?;
+    rules::check(request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run is not stored, and so is not refused for this.
@@ -72,47 +77,53 @@ pub(crate) fn insert(state: &mut State, call: &Call, mut object: Object, dry_run
 
 /// Puts another state in place of an object's (or, at `/status`, of its status).
 /// What is not there is made, if the kind has it so.
-pub(crate) fn update(state: &mut State, call: &Call) -> Result<(StatusCode, Stored)> {
-    let options = call.write_options("UpdateOptions")?;
-    let mut object = decode::object(call)?;
-    place(&mut object, call)?;
-    check_name(&object, call)?;
-    let old = match call.find(state)? {
-        None if call.kind.strategy.allows_create_on_update => {
+pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(StatusCode, Stored)> {
+    let options = request.write_options("UpdateOptions")?;
+    let mut object = decode::object(request)?;
+    place(&mut object, request)?;
+    check_name(&object, request)?;
+    let old = match request.find(state)? {
+        None if request.kind.strategy.allows_create_on_update => {
             object.metadata.resource_version = None;
-            managed_fields::track(call.author(), None, &mut object);
-            return Ok((StatusCode::CREATED, insert(state, call, object, options.dry_run)?));
+            managed_fields::track(request.author(), None, &mut object);
+            return Ok((StatusCode::CREATED, insert(state, request, object, options.dry_run)?));
         }
-        found => found.ok_or_else(|| ApiError::not_found(&call.kind, call.name()))?,
+        found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
-    check_uid(call, &object, &old)?;
-    check_version(&call.kind, &object, &old)?;
-    managed_fields::track(call.author(), Some(&old), &mut object);
-    Ok((StatusCode::OK, replace(state, call, object, &old, options.dry_run)?))
+    check_uid(request, &object, &old)?;
+    check_version(&request.kind, &object, &old)?;
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    Ok((StatusCode::OK, replace(state, request, object, &old, options.dry_run)?))
 }
 
 /// Changes an object (or, at `/status`, its status) by a patch of its stored state.
-pub(crate) fn patch(state: &mut State, call: &Call) -> Result<Stored> {
-    let kind = &call.kind;
-    patch::check_media_type(&call.content_type, kind.is_custom)?;
-    let options = call.patch_options()?;
-    let old = call.existing(state)?;
+pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stored> {
+    let kind = &request.kind;
+    patch::check_media_type(&request.content_type, kind.is_custom)?;
+    let options = request.patch_options()?;
+    let old = request.existing(state)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
-    call.mistakes.replace(patch::apply(&call.content_type, &call.body, Some(kind), &mut outcome)?);
-    let mut object = decode::patched(call, outcome)?;
-    place(&mut object, call)?;
-    check_name(&object, call)?;
+    request.mistakes.replace(patch::apply(&request.content_type, &request.body, Some(kind), &mut outcome)?);
+    let mut object = decode::patched(request, outcome)?;
+    place(&mut object, request)?;
+    check_name(&object, request)?;
     check_version(kind, &object, &old)?;
-    managed_fields::track(call.author(), Some(&old), &mut object);
-    replace(state, call, object, &old, options.dry_run)
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    replace(state, request, object, &old, options.dry_run)
 }
 
 /// Puts `new` in place of `old` if it obeys the rules of the endpoint.
-pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Stored, dry_run: bool) -> Result<Stored> {
-    let kind = &call.kind;
-    prepare_update(call, &mut new, old)?;
+pub(crate) fn replace(
+    state: &mut State,
+    request: &ResourceRequest,
+    mut new: Object,
+    old: &Stored,
+    dry_run: bool,
+) -> Result<Stored> {
+    let kind = &request.kind;
+    prepare_update(request, &mut new, old)?;
     managed_fields::keep_times(&mut new, old);
-    rules::check(call, &new, Some(old))?;
+    rules::check(request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
@@ -125,8 +136,8 @@ pub(crate) fn replace(state: &mut State, call: &Call, mut new: Object, old: &Sto
 }
 
 /// The namespace is the one in the path: the body may leave it out, but not say another.
-pub(crate) fn place(object: &mut Object, call: &Call) -> Result<()> {
-    let Some(namespace) = &call.namespace else {
+pub(crate) fn place(object: &mut Object, request: &ResourceRequest) -> Result<()> {
+    let Some(namespace) = &request.namespace else {
         return Ok(());
     };
     match object.metadata.namespace.as_ref() {
@@ -150,8 +161,8 @@ fn give_name(state: &State, kind: &Resource, object: &mut Object) {
 }
 
 /// The name is the one in the path, and has to be said again.
-pub(crate) fn check_name(object: &Object, call: &Call) -> Result<()> {
-    let (name, expected) = (object.name(), call.name());
+pub(crate) fn check_name(object: &Object, request: &ResourceRequest) -> Result<()> {
+    let (name, expected) = (object.name(), request.name());
     if name.is_empty() {
         let why = "was undeterminable: name must be provided";
         return Err(ApiError::bad_request(format!("the name of the object ({expected} based on URL) {why}")));
@@ -183,12 +194,12 @@ pub(crate) fn check_version(kind: &Resource, object: &Object, old: &Object) -> R
 }
 
 /// A write that names a uid is for the object that has it, not for another of the same name.
-pub(crate) fn check_uid(call: &Call, object: &Object, old: &Object) -> Result<()> {
+pub(crate) fn check_uid(request: &ResourceRequest, object: &Object, old: &Object) -> Result<()> {
     if object.uid().is_empty() || object.uid() == old.uid() {
         return Ok(());
     }
-    let kind = &call.kind;
-    let namespace = call.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    let kind = &request.kind;
+    let namespace = request.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let place = if kind.is_custom { format!("{}/{}", kind.group, kind.plural) } else { kind.plural.clone() };
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: /registry/{place}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
@@ -208,9 +219,9 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
 }
 
 /// `/status` changes the status alone; the other endpoints leave it alone, and count generations of the rest.
-fn prepare_update(call: &Call, new: &mut Object, old: &Object) -> Result<()> {
-    let kind = &call.kind;
-    match call.endpoint {
+fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> Result<()> {
+    let kind = &request.kind;
+    match request.endpoint {
         Endpoint::Status => {
             prepare_status_update(kind, new, old);
             (kind.strategy.propagate)(new, old);

@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use crate::{
     api::error::{ApiError, Result},
-    response::answer::Answer,
+    response::api_response::ApiResponse,
     storage::state::State,
     wire::request::Query,
 };
@@ -24,7 +24,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Answers for all checks of an endpoint, or for one. A check that is excluded is not looked at; to exclude what is no check is
 /// warned of.
-pub(crate) fn answer(state: &State, endpoint: &str, check: Option<&str>, query: &Query) -> Result<Answer> {
+pub(crate) fn answer(state: &State, endpoint: &str, check: Option<&str>, query: &Query) -> Result<ApiResponse> {
     if let Some(name) = check {
         let (_, is_well) = CHECKS.iter().find(|(known, _)| *known == name).ok_or(ApiError::PageNotFound)?;
         let (code, text) = if is_well(state) {
@@ -32,13 +32,13 @@ pub(crate) fn answer(state: &State, endpoint: &str, check: Option<&str>, query: 
         } else {
             (StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {name} failed\n"))
         };
-        return Ok(Answer::Text(code, text.into()));
+        return Ok(ApiResponse::Text(code, text.into()));
     }
     let excluded = query.all("exclude");
     let is_excluded = |name: &str| excluded.iter().any(|excluded| excluded == name);
     let is_well = CHECKS.iter().all(|(name, is_well)| is_excluded(name) || is_well(state));
     if is_well && !query.has("verbose") {
-        return Ok(Answer::Text(StatusCode::OK, "ok".into()));
+        return Ok(ApiResponse::Text(StatusCode::OK, "ok".into()));
     }
     let mut text = String::new();
     for (name, is_well) in &CHECKS {
@@ -54,5 +54,5 @@ pub(crate) fn answer(state: &State, endpoint: &str, check: Option<&str>, query: 
         text += &format!("warn: some health checks cannot be excluded: no matches for {}\n", unknown.join(","));
     }
     text += &format!("{endpoint} check {}\n", if is_well { "passed" } else { "failed" });
-    Ok(Answer::Text(if is_well { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR }, text.into()))
+    Ok(ApiResponse::Text(if is_well { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR }, text.into()))
 }

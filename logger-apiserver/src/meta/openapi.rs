@@ -19,7 +19,7 @@ use crate::{
     api::kind::group_version,
     resource::registry::Resource,
     response::{
-        answer::Answer,
+        api_response::ApiResponse,
         document::{Caching, Document},
     },
     storage::state::State,
@@ -35,24 +35,24 @@ const V2: [&str; 2] = ["v2", "v2 in protobuf"];
 pub(crate) struct Library(BTreeMap<String, (String, Document)>);
 
 /// `/openapi/v3`: where the documents are, with a hash each that changes when they do.
-pub(crate) fn index(state: &State, library: &mut Library) -> Answer {
+pub(crate) fn index(state: &State, library: &mut Library) -> ApiResponse {
     let mut paths = Map::new();
     for (group, version) in served(state) {
         let path = prefix(&group, &version);
         let url = address(&path, document(state, library, &group, &version).hash());
         paths.insert(path, json!({ "serverRelativeURL": url }));
     }
-    Answer::Text(StatusCode::OK, json!({ "paths": paths }).to_string().into())
+    ApiResponse::Text(StatusCode::OK, json!({ "paths": paths }).to_string().into())
 }
 
 /// `/openapi/v3/..`: the document of one version of a group. Who asks by its hash may keep it; who asks by an old one is sent to
 /// where it is.
-pub(crate) fn v3(state: &State, library: &mut Library, (group, version): (&str, &str), parts: &Parts) -> Answer {
+pub(crate) fn v3(state: &State, library: &mut Library, (group, version): (&str, &str), parts: &Parts) -> ApiResponse {
     if !served(state).contains(&(group.to_owned(), version.to_owned())) {
-        return Answer::Empty(StatusCode::NOT_FOUND);
+        return ApiResponse::Empty(StatusCode::NOT_FOUND);
     }
     if accepted(parts, &[&[JSON]]).is_none() {
-        return Answer::Empty(StatusCode::NOT_ACCEPTABLE);
+        return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE);
     }
     let document = document(state, library, group, version);
     match Query::parse(parts.uri.query().unwrap_or_default()).get("hash") {
@@ -66,9 +66,9 @@ pub(crate) fn v3(state: &State, library: &mut Library, (group, version): (&str, 
 }
 
 /// `/openapi/v2`: the schemas and operations of all kinds, in JSON or in protobuf.
-pub(crate) fn v2(state: &State, library: &mut Library, parts: &Parts) -> Answer {
+pub(crate) fn v2(state: &State, library: &mut Library, parts: &Parts) -> ApiResponse {
     let Some(form) = accepted(parts, &[&[JSON], &gnostic::MEDIA_TYPES]) else {
-        return Answer::Empty(StatusCode::NOT_ACCEPTABLE);
+        return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE);
     };
     let all = served(state);
     let fingerprint = all.iter().map(|(group, version)| fingerprint(state, group, version)).collect();

@@ -9,7 +9,7 @@ use crate::{
         object::now,
     },
     handlers::decode::Expected,
-    response::answer::Answer,
+    response::api_response::ApiResponse,
     wire::{body, request::Target},
 };
 
@@ -64,7 +64,7 @@ impl Review {
         method: &Method,
         content_type: &str,
         body: &[u8],
-    ) -> Result<Answer> {
+    ) -> Result<ApiResponse> {
         if *method != Method::POST {
             return Err(ApiError::method_not_allowed());
         }
@@ -86,7 +86,7 @@ impl Review {
             "SelfSubjectRulesReview" => answer["spec"] = json!({}),
             _ => answer["spec"] = spec,
         }
-        Ok(Answer::Value(StatusCode::CREATED, answer))
+        Ok(ApiResponse::Value(StatusCode::CREATED, answer))
     }
 
     /// Refuses a question that is none.

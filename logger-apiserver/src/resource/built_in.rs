@@ -20,7 +20,7 @@ pub(crate) use decode::read;
 pub(crate) use kinds::{all, definition, namespace};
 pub(crate) use published::published;
 pub(crate) use rules::{SYSTEM_PRIORITIES, check};
-pub(crate) use schema::{Form, default};
+pub(crate) use schema::{TypeInfo, default};
 
 use crate::resource::strategy::Strategy;
 
@@ -42,13 +42,13 @@ pub(crate) struct BuiltIn {
     pub(crate) strategy: Strategy,
     /// The warning that every request for the kind returns.
     pub(crate) warning: Option<&'static str>,
-    form: LazyLock<Form>,
+    type_info: LazyLock<TypeInfo>,
 }
 
 pub(crate) type Fields = serde_json::Map<String, serde_json::Value>;
 
 impl BuiltIn {
-    pub(crate) fn form(&self) -> &Form {
-        &self.form
+    pub(crate) fn type_info(&self) -> &TypeInfo {
+        &self.type_info
     }
 }

@@ -264,7 +264,7 @@ fn value(kind: &Resource, object: &Object) -> Value {
 
 /// What is there before an object is created.
 fn nothing(kind: &Resource) -> Value {
-    let mut nothing = kind.as_built_in().map_or_else(|| json!({}), |facts| facts.form().nothing.clone());
+    let mut nothing = kind.as_built_in().map_or_else(|| json!({}), |facts| facts.type_info().nothing.clone());
     nothing["apiVersion"] = json!(kind.api_version());
     nothing["kind"] = json!(kind.kind);
     nothing

@@ -154,7 +154,7 @@ impl Resource {
     /// Returns the schema that defaults, prunes and validates objects, if there is one.
     pub(crate) fn schema(&self) -> Option<&Value> {
         match &self.source {
-            Source::BuiltIn(facts) => facts.form().schema.as_ref(),
+            Source::BuiltIn(facts) => facts.type_info().schema.as_ref(),
             Source::Definition(custom) => custom.validator.as_deref().map(Judge::schema),
         }
     }
@@ -177,7 +177,7 @@ impl Resource {
     pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
         match &self.source {
             Source::Definition(custom) => custom.versions.types(),
-            Source::BuiltIn(facts) => &facts.form().types,
+            Source::BuiltIn(facts) => &facts.type_info().types,
         }
     }
 
@@ -185,7 +185,7 @@ impl Resource {
     pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
         match &self.source {
             Source::Definition(custom) => custom.versions.replica_paths(),
-            Source::BuiltIn(facts) => &facts.form().replica_paths,
+            Source::BuiltIn(facts) => &facts.type_info().replica_paths,
         }
     }
 

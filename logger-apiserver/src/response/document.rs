@@ -11,7 +11,7 @@ use http::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::response::answer::{Answer, Body, response, whole};
+use crate::response::api_response::{ApiResponse, Body, response, whole};
 
 /// How long a document stays good that is asked for by its hash: a year.
 const LASTS: SignedDuration = SignedDuration::from_hours(365 * 24);
@@ -39,10 +39,10 @@ impl Document {
     }
 
     /// The answer to a request, which may say that it has the document. Clients may keep it as long as this says.
-    pub(crate) fn answer(self, parts: &Parts, caching: Caching) -> Answer {
+    pub(crate) fn answer(self, parts: &Parts, caching: Caching) -> ApiResponse {
         let known = parts.headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_known = known.split(',').any(|known| known.trim().trim_start_matches("W/") == self.etag());
-        Answer::Document(Box::new(Sent {
+        ApiResponse::Document(Box::new(Sent {
             what: if is_known { What::Known } else { What::Whole },
             caching,
             document: self,
@@ -50,8 +50,8 @@ impl Document {
     }
 
     /// The answer to who asks for it by a hash that it no longer has.
-    pub(crate) fn moved(self, to: String) -> Answer {
-        Answer::Document(Box::new(Sent { what: What::MovedTo(to), caching: Caching::AskAgain, document: self }))
+    pub(crate) fn moved(self, to: String) -> ApiResponse {
+        ApiResponse::Document(Box::new(Sent { what: What::MovedTo(to), caching: Caching::AskAgain, document: self }))
     }
 
     fn etag(&self) -> String {

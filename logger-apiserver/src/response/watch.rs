@@ -11,7 +11,7 @@ use crate::{
     resource::registry::Resource,
     response::table::Table,
     storage::shared::SharedState,
-    wire::{content::Encoding, negotiation::Form},
+    wire::{content::Encoding, negotiation::Representation},
 };
 
 /// Encodes the events of a watch in the representation that the client asked for.
@@ -24,7 +24,7 @@ pub(crate) fn stream(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item
 /// How the events of one watch are encoded.
 struct Encoder {
     kind: Arc<Resource>,
-    form: Form,
+    form: Representation,
     encoding: Encoding,
     /// A Table has its column definitions only in the first event.
     sent_headers: bool,
@@ -43,9 +43,9 @@ impl Encoder {
     fn object(&mut self, type_: &str, object: &Object) -> Bytes {
         let (kind, encoding) = (&self.kind, self.encoding);
         match self.form {
-            Form::Whole | Form::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
-            Form::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
-            Form::Table(style) => {
+            Representation::Object | Representation::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
+            Representation::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
+            Representation::Table(style) => {
                 let with_headers = !mem::replace(&mut self.sent_headers, true);
                 encoding.event(type_, &Table::of_object(kind, style, object, with_headers))
             }
@@ -53,7 +53,7 @@ impl Encoder {
     }
 
     fn bookmark(&mut self, bookmark: &Object) -> Bytes {
-        let Form::Table(style) = self.form else {
+        let Representation::Table(style) = self.form else {
             return self.object("BOOKMARK", bookmark);
         };
         let with_headers = !mem::replace(&mut self.sent_headers, true);

@@ -20,7 +20,7 @@ use crate::{
     controllers::garbage_collector::GarbageCollector,
     handlers::load::{self, LoadError},
     meta::openapi::Library,
-    response::answer::{Answer, Body},
+    response::api_response::{ApiResponse, Body},
     server::{builder::Builder, dispatch},
     storage::{shared::SharedState, state::State},
     wire::negotiation,
@@ -136,7 +136,7 @@ impl ApiServer {
     }
 
     /// Does what a request asks for. One that is about a version to come is given a while for it to come.
-    async fn handle(&self, parts: &Parts, body: Bytes) -> Answer {
+    async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
         let mut changed = self.shared.subscribe();
         let patience = Instant::now() + PATIENCE;
         loop {
@@ -148,7 +148,7 @@ impl ApiServer {
                         return ahead.into();
                     }
                 }
-                outcome => return outcome.unwrap_or_else(Answer::from),
+                outcome => return outcome.unwrap_or_else(ApiResponse::from),
             }
         }
     }
@@ -159,7 +159,7 @@ impl ApiServer {
         Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    fn attempt(&self, parts: &Parts, body: Bytes) -> Result<Answer> {
+    fn attempt(&self, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
         let mut state = self.shared.lock();
         if !dispatch::is_about_health(parts) {
             state.check()?;

@@ -16,9 +16,9 @@ use crate::{
         kind::ScalePaths,
     },
     handlers::{
-        apply,
-        call::{self, Call},
-        delete, get, list, pods, scale,
+        apply, delete, get, list, pods,
+        request::{self, ResourceRequest},
+        scale,
         watch::Watch,
         write,
     },
@@ -29,7 +29,7 @@ use crate::{
         review::Review,
     },
     resource::{patch, registry::Resource},
-    response::{answer::Answer, document::Caching},
+    response::{api_response::ApiResponse, document::Caching},
     storage::state::State,
     wire::{
         content::Encoding,
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// Does what a request asks for.
-pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, body: Bytes) -> Result<Answer> {
+pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
@@ -74,7 +74,7 @@ pub(crate) fn is_about_health(parts: &Parts) -> bool {
 }
 
 /// What the server says of itself.
-fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &Parts) -> Result<Answer> {
+fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &Parts) -> Result<ApiResponse> {
     let at_once = aggregated::is_wanted(header(parts, &ACCEPT));
     let kinds = match &route {
         Route::OpenApiIndex => return Ok(openapi::index(state, library)),
@@ -94,16 +94,16 @@ fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &
             health::answer(state, &endpoint, check.as_deref(), &query)?
         }
         Route::Version if !negotiation::takes_json(header(parts, &ACCEPT)) => return Err(ApiError::json_alone()),
-        Route::Version => Answer::value(discovery::version()),
+        Route::Version => ApiResponse::value(discovery::version()),
         Route::CoreVersions if at_once => {
             aggregated::document(&aggregated::core(kinds)?).answer(parts, Caching::Public)
         }
         Route::Groups if at_once => aggregated::document(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
-        Route::Root => Answer::value(discovery::paths(kinds)),
-        Route::CoreVersions => Answer::value(discovery::core_versions(header(parts, &HOST))),
-        Route::Groups => Answer::value(discovery::groups(kinds)),
-        Route::Group(name) => Answer::value(discovery::group(kinds, &name)?),
-        Route::Resources { group, version } => Answer::value(discovery::resources(kinds, &group, &version)?),
+        Route::Root => ApiResponse::value(discovery::paths(kinds)),
+        Route::CoreVersions => ApiResponse::value(discovery::core_versions(header(parts, &HOST))),
+        Route::Groups => ApiResponse::value(discovery::groups(kinds)),
+        Route::Group(name) => ApiResponse::value(discovery::group(kinds, &name)?),
+        Route::Resources { group, version } => ApiResponse::value(discovery::resources(kinds, &group, &version)?),
         _ => return Err(ApiError::PageNotFound),
     })
 }
@@ -118,7 +118,7 @@ fn content_type(parts: &Parts) -> String {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<Answer> {
+fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
     let kind = served(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     if parts.method == Method::HEAD && !kind.is_custom {
@@ -127,24 +127,24 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let warnings = kind.warning().map(str::to_owned).into_iter().collect();
     let (form, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
-    let call = Call {
+    let request = ResourceRequest {
         form,
         encoding,
         kind,
         namespace: target.namespace,
         name: target.name,
         endpoint,
-        manager: call::manager(&query, header(parts, &USER_AGENT)),
+        manager: request::manager(&query, header(parts, &USER_AGENT)),
         query,
         content_type: content_type(parts),
         body,
         mistakes: RefCell::default(),
         warnings: RefCell::new(warnings),
     };
-    let outcome = perform(state, &parts.method, &call);
-    match call.warnings.take() {
+    let outcome = perform(state, &parts.method, &request);
+    match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
-        warnings => Ok(Answer::Warned(Box::new(outcome.unwrap_or_else(Answer::from)), warnings)),
+        warnings => Ok(ApiResponse::Warned(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
     }
 }
 
@@ -174,11 +174,11 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
         (Some("finalize"), _) if kind.strategy.has_finalize => Ok(Endpoint::Finalize),
-        (Some(request), _)
-            if let Some(request) = PodSubresource::find(request)
-                && kind.strategy.pod_subresources.contains(&request) =>
+        (Some(name), _)
+            if let Some(subresource) = PodSubresource::find(name)
+                && kind.strategy.pod_subresources.contains(&subresource) =>
         {
-            Ok(Endpoint::Pod(request))
+            Ok(Endpoint::Pod(subresource))
         }
         (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
         (Some(_), _) if kind.is_custom => Err(ApiError::not_found(kind, target.name.as_deref().unwrap_or_default())),
@@ -186,59 +186,68 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
     }
 }
 
-fn perform(state: &mut State, method: &Method, call: &Call) -> Result<Answer> {
-    let kind = &call.kind;
-    let named = call.name.is_some();
-    if let Endpoint::Scale(paths) = &call.endpoint {
-        return perform_scale(state, method, call, paths);
+fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Result<ApiResponse> {
+    let kind = &request.kind;
+    let named = request.name.is_some();
+    if let Endpoint::Scale(paths) = &request.endpoint {
+        return perform_scale(state, method, request, paths);
     }
-    if let Endpoint::Pod(request) = call.endpoint {
-        pods::create(state, method, call, request)?;
-        return Ok(Answer::success(StatusCode::CREATED));
+    if let Endpoint::Pod(subresource) = request.endpoint {
+        pods::create(state, method, request, subresource)?;
+        return Ok(ApiResponse::success(StatusCode::CREATED));
     }
-    if call.endpoint == Endpoint::Finalize && *method != Method::PUT {
+    if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(ApiError::method_not_allowed());
     }
     match *method {
-        Method::GET | Method::HEAD if named => Ok(Answer::object(StatusCode::OK, call, &get::get(state, call)?)),
-        Method::GET | Method::HEAD if call.query.flag("watch") && call.encoding == Encoding::Yaml => {
+        Method::GET | Method::HEAD if named => {
+            Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
+        }
+        Method::GET | Method::HEAD if request.query.flag("watch") && request.encoding == Encoding::Yaml => {
             Err(ApiError::no_such_stream())
         }
-        Method::GET | Method::HEAD if call.query.flag("watch") => Ok(Answer::Watch(Box::new(Watch::new(state, call)?))),
-        Method::GET | Method::HEAD => Ok(Answer::list(call, &list::list(state, call)?)),
-        Method::POST | Method::DELETE if call.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
+        Method::GET | Method::HEAD if request.query.flag("watch") => {
+            Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
+        }
+        Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
+        Method::POST | Method::DELETE if request.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
         Method::POST if !named || kind.is_custom => {
-            Ok(Answer::object(StatusCode::CREATED, call, &write::create(state, call)?))
+            Ok(ApiResponse::object(StatusCode::CREATED, request, &write::create(state, request)?))
         }
         Method::PUT if named => {
-            let (code, object) = write::update(state, call)?;
-            Ok(Answer::object(code, call, &object))
+            let (code, object) = write::update(state, request)?;
+            Ok(ApiResponse::object(code, request, &object))
         }
-        Method::PATCH if named && call.is_apply() => {
-            let (code, object) = apply::apply(state, call)?;
-            Ok(Answer::object(code, call, &object))
+        Method::PATCH if named && request.is_apply() => {
+            let (code, object) = apply::apply(state, request)?;
+            Ok(ApiResponse::object(code, request, &object))
         }
-        Method::PATCH if named => Ok(Answer::object(StatusCode::OK, call, &write::patch(state, call)?)),
+        Method::PATCH if named => Ok(ApiResponse::object(StatusCode::OK, request, &write::patch(state, request)?)),
         Method::PUT | Method::PATCH if kind.is_custom => Err(ApiError::bad_request("name must be provided")),
-        Method::DELETE if named => Ok(Answer::deleted(call, &delete::delete(state, call)?)),
+        Method::DELETE if named => Ok(ApiResponse::deleted(request, &delete::delete(state, request)?)),
         Method::DELETE if kind.strategy.allows_delete_collection => {
-            Ok(Answer::list(call, &delete::delete_collection(state, call)?))
+            Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
         }
         _ => Err(ApiError::method_not_allowed()),
     }
 }
 
-fn perform_scale(state: &mut State, method: &Method, call: &Call, paths: &ScalePaths) -> Result<Answer> {
+fn perform_scale(
+    state: &mut State,
+    method: &Method,
+    request: &ResourceRequest,
+    paths: &ScalePaths,
+) -> Result<ApiResponse> {
     let scale = match *method {
-        Method::GET | Method::HEAD => scale::get(state, call, paths),
-        Method::PUT => scale::update(state, call, paths),
-        Method::PATCH if call.is_apply() => scale::apply(state, call, paths),
-        Method::PATCH => patch::check_media_type(&call.content_type, call.kind.is_custom)
-            .and_then(|()| scale::patch(state, call, paths)),
-        Method::POST | Method::DELETE => Err(no_such_verb(&call.kind, method)),
+        Method::GET | Method::HEAD => scale::get(state, request, paths),
+        Method::PUT => scale::update(state, request, paths),
+        Method::PATCH if request.is_apply() => scale::apply(state, request, paths),
+        Method::PATCH => patch::check_media_type(&request.content_type, request.kind.is_custom)
+            .and_then(|()| scale::patch(state, request, paths)),
+        Method::POST | Method::DELETE => Err(no_such_verb(&request.kind, method)),
         _ => Err(ApiError::method_not_allowed()),
     };
-    Ok(Answer::scale(call, &scale?))
+    Ok(ApiResponse::scale(request, &scale?))
 }
 
 /// Subresources can be neither made nor deleted.

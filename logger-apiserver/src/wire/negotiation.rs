@@ -12,8 +12,8 @@ use crate::{
 
 /// How much of objects is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Form {
-    Whole,
+pub(crate) enum Representation {
+    Object,
     /// `PartialObjectMetadata`: of one object, or of each of a watch.
     Metadata(MetaVersion),
     /// `PartialObjectMetadataList`.
@@ -56,14 +56,14 @@ pub(crate) struct Style {
 
 /// The form for an `Accept` header, and how it is written: that of the type accepted most which can be sent. Tables go by the
 /// query, too.
-pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<(Form, Encoding)> {
+pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<(Representation, Encoding)> {
     if accept.is_empty() {
-        return Ok((Form::Whole, Encoding::Json));
+        return Ok((Representation::Object, Encoding::Json));
     }
     let clauses = clauses(accept);
     match clauses.iter().find_map(|clause| clause.form(is_custom)) {
-        Some((Form::Table(style), encoding)) => {
-            Ok((Form::Table(Style { include: Include::of(query)?, ..style }), encoding))
+        Some((Representation::Table(style), encoding)) => {
+            Ok((Representation::Table(Style { include: Include::of(query)?, ..style }), encoding))
         }
         Some(found) => Ok(found),
         None if is_custom || clauses.iter().any(|clause| clause.encoding.is_some()) => Err(ApiError::not_acceptable()),
@@ -154,16 +154,16 @@ impl<'a> Clause<'a> {
     }
 
     /// The form it asks for, if there is one. Custom objects and tables are not written in protobuf.
-    fn form(&self, is_custom: bool) -> Option<(Form, Encoding)> {
+    fn form(&self, is_custom: bool) -> Option<(Representation, Encoding)> {
         let encoding = self.written()?;
         let form = self.transformed()?;
-        let has_no_protobuf = matches!(form, Form::Table(_)) || is_custom && form == Form::Whole;
+        let has_no_protobuf = matches!(form, Representation::Table(_)) || is_custom && form == Representation::Object;
         (encoding != Encoding::Protobuf || !has_no_protobuf).then_some((form, encoding))
     }
 
-    fn transformed(&self) -> Option<Form> {
+    fn transformed(&self) -> Option<Representation> {
         let Some([kind, group, version]) = self.transform else {
-            return Some(Form::Whole);
+            return Some(Representation::Object);
         };
         let version = match (group, version) {
             ("meta.k8s.io", "v1") => MetaVersion::V1,
@@ -171,9 +171,9 @@ impl<'a> Clause<'a> {
             _ => return None,
         };
         match kind {
-            "Table" => Some(Form::Table(Style { version, include: Include::Metadata })),
-            "PartialObjectMetadata" => Some(Form::Metadata(version)),
-            "PartialObjectMetadataList" => Some(Form::MetadataList(version)),
+            "Table" => Some(Representation::Table(Style { version, include: Include::Metadata })),
+            "PartialObjectMetadata" => Some(Representation::Metadata(version)),
+            "PartialObjectMetadataList" => Some(Representation::MetadataList(version)),
             _ => None,
         }
     }
@@ -183,24 +183,24 @@ impl<'a> Clause<'a> {
 mod tests {
     use super::*;
 
-    fn form(accept: &str) -> Option<Form> {
+    fn form(accept: &str) -> Option<Representation> {
         Some(negotiate(accept, &Query::parse("includeObject=None"), false).ok()?.0)
     }
 
     #[test]
     fn the_form_that_is_accepted_most_is_sent() {
-        let table = Form::Table(Style { version: MetaVersion::V1, include: Include::Nothing });
+        let table = Representation::Table(Style { version: MetaVersion::V1, include: Include::Nothing });
         for (accept, expected) in [
-            ("", Some(Form::Whole)),
-            ("text/xml, application/json;q=0.5", Some(Form::Whole)),
+            ("", Some(Representation::Object)),
+            ("text/xml, application/json;q=0.5", Some(Representation::Object)),
             ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Some(table)),
             ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io", Some(table)),
-            ("application/json;as=Table;v=v1;g=meta.k8s.io;q=0.3,application/json", Some(Form::Whole)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io;q=0.3,application/json", Some(Representation::Object)),
             ("*/*;as=Table;v=v1;g=meta.k8s.io", Some(table)),
-            ("application/json;as=Table;v=v2;g=meta.k8s.io,application/json", Some(Form::Whole)),
+            ("application/json;as=Table;v=v2;g=meta.k8s.io,application/json", Some(Representation::Object)),
             (
                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1beta1,application/json",
-                Some(Form::MetadataList(MetaVersion::V1Beta1)),
+                Some(Representation::MetadataList(MetaVersion::V1Beta1)),
             ),
             ("text/xml", None),
             ("application/json;as=Chart;v=v1;g=meta.k8s.io", None),

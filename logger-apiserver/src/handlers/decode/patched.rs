@@ -10,36 +10,37 @@ use crate::{
         go,
         object::Object,
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     resource::patch,
 };
 
 /// Makes an object of a patch's outcome.
-pub(crate) fn patched(call: &Call, outcome: Value) -> Result<Object> {
+pub(crate) fn patched(request: &ResourceRequest, outcome: Value) -> Result<Object> {
     let Value::Object(fields) = outcome else {
         return Err(ApiError::unprocessable());
     };
-    if call.content_type == patch::STRATEGIC {
-        return strategically(call, fields);
+    if request.content_type == patch::STRATEGIC {
+        return strategically(request, fields);
     }
     let outcome = Value::Object(fields.clone());
-    let shown = || patch::shown(call.kind.is_custom, &call.body, &outcome);
+    let shown = || patch::shown(request.kind.is_custom, &request.body, &outcome);
     let refuse =
         |why: String| ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{:?}", shown()), why)]);
-    let mistake = if call.kind.is_custom { no_type(&fields, shown) } else { Expected::of(&call.kind).mistake(&fields) };
+    let mistake =
+        if request.kind.is_custom { no_type(&fields, shown) } else { Expected::of(&request.kind).mistake(&fields) };
     if let Some(why) = mistake {
         return Err(refuse(why));
     }
-    if call.kind.is_custom {
-        check_custom_type(call, &fields)?;
+    if request.kind.is_custom {
+        check_custom_type(request, &fields)?;
     }
-    from_fields(call, fields, call.is_strict(), refuse)
+    from_fields(request, fields, request.is_strict(), refuse)
 }
 
 /// The same, of a strategic patch: the refusal shows the patch, and no patch changes the type.
-fn strategically(call: &Call, fields: Map<String, Value>) -> Result<Object> {
-    from_fields(call, fields, call.is_strict(), |why| {
-        let patch = serde_json::from_slice(&call.body).unwrap_or_default();
+fn strategically(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
+    from_fields(request, fields, request.is_strict(), |why| {
+        let patch = serde_json::from_slice(&request.body).unwrap_or_default();
         let shown = format!("{:?}", go::text(&patch));
         ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", shown, why)])
     })
@@ -61,8 +62,8 @@ fn no_type(fields: &Map<String, Value>, outcome: impl FnOnce() -> String) -> Opt
 }
 
 /// A custom object that says it is of another kind or version.
-fn check_custom_type(call: &Call, fields: &Map<String, Value>) -> Result<()> {
-    let (kind, (api_version, kind_name)) = (&call.kind, (text(fields, "apiVersion"), text(fields, "kind")));
+fn check_custom_type(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
+    let (kind, (api_version, kind_name)) = (&request.kind, (text(fields, "apiVersion"), text(fields, "kind")));
     if api_version.is_empty() {
         return Err(ApiError::internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'"));
     }
@@ -74,5 +75,5 @@ fn check_custom_type(call: &Call, fields: &Map<String, Value>) -> Result<()> {
         })
         .collect();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of(kind_name, group, call.name(), &errors)) }
+    if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of(kind_name, group, request.name(), &errors)) }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::text;
 use crate::{
     api::error::{ApiError, Result},
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
 };
 
 /// What is said of one.
@@ -19,8 +19,8 @@ pub(crate) fn strict_error(mistakes: &[String]) -> String {
 }
 
 /// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
-pub(super) fn check_other_version(call: &Call, fields: &Map<String, Value>) -> Result<()> {
-    let kind = &call.kind;
+pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
+    let kind = &request.kind;
     let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {
         return Ok(());
     };
@@ -30,16 +30,16 @@ pub(super) fn check_other_version(call: &Call, fields: &Map<String, Value>) -> R
     }
     let mut unknown = of_metadata(fields);
     unknown.extend(versions.unknown(version, fields));
-    let mut mistakes = call.mistakes.take();
+    let mut mistakes = request.mistakes.take();
     mistakes.extend(unknown.iter().map(told));
-    if call.is_strict() && !mistakes.is_empty() {
+    if request.is_strict() && !mistakes.is_empty() {
         let name = &kind.kind;
         let why = strict_error(&mistakes);
         return Err(ApiError::bad_request(format!(
             "{name} in version {version:?} cannot be handled as a {name}: {why}"
         )));
     }
-    call.warn(&mistakes);
+    request.warn(&mistakes);
     Ok(())
 }
 

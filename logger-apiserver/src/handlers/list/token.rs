@@ -3,7 +3,7 @@
 use base64::{DecodeError, Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::{api::object::Object, handlers::call::Call, storage::store::Range};
+use crate::{api::object::Object, handlers::request::ResourceRequest, storage::store::Range};
 
 const FORM: &str = "meta.k8s.io/v1";
 /// Instead of a version: the list is not to be consistent any more.
@@ -29,8 +29,8 @@ struct Form {
 
 impl Token {
     /// The page after an object, which is the last one of a page of this list.
-    pub(super) fn after(call: &Call, last: &Object, version: u64) -> Self {
-        let namespace = Some(last.namespace()).filter(|name| !name.is_empty() && call.namespace.is_none());
+    pub(super) fn after(request: &ResourceRequest, last: &Object, version: u64) -> Self {
+        let namespace = Some(last.namespace()).filter(|name| !name.is_empty() && request.namespace.is_none());
         let namespace = namespace.map(|name| format!("/{name}")).unwrap_or_default();
         Self { version: Some(version), start: format!("{namespace}/{}\0", last.name()) }
     }
@@ -67,11 +67,11 @@ impl Token {
     }
 
     /// The least key of the store that the page may begin with.
-    pub(super) fn key(&self, call: &Call) -> String {
+    pub(super) fn key(&self, request: &ResourceRequest) -> String {
         let start = self.start.trim_start_matches('/');
-        match &call.namespace {
-            Some(_) => Range::prefix(call.namespace.as_deref()) + start,
-            None if call.kind.namespaced => start.to_owned(),
+        match &request.namespace {
+            Some(_) => Range::prefix(request.namespace.as_deref()) + start,
+            None if request.kind.namespaced => start.to_owned(),
             None => format!("/{start}"),
         }
     }

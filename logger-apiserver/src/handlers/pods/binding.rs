@@ -8,16 +8,16 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::Object,
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     storage::state::State,
 };
 
 /// Binds a pod to the node that the binding names.
-pub(super) fn bind(state: &mut State, call: &Call, binding: &Value, dry_run: bool) -> Result<()> {
+pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value, dry_run: bool) -> Result<()> {
     let target = target(binding)?;
-    let old = call.existing(state)?;
+    let old = request.existing(state)?;
     let mut pod = Object::clone(&old);
-    check(&pod, call.name())?;
+    check(&pod, request.name())?;
     let annotations = binding.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     for (name, value) in annotations {
         let value = value.as_str().unwrap_or_default().to_owned();
@@ -27,9 +27,9 @@ pub(super) fn bind(state: &mut State, call: &Call, binding: &Value, dry_run: boo
         spec.insert("nodeName".to_owned(), json!(target));
     }
     set_condition(&mut pod, json!({ "type": "PodScheduled", "status": "True" }));
-    call.kind.default(&mut pod.body);
+    request.kind.default(&mut pod.body);
     if !dry_run {
-        state.store.put(&call.kind.group_resource(), &pod);
+        state.store.put(&request.kind.group_resource(), &pod);
     }
     Ok(())
 }

@@ -12,8 +12,8 @@ use crate::{
         object::{Object, Stored, now},
     },
     handlers::{
-        call::{Call, is_dry_run},
         delete,
+        request::{ResourceRequest, is_dry_run},
     },
     lifecycle::deletion,
     resource::selector,
@@ -23,22 +23,22 @@ use crate::{
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
 /// Deletes a pod, unless its budget forbids it.
-pub(super) fn evict(state: &mut State, call: &Call, eviction: &Value, dry_run: bool) -> Result<()> {
+pub(super) fn evict(state: &mut State, request: &ResourceRequest, eviction: &Value, dry_run: bool) -> Result<()> {
     let options: DeleteOptions = match &eviction["deleteOptions"] {
         Value::Null => DeleteOptions::default(),
         options => serde_json::from_value(options.clone()).map_err(|error| ApiError::bad_request(error.to_string()))?,
     };
     let dry_run = is_dry_run(options.dry_run.as_deref().unwrap_or_default(), "DeleteOptions")? || dry_run;
-    let pod = call.existing(state)?;
+    let pod = request.existing(state)?;
     if !is_free(&pod) {
         spend(state, &pod, dry_run)?;
     }
-    delete::check_preconditions(&call.kind, &pod, &options)?;
+    delete::check_preconditions(&request.kind, &pod, &options)?;
     if dry_run {
         return Ok(());
     }
-    let evicted = note(state, call, &pod);
-    deletion::remove_or_mark(state, &call.kind, &evicted, &options)?;
+    let evicted = note(state, request, &pod);
+    deletion::remove_or_mark(state, &request.kind, &evicted, &options)?;
     Ok(())
 }
 
@@ -49,7 +49,7 @@ fn is_free(pod: &Object) -> bool {
 }
 
 /// Says in the status why the pod goes.
-fn note(state: &mut State, call: &Call, pod: &Stored) -> Stored {
+fn note(state: &mut State, request: &ResourceRequest, pod: &Stored) -> Stored {
     let mut evicted = Object::clone(pod);
     let condition = json!({
         "type": "DisruptionTarget",
@@ -58,8 +58,8 @@ fn note(state: &mut State, call: &Call, pod: &Stored) -> Stored {
         "message": "Eviction API: evicting",
     });
     set_condition(&mut evicted, condition);
-    call.kind.default(&mut evicted.body);
-    state.store.put(&call.kind.group_resource(), &evicted)
+    request.kind.default(&mut evicted.body);
+    state.store.put(&request.kind.group_resource(), &evicted)
 }
 
 /// Takes a disruption from the budget of a pod, if it has one.

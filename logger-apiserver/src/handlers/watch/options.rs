@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     api::error::{Ahead, ApiError, FieldError, Result},
-    handlers::{call::Call, get},
+    handlers::{get, request::ResourceRequest},
     storage::state::State,
 };
 
@@ -35,11 +35,11 @@ pub(super) enum Start {
 
 impl Options {
     /// Reads them, or refuses what cannot be done.
-    pub(super) fn read(state: &State, call: &Call) -> Result<Self> {
-        let send_initial = send_initial(state, call);
-        check(state, call, send_initial)?;
-        let asked = get::version(call).map_err(ApiError::internal)?.unwrap_or(0);
-        let bookmarks = call.query.flag("allowWatchBookmarks");
+    pub(super) fn read(state: &State, request: &ResourceRequest) -> Result<Self> {
+        let send_initial = send_initial(state, request);
+        check(state, request, send_initial)?;
+        let asked = get::version(request).map_err(ApiError::internal)?.unwrap_or(0);
+        let bookmarks = request.query.flag("allowWatchBookmarks");
         let current = state.store.version();
         let start = match send_initial {
             Some(true) if asked > current => return Err(ApiError::Ahead(Ahead { asked, current, by_watch: true })),
@@ -48,25 +48,25 @@ impl Options {
             Some(false) if asked == 0 => Start::Now,
             Some(false) | None => Start::After(asked),
         };
-        Ok(Self { start, bookmarks, timeout: timeout(call)? })
+        Ok(Self { start, bookmarks, timeout: timeout(request)? })
     }
 }
 
 /// Whether to begin with what is there, if that is said. Watches from no version always began so, and count as asking for it.
-fn send_initial(state: &State, call: &Call) -> Option<bool> {
+fn send_initial(state: &State, request: &ResourceRequest) -> Option<bool> {
     const NAME: &str = "sendInitialEvents";
-    if call.query.has(NAME) {
-        return Some(call.query.flag(NAME));
+    if request.query.has(NAME) {
+        return Some(request.query.flag(NAME));
     }
-    let from_no_version = matches!(call.query.get("resourceVersion"), None | Some("0"));
-    (state.watch_list && from_no_version && call.query.get("resourceVersionMatch").is_none()).then_some(true)
+    let from_no_version = matches!(request.query.get("resourceVersion"), None | Some("0"));
+    (state.watch_list && from_no_version && request.query.get("resourceVersionMatch").is_none()).then_some(true)
 }
 
-fn check(state: &State, call: &Call, send_initial: Option<bool>) -> Result<()> {
+fn check(state: &State, request: &ResourceRequest, send_initial: Option<bool>) -> Result<()> {
     const MATCH: &str = "resourceVersionMatch";
     const NOT_OLDER_THAN: &str = "NotOlderThan";
-    let said = call.query.has("sendInitialEvents");
-    let matching = call.query.get(MATCH).or(send_initial.filter(|_| !said).map(|_| NOT_OLDER_THAN));
+    let said = request.query.has("sendInitialEvents");
+    let matching = request.query.get(MATCH).or(send_initial.filter(|_| !said).map(|_| NOT_OLDER_THAN));
     let mut errors = Vec::new();
     let mut forbid = |field: &str, why: &str| errors.push(FieldError::forbidden(field, why));
     if said && matching != Some(NOT_OLDER_THAN) {
@@ -82,15 +82,15 @@ fn check(state: &State, call: &Call, send_initial: Option<bool>) -> Result<()> {
     if let Some(other) = matching.filter(|matching| *matching != NOT_OLDER_THAN) {
         errors.push(FieldError::unsupported(MATCH, format!("{other:?}"), &[NOT_OLDER_THAN.to_owned()]));
     }
-    if matching.is_some() && call.query.get("continue").is_some() {
+    if matching.is_some() && request.query.get("continue").is_some() {
         errors.push(FieldError::forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
     }
     get::refuse_options(&errors)
 }
 
 /// `timeoutSeconds`, of which a negative one is over at once.
-fn timeout(call: &Call) -> Result<Duration> {
-    Ok(match call.query.integer("timeoutSeconds")?.unwrap_or(0) {
+fn timeout(request: &ResourceRequest) -> Result<Duration> {
+    Ok(match request.query.integer("timeoutSeconds")?.unwrap_or(0) {
         0 => LEAST_TIMEOUT + LEAST_TIMEOUT.mul_f64(fraction()),
         seconds => Duration::from_secs(u64::try_from(seconds).unwrap_or(0)),
     })

@@ -8,26 +8,26 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::Object,
     },
-    handlers::call::Call,
+    handlers::request::ResourceRequest,
     resource::{built_in, metadata, scale},
 };
 
 /// Refuses an object that breaks rules, all of them at once.
-pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Result<()> {
-    let kind = &call.kind;
+pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Object>) -> Result<()> {
+    let kind = &request.kind;
     let strategy = kind.strategy;
     let mut errors =
         if strategy.validates_own_metadata { Vec::new() } else { metadata::check(kind, strategy.naming, object) };
     // The real server looks at what an update may not change twice, by the rules for all and by those of the kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
     errors.extend(updated.iter().chain(&updated).cloned());
-    if old.is_some() && call.endpoint == Endpoint::Main && strategy.revalidates_metadata {
+    if old.is_some() && request.endpoint == Endpoint::Main && strategy.revalidates_metadata {
         errors.extend(metadata::check(kind, strategy.naming, object));
     }
     let is_blocked = errors.iter().any(FieldError::blocks_rules);
     if let Some(judge) = kind.validator() {
         let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
-        if call.endpoint == Endpoint::Status {
+        if request.endpoint == Endpoint::Status {
             found.retain(|finding| finding.path.starts_with("status"));
             found.iter_mut().for_each(tell_from_status);
         }
@@ -49,16 +49,16 @@ pub(crate) fn check(call: &Call, object: &Object, old: Option<&Object>) -> Resul
         errors.retain(|error| !error.is_required() || found.iter().all(|other| other.field() != error.field()));
         errors.extend(found);
     } else if let Some(paths) = &kind.scale {
-        errors.extend(scale::check(object, paths, call.endpoint == Endpoint::Status));
+        errors.extend(scale::check(object, paths, request.endpoint == Endpoint::Status));
     }
-    if strategy.validates_status || call.endpoint != Endpoint::Status {
+    if strategy.validates_status || request.endpoint != Endpoint::Status {
         errors.extend((strategy.validate)(object, old));
     }
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind, object.name(), &errors));
     }
     if kind.is_custom && old.is_none() {
-        call.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
+        request.warnings.borrow_mut().extend(metadata::unqualified_finalizers(object));
     }
     Ok(())
 }

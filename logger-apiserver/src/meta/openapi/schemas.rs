@@ -41,7 +41,7 @@ pub(super) fn common() -> Map<String, Value> {
 pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
     let name = name(kind);
     let mut schemas = match kind.as_built_in() {
-        Some(facts) => (facts.form().published)(),
+        Some(facts) => (facts.type_info().published)(),
         None => [(name.clone(), custom(state, kind))].into_iter().collect(),
     };
     add_type(&mut schemas, &name, &group_version_kind(kind, &kind.kind));

@@ -27,7 +27,7 @@ pub(super) const BYTES: &str = "[]uint8";
 
 /// What follows from the type of a kind.
 #[derive(Debug)]
-pub(crate) struct Form {
+pub(crate) struct TypeInfo {
     /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are read by their types.
     pub(crate) schema: Option<Value>,
     /// The schema that strategic merge patches go by.
@@ -46,7 +46,7 @@ pub(crate) struct Form {
     types_of: fn() -> Map<String, Value>,
 }
 
-impl Form {
+impl TypeInfo {
     pub(super) fn of<K: JsonSchema + k8s_openapi::Resource>() -> Self {
         let definitions = Definitions(types_of::<K>());
         let name = K::schema_name();
@@ -71,7 +71,7 @@ impl Form {
     }
 }
 
-impl Form {
+impl TypeInfo {
     /// The form of a kind that is read by its type and not by a schema.
     pub(super) fn typed<K: JsonSchema + Serialize + DeserializeOwned>(
         types: &BTreeMap<String, Type>,
@@ -244,7 +244,7 @@ mod tests {
     /// The fields of all types that the kinds are made of, as the kinds have them, and whether the data of the real server says the same
     /// of them.
     fn types() -> Map<String, Value> {
-        super::super::all().flat_map(|facts| (facts.form().types_of)()).collect()
+        super::super::all().flat_map(|facts| (facts.type_info().types_of)()).collect()
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn every_kind_has_a_schema_and_merges_by_it() {
         for facts in super::super::all() {
-            let form = facts.form();
+            let form = facts.type_info();
             assert_eq!(form.types.len(), 1);
             let Some(schema) = &form.schema else { continue };
             assert_eq!(schema["title"], format!("{}.{}", facts.version, facts.kind));

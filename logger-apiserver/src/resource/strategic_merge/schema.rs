@@ -51,7 +51,7 @@ impl<'a> Place<'a> {
     /// An object.
     pub(super) fn root(kind: Option<&'a Resource>) -> Self {
         let schema = |kind: &'a Resource| match kind.as_built_in() {
-            Some(facts) => Some(&facts.form().patch_schema),
+            Some(facts) => Some(&facts.type_info().patch_schema),
             None => kind.schema(),
         };
         Self { schema: kind.and_then(schema) }

@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::sync::watch::Receiver;
 
-use crate::{response::answer::Body, server::api_server::ApiServer};
+use crate::{response::api_response::Body, server::api_server::ApiServer};
 
 /// How many bytes of body the real server takes.
 const BODY_BYTES: usize = 3 << 20;

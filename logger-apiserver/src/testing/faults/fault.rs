@@ -19,7 +19,7 @@ pub struct Fault {
 
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    Answer(Answer),
+    ApiResponse(ApiResponse),
     Broken(io::ErrorKind),
     Hang,
     Serve(Shape),
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
 
 /// An answer that is not the server's.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     pub(super) code: StatusCode,
     pub(super) content_type: &'static str,
     /// Seconds.
@@ -70,8 +70,8 @@ impl Fault {
     #[must_use]
     pub fn too_many_requests(retry_after_seconds: u32) -> Self {
         let body = "Too many requests, please try again later.\n";
-        let answer = Answer { retry_after: Some(retry_after_seconds), ..Answer::new(429, body.into()) };
-        Self::of(Outcome::Answer(answer))
+        let answer = ApiResponse { retry_after: Some(retry_after_seconds), ..ApiResponse::new(429, body.into()) };
+        Self::of(Outcome::ApiResponse(answer))
     }
 
     /// 410 `Expired` as an HTTP status: the version that was asked for is too old.
@@ -83,21 +83,24 @@ impl Fault {
     /// A watch that begins with 200, says at once that its version is too old (410 `Expired`), and ends.
     #[must_use]
     pub fn expired_event() -> Self {
-        Self::of(Outcome::Answer(Answer { content_type: "application/json", ..Answer::new(200, expired_line()) }))
+        Self::of(Outcome::ApiResponse(ApiResponse {
+            content_type: "application/json",
+            ..ApiResponse::new(200, expired_line())
+        }))
     }
 
     /// This code (500 if it is none) and body, of type JSON if it begins as such.
     #[must_use]
     pub fn answer(code: u16, body: impl Into<String>) -> Self {
         let body: String = body.into();
-        Self::of(Outcome::Answer(Answer::new(code, body.into())))
+        Self::of(Outcome::ApiResponse(ApiResponse::new(code, body.into())))
     }
 
     /// 200 and the beginning of a body; then the connection is reset.
     #[must_use]
     pub fn torn(beginning: impl Into<String>) -> Self {
         let beginning: String = beginning.into();
-        Self::of(Outcome::Answer(Answer { is_torn: true, ..Answer::new(200, beginning.into()) }))
+        Self::of(Outcome::ApiResponse(ApiResponse { is_torn: true, ..ApiResponse::new(200, beginning.into()) }))
     }
 
     /// No connection: refused.
@@ -119,7 +122,7 @@ impl Fault {
     }
 
     fn json(code: u16, body: Bytes, retry_after: Option<u32>) -> Self {
-        Self::of(Outcome::Answer(Answer { retry_after, ..Answer::new(code, body) }))
+        Self::of(Outcome::ApiResponse(ApiResponse { retry_after, ..ApiResponse::new(code, body) }))
     }
 }
 
@@ -198,7 +201,7 @@ impl Fault {
     }
 }
 
-impl Answer {
+impl ApiResponse {
     fn new(code: u16, body: Bytes) -> Self {
         let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let is_json = body.trim_ascii_start().starts_with(b"{");

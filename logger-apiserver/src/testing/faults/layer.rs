@@ -21,7 +21,7 @@ use super::{
     Fault, Faults,
     body::{self, Bodies},
     connections::Connection,
-    fault::{Answer, Outcome, Shape},
+    fault::{ApiResponse, Outcome, Shape},
     skew,
 };
 use crate::testing::request_info::{RequestInfo, Verb};
@@ -101,7 +101,7 @@ where
         let _ = open.wait_for(|open| *open).await;
     }
     match fault.outcome {
-        Outcome::Answer(answer) => Ok(response(answer)),
+        Outcome::ApiResponse(answer) => Ok(response(answer)),
         Outcome::Broken(kind) => Err(io::Error::from(kind).into()),
         Outcome::Hang => std::future::pending().await,
         Outcome::Serve(shape) => serve(inner, request, shape).await,
@@ -138,7 +138,7 @@ fn going_on(connection: Connection, answer: Response<Bodies>) -> Response<Unsync
     answer.map(|bodies| body::on(connection, bodies))
 }
 
-fn response(answer: Answer) -> Response<Bodies> {
+fn response(answer: ApiResponse) -> Response<Bodies> {
     let torn = answer.is_torn.then(|| Err(reset()));
     let mut response = Response::new(stream::iter([Ok(answer.body)].into_iter().chain(torn)).boxed());
     *response.status_mut() = answer.code;

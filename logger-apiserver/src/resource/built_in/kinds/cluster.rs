@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, Form, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, fill_in, rules},
     managed_fields, namespace, priority_class,
     strategy::{Generation, Lifecycle, Naming, Strategy},
 };
@@ -25,7 +25,7 @@ pub(super) static NAMESPACE: BuiltIn = BuiltIn::new(CORE, "Namespace", "namespac
     let conditions =
         json!({ "title": "v1.NamespaceStatus", "properties": { "conditions": { "items": { "properties": {} } } } });
     let types = &managed_fields::built_in::NAMESPACE;
-    Form::typed::<Namespace>(types, managed_fields::built_in::empty_namespace(), Some(conditions))
+    TypeInfo::typed::<Namespace>(types, managed_fields::built_in::empty_namespace(), Some(conditions))
 })
 .short_names(&["ns"])
 .cluster()
@@ -54,7 +54,7 @@ pub(super) static NAMESPACE: BuiltIn = BuiltIn::new(CORE, "Namespace", "namespac
 });
 
 pub(super) static ALL: [BuiltIn; 9] = [
-    BuiltIn::new(CORE, "Node", "nodes", Form::of::<Node>)
+    BuiltIn::new(CORE, "Node", "nodes", TypeInfo::of::<Node>)
         .short_names(&["no"])
         .cluster()
         .status()
@@ -62,7 +62,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .defaults(&[fill_in::node])
         .prepare_for_create(fill_in::new_node)
         .rules(&[rules::node]),
-    BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", Form::of::<PersistentVolume>)
+    BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", TypeInfo::of::<PersistentVolume>)
         .short_names(&["pv"])
         .cluster()
         .status()
@@ -70,7 +70,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .prepare_for_create(fill_in::new_volume)
         .propagate(fill_in::volume_changed)
         .rules(&[rules::volume]),
-    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", Form::of::<PersistentVolumeClaim>)
+    BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", TypeInfo::of::<PersistentVolumeClaim>)
         .revalidates_metadata()
         .short_names(&["pvc"])
         .status()
@@ -80,7 +80,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "MutatingWebhookConfiguration",
         "mutatingwebhookconfigurations",
-        Form::of::<MutatingWebhookConfiguration>,
+        TypeInfo::of::<MutatingWebhookConfiguration>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -90,7 +90,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingAdmissionPolicy",
         "validatingadmissionpolicies",
-        Form::of::<ValidatingAdmissionPolicy>,
+        TypeInfo::of::<ValidatingAdmissionPolicy>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -101,7 +101,7 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingAdmissionPolicyBinding",
         "validatingadmissionpolicybindings",
-        Form::of::<ValidatingAdmissionPolicyBinding>,
+        TypeInfo::of::<ValidatingAdmissionPolicyBinding>,
     )
     .in_category(&["api-extensions"])
     .cluster()
@@ -111,19 +111,19 @@ pub(super) static ALL: [BuiltIn; 9] = [
         ADMISSION,
         "ValidatingWebhookConfiguration",
         "validatingwebhookconfigurations",
-        Form::of::<ValidatingWebhookConfiguration>,
+        TypeInfo::of::<ValidatingWebhookConfiguration>,
     )
     .in_category(&["api-extensions"])
     .cluster()
     .generation(Generation::Content)
     .requires_resource_version(),
-    BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", Form::of::<PriorityClass>)
+    BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", TypeInfo::of::<PriorityClass>)
         .check_delete(priority_class::check_delete)
         .short_names(&["pc"])
         .cluster()
         .generation(Generation::Constant)
         .rules(&[rules::priority_class]),
-    BuiltIn::new("storage.k8s.io", "StorageClass", "storageclasses", Form::of::<StorageClass>)
+    BuiltIn::new("storage.k8s.io", "StorageClass", "storageclasses", TypeInfo::of::<StorageClass>)
         .short_names(&["sc"])
         .cluster()
         .returns_deleted_object()

@@ -9,18 +9,18 @@ use k8s_openapi::api::{
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, Form, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, fill_in, rules},
     strategy::Naming,
 };
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 12] = [
-    BuiltIn::new(CORE, "ConfigMap", "configmaps", Form::of::<ConfigMap>)
+    BuiltIn::new(CORE, "ConfigMap", "configmaps", TypeInfo::of::<ConfigMap>)
         .revalidates_metadata()
         .short_names(&["cm"])
         .rules(&[rules::config_map]),
-    BuiltIn::new(CORE, "Event", "events", Form::of::<Event>)
+    BuiltIn::new(CORE, "Event", "events", TypeInfo::of::<Event>)
         .has_no_dependents()
         .short_names(&["ev"])
         .allows_create_on_update()
@@ -38,29 +38,29 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "type",
         ])
         .rules(&[rules::event]),
-    BuiltIn::new(CORE, "LimitRange", "limitranges", Form::of::<LimitRange>)
+    BuiltIn::new(CORE, "LimitRange", "limitranges", TypeInfo::of::<LimitRange>)
         .short_names(&["limits"])
         .allows_create_on_update()
         .defaults(&[fill_in::limit_range]),
-    BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", Form::of::<ResourceQuota>)
+    BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", TypeInfo::of::<ResourceQuota>)
         .short_names(&["quota"])
         .status()
         .returns_deleted_object(),
-    BuiltIn::new(CORE, "Secret", "secrets", Form::of::<Secret>)
+    BuiltIn::new(CORE, "Secret", "secrets", TypeInfo::of::<Secret>)
         .revalidates_metadata()
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
         .defaults(&[fill_in::secret])
         .rules(&[rules::secret]),
-    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", Form::of::<ServiceAccount>)
+    BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", TypeInfo::of::<ServiceAccount>)
         .revalidates_metadata()
         .short_names(&["sa"])
         .returns_deleted_object(),
-    BuiltIn::new("coordination.k8s.io", "Lease", "leases", Form::of::<Lease>)
+    BuiltIn::new("coordination.k8s.io", "Lease", "leases", TypeInfo::of::<Lease>)
         .allows_create_on_update()
         .requires_resource_version()
         .rules(&[rules::lease]),
-    BuiltIn::new("events.k8s.io", "Event", "events", Form::of::<events::v1::Event>)
+    BuiltIn::new("events.k8s.io", "Event", "events", TypeInfo::of::<events::v1::Event>)
         .has_no_dependents()
         .stored_in(CORE)
         .short_names(&["ev"])
@@ -78,25 +78,25 @@ pub(super) static ALL: [BuiltIn; 12] = [
             "type",
         ])
         .rules(&[rules::new_event]),
-    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", Form::of::<ClusterRole>)
+    BuiltIn::new(RBAC, "ClusterRole", "clusterroles", TypeInfo::of::<ClusterRole>)
         .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .rules(&[rules::cluster_role]),
-    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", Form::of::<ClusterRoleBinding>)
+    BuiltIn::new(RBAC, "ClusterRoleBinding", "clusterrolebindings", TypeInfo::of::<ClusterRoleBinding>)
         .revalidates_metadata()
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .defaults(&[fill_in::subjects])
         .rules(&[rules::cluster_role_binding]),
-    BuiltIn::new(RBAC, "Role", "roles", Form::of::<Role>)
+    BuiltIn::new(RBAC, "Role", "roles", TypeInfo::of::<Role>)
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
         .rules(&[rules::role]),
-    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", Form::of::<RoleBinding>)
+    BuiltIn::new(RBAC, "RoleBinding", "rolebindings", TypeInfo::of::<RoleBinding>)
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()

@@ -3,7 +3,7 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::resource::{
-    built_in::{BuiltIn, Form},
+    built_in::{BuiltIn, TypeInfo},
     definition, managed_fields,
     strategy::{Generation, Lifecycle, Strategy},
 };
@@ -11,7 +11,7 @@ use crate::resource::{
 pub(super) static CUSTOM_RESOURCE_DEFINITION: BuiltIn =
     BuiltIn::new("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", || {
         let types = &managed_fields::built_in::DEFINITION;
-        Form::typed::<CustomResourceDefinition>(types, managed_fields::built_in::empty_definition(), None)
+        TypeInfo::typed::<CustomResourceDefinition>(types, managed_fields::built_in::empty_definition(), None)
     })
     .short_names(&["crd", "crds"])
     .in_category(&["api-extensions"])

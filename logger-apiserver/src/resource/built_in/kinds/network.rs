@@ -8,7 +8,7 @@ use k8s_openapi::api::{
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, Form, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, fill_in, rules},
     service_allocation,
     strategy::{Generation, Naming},
 };
@@ -16,11 +16,11 @@ use crate::resource::{
 const NETWORKING: &str = "networking.k8s.io";
 
 pub(super) static ALL: [BuiltIn; 6] = [
-    BuiltIn::new(CORE, "Endpoints", "endpoints", Form::of::<Endpoints>)
+    BuiltIn::new(CORE, "Endpoints", "endpoints", TypeInfo::of::<Endpoints>)
         .short_names(&["ep"])
         .allows_create_on_update()
         .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-    BuiltIn::new(CORE, "Service", "services", Form::of::<Service>)
+    BuiltIn::new(CORE, "Service", "services", TypeInfo::of::<Service>)
         .allocate(service_allocation::allocate)
         .short_names(&["svc"])
         .in_all()
@@ -33,19 +33,19 @@ pub(super) static ALL: [BuiltIn; 6] = [
         .prepare_for_create(fill_in::new_service)
         .propagate(fill_in::service_changed)
         .rules(&[rules::service]),
-    BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", Form::of::<EndpointSlice>)
+    BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", TypeInfo::of::<EndpointSlice>)
         .generation(Generation::Content)
         .immutable(&[("addressType", IMMUTABLE)]),
-    BuiltIn::new(NETWORKING, "Ingress", "ingresses", Form::of::<Ingress>)
+    BuiltIn::new(NETWORKING, "Ingress", "ingresses", TypeInfo::of::<Ingress>)
         .short_names(&["ing"])
         .status()
         .generation(Generation::Content)
         .rules(&[rules::ingress]),
-    BuiltIn::new(NETWORKING, "IngressClass", "ingressclasses", Form::of::<IngressClass>)
+    BuiltIn::new(NETWORKING, "IngressClass", "ingressclasses", TypeInfo::of::<IngressClass>)
         .cluster()
         .generation(Generation::Content)
         .immutable(&[("spec.controller", IMMUTABLE)]),
-    BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", Form::of::<NetworkPolicy>)
+    BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", TypeInfo::of::<NetworkPolicy>)
         .short_names(&["netpol"])
         .generation(Generation::Content)
         .defaults(&[fill_in::network_policy])

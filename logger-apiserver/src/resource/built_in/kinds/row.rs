@@ -5,14 +5,19 @@ use std::sync::LazyLock;
 use crate::{
     api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
     resource::{
-        built_in::{BuiltIn, Fields, Form, rules::Rule},
+        built_in::{BuiltIn, Fields, TypeInfo, rules::Rule},
         strategy::{Generation, Naming, Objects, Strategy},
     },
 };
 
 /// A row says only what is unlike a plain namespaced kind.
 impl BuiltIn {
-    pub(super) const fn new(group: &'static str, kind: &'static str, plural: &'static str, form: fn() -> Form) -> Self {
+    pub(super) const fn new(
+        group: &'static str,
+        kind: &'static str,
+        plural: &'static str,
+        type_info: fn() -> TypeInfo,
+    ) -> Self {
         Self {
             group,
             kind,
@@ -26,7 +31,7 @@ impl BuiltIn {
             has_scale: false,
             strategy: Strategy::DEFAULT,
             warning: None,
-            form: LazyLock::new(form),
+            type_info: LazyLock::new(type_info),
         }
     }
 

@@ -12,7 +12,7 @@ use super::{CORE, IMMUTABLE};
 use crate::{
     api::endpoint::PodSubresource,
     resource::{
-        built_in::{BuiltIn, Form, fill_in, rules},
+        built_in::{BuiltIn, TypeInfo, fill_in, rules},
         priority_class,
         strategy::{Generation, Naming},
     },
@@ -22,7 +22,7 @@ const APPS: &str = "apps";
 const BATCH: &str = "batch";
 
 pub(super) static ALL: [BuiltIn; 10] = [
-    BuiltIn::new(CORE, "Pod", "pods", Form::of::<Pod>)
+    BuiltIn::new(CORE, "Pod", "pods", TypeInfo::of::<Pod>)
         .pod_subresources(&PodSubresource::ALL)
         .grace_period()
         .revalidates_metadata()
@@ -47,9 +47,9 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .prepare_for_create(fill_in::new_pod)
         .propagate(fill_in::pod_changed)
         .rules(&[rules::pod]),
-    BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", Form::of::<ControllerRevision>)
+    BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", TypeInfo::of::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
-    BuiltIn::new(APPS, "DaemonSet", "daemonsets", Form::of::<DaemonSet>)
+    BuiltIn::new(APPS, "DaemonSet", "daemonsets", TypeInfo::of::<DaemonSet>)
         .short_names(&["ds"])
         .in_all()
         .status()
@@ -60,7 +60,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .propagate(fill_in::daemon_set_changed)
         .defaults(&[fill_in::pod_template, fill_in::update_strategy])
         .rules(&[rules::daemon_set]),
-    BuiltIn::new(APPS, "Deployment", "deployments", Form::of::<Deployment>)
+    BuiltIn::new(APPS, "Deployment", "deployments", TypeInfo::of::<Deployment>)
         .short_names(&["deploy"])
         .in_all()
         .status()
@@ -71,7 +71,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .selects_its_template()
         .defaults(&[fill_in::pod_template, fill_in::strategy])
         .rules(&[rules::deployment]),
-    BuiltIn::new(APPS, "ReplicaSet", "replicasets", Form::of::<ReplicaSet>)
+    BuiltIn::new(APPS, "ReplicaSet", "replicasets", TypeInfo::of::<ReplicaSet>)
         .short_names(&["rs"])
         .in_all()
         .status()
@@ -81,7 +81,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .selects_its_template()
         .defaults(&[fill_in::pod_template])
         .rules(&[rules::replica_set]),
-    BuiltIn::new(APPS, "StatefulSet", "statefulsets", Form::of::<StatefulSet>)
+    BuiltIn::new(APPS, "StatefulSet", "statefulsets", TypeInfo::of::<StatefulSet>)
         .short_names(&["sts"])
         .in_all()
         .status()
@@ -104,7 +104,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         "autoscaling",
         "HorizontalPodAutoscaler",
         "horizontalpodautoscalers",
-        Form::of::<HorizontalPodAutoscaler>,
+        TypeInfo::of::<HorizontalPodAutoscaler>,
     )
     .version("v2")
     .short_names(&["hpa"])
@@ -112,14 +112,14 @@ pub(super) static ALL: [BuiltIn; 10] = [
     .status()
     .defaults(&[fill_in::autoscaler])
     .rules(&[rules::autoscaler]),
-    BuiltIn::new(BATCH, "CronJob", "cronjobs", Form::of::<CronJob>)
+    BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::of::<CronJob>)
         .short_names(&["cj"])
         .in_all()
         .status()
         .generation(Generation::Content)
         .defaults(&[fill_in::cron_job])
         .rules(&[rules::cron_job]),
-    BuiltIn::new(BATCH, "Job", "jobs", Form::of::<Job>)
+    BuiltIn::new(BATCH, "Job", "jobs", TypeInfo::of::<Job>)
         .orphans_dependents()
         .names_kind_in_field_errors()
         .in_all()
@@ -130,7 +130,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .defaults(&[fill_in::pod_template, fill_in::job])
         .prepare_for_create(fill_in::new_job)
         .rules(&[rules::job]),
-    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", Form::of::<PodDisruptionBudget>)
+    BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", TypeInfo::of::<PodDisruptionBudget>)
         .short_names(&["pdb"])
         .naming(Naming::PathSegment)
         .status()

@@ -12,7 +12,7 @@ use crate::{
     },
     resource::{managed_fields::Author, registry::Resource},
     storage::state::State,
-    wire::{content::Encoding, duplicate_fields, negotiation::Form, request::Query},
+    wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
 };
 
 /// The longest name of a manager, in bytes.
@@ -20,7 +20,7 @@ const LONGEST_MANAGER: usize = 128;
 
 /// A request for a resource that is served.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ResourceRequest {
     pub(crate) kind: Arc<Resource>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Call {
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
     /// How much of objects the client wants.
-    pub(crate) form: Form,
+    pub(crate) form: Representation,
     /// How it wants them written.
     pub(crate) encoding: Encoding,
     /// What is wrong with the text of the body: fields that are given twice. Strict readers are told.
@@ -41,7 +41,7 @@ pub(crate) struct Call {
     pub(crate) warnings: RefCell<Vec<String>>,
 }
 
-impl Call {
+impl ResourceRequest {
     /// Returns the object that the request names, in the version of the request.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::{
         error::{Ahead, ApiError},
         object::{Named, Stored},
     },
-    handlers::{call::Call, list::Page, watch::Watch},
+    handlers::{list::Page, request::ResourceRequest, watch::Watch},
     lifecycle::deletion::Deleted,
     response::{
         document::Sent,
@@ -28,7 +28,7 @@ use crate::{
     storage::shared::SharedState,
     wire::{
         content::{Content, Encoding},
-        negotiation::{self, Form},
+        negotiation::{self, Representation},
     },
 };
 
@@ -37,7 +37,7 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// What a request is answered with.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum ApiResponse {
     Content(StatusCode, Content),
     /// What is written once it is known how.
     Value(StatusCode, Value),
@@ -55,18 +55,18 @@ pub(crate) enum Answer {
     Warned(Box<Self>, Vec<String>),
 }
 
-impl Answer {
+impl ApiResponse {
     pub(crate) fn value(value: Value) -> Self {
         Self::Value(StatusCode::OK, value)
     }
 
-    pub(crate) fn object(code: StatusCode, call: &Call, object: &Stored) -> Self {
-        let kind = &call.kind;
-        match call.form {
-            Form::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
-            Form::Whole => Self::written(code, call, &object.named_as(kind)),
-            Form::Metadata(version) => Self::written(code, call, &object.metadata_alone(version)),
-            Form::Table(style) => Self::written(code, call, &Table::of_object(kind, style, object, true)),
+    pub(crate) fn object(code: StatusCode, request: &ResourceRequest, object: &Stored) -> Self {
+        let kind = &request.kind;
+        match request.form {
+            Representation::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
+            Representation::Object => Self::written(code, request, &object.named_as(kind)),
+            Representation::Metadata(version) => Self::written(code, request, &object.metadata_alone(version)),
+            Representation::Table(style) => Self::written(code, request, &Table::of_object(kind, style, object, true)),
         }
     }
 
@@ -78,44 +78,48 @@ impl Answer {
         Self::Value(code, status)
     }
 
-    pub(crate) fn scale(call: &Call, scale: &Scale) -> Self {
+    pub(crate) fn scale(request: &ResourceRequest, scale: &Scale) -> Self {
         let ok = StatusCode::OK;
-        match call.form {
-            Form::MetadataList(_) => negotiation::wrong_shape(&call.kind, false).into(),
-            Form::Whole => Self::written(ok, call, scale),
-            Form::Metadata(version) => {
-                Self::written(ok, call, &table::scale::metadata_alone(scale, version.api_version()))
+        match request.form {
+            Representation::MetadataList(_) => negotiation::wrong_shape(&request.kind, false).into(),
+            Representation::Object => Self::written(ok, request, scale),
+            Representation::Metadata(version) => {
+                Self::written(ok, request, &table::scale::metadata_alone(scale, version.api_version()))
             }
-            Form::Table(style) => Self::written(ok, call, &table::scale::of_scale(&call.kind, style, scale)),
+            Representation::Table(style) => {
+                Self::written(ok, request, &table::scale::of_scale(&request.kind, style, scale))
+            }
         }
     }
 
     /// A list. Items of built-in kinds go without their type, and so do the real server's.
-    pub(crate) fn list(call: &Call, page: &Page) -> Self {
-        let kind = &call.kind;
+    pub(crate) fn list(request: &ResourceRequest, page: &Page) -> Self {
+        let kind = &request.kind;
         let api_version = kind.api_version();
         let names = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
         let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom && call.form == Form::Whole {
+        if page.next.is_some() || kind.is_custom && request.form == Representation::Object {
             metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
         }
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = json!(remaining);
         }
-        match call.form {
-            Form::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
-            Form::Table(style) => Self::written(StatusCode::OK, call, &Table::of_list(kind, style, page, metadata)),
-            Form::MetadataList(version) => {
+        match request.form {
+            Representation::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
+            Representation::Table(style) => {
+                Self::written(StatusCode::OK, request, &Table::of_list(kind, style, page, metadata))
+            }
+            Representation::MetadataList(version) => {
                 let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
-                Self::written(StatusCode::OK, call, &List { api_version, kind, metadata, items })
+                Self::written(StatusCode::OK, request, &List { api_version, kind, metadata, items })
             }
-            Form::Whole => {
+            Representation::Object => {
                 let items = Some(page.items.iter().map(|object| object.named(names)).collect());
                 Self::written(
                     StatusCode::OK,
-                    call,
+                    request,
                     &List { api_version: &api_version, kind: &kind.list_kind, metadata, items },
                 )
             }
@@ -123,24 +127,26 @@ impl Answer {
     }
 
     /// The object while it lasts, a success once it is gone.
-    pub(crate) fn deleted(call: &Call, deleted: &Deleted) -> Self {
-        let kind = &call.kind;
+    pub(crate) fn deleted(request: &ResourceRequest, deleted: &Deleted) -> Self {
+        let kind = &request.kind;
         match deleted {
-            Deleted::Ending(object) => Self::object(StatusCode::OK, call, object),
-            Deleted::Gone(object) if kind.strategy.returns_deleted_object => Self::object(StatusCode::OK, call, object),
+            Deleted::Ending(object) => Self::object(StatusCode::OK, request, object),
+            Deleted::Gone(object) if kind.strategy.returns_deleted_object => {
+                Self::object(StatusCode::OK, request, object)
+            }
             Deleted::Gone(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
                 if !kind.group.is_empty() {
                     details["group"] = json!(kind.group);
                 }
                 let names = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-                Self::written(StatusCode::OK, call, &names)
+                Self::written(StatusCode::OK, request, &names)
             }
         }
     }
 
-    fn written(code: StatusCode, call: &Call, value: &impl Serialize) -> Self {
-        Self::Content(code, call.encoding.write(value))
+    fn written(code: StatusCode, request: &ResourceRequest, value: &impl Serialize) -> Self {
+        Self::Content(code, request.encoding.write(value))
     }
 
     /// The HTTP response. What is no object of a resource is written as `encoding` says.
@@ -169,7 +175,7 @@ impl Answer {
     }
 }
 
-impl From<ApiError> for Answer {
+impl From<ApiError> for ApiResponse {
     fn from(refusal: ApiError) -> Self {
         match refusal {
             ApiError::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
@@ -179,7 +185,7 @@ impl From<ApiError> for Answer {
     }
 }
 
-impl From<Ahead> for Answer {
+impl From<Ahead> for ApiResponse {
     fn from(ahead: Ahead) -> Self {
         if ahead.by_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
     }
