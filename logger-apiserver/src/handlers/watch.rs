@@ -144,7 +144,7 @@ impl Watch {
             let end = ("k8s.io/initial-events-end".to_owned(), "true".to_owned());
             bookmark.metadata.annotations = Some([end].into());
         }
-        WatchEvent::Bookmark(bookmark)
+        WatchEvent::Bookmark(Box::new(bookmark))
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) enum WatchEvent {
     /// `ADDED`, `MODIFIED` or `DELETED`.
     Object(&'static str, Stored),
     /// An object with a resource version and nothing else.
-    Bookmark(Object),
+    Bookmark(Box<Object>),
     /// The last event of a watch that fails.
     Error(ApiError),
 }

@@ -28,7 +28,7 @@ pub(crate) const NAMES: [(&str, &str); 7] = [
 
 impl Resource {
     /// An object of the store as one of this kind.
-    pub(crate) fn from_storage(&self, stored: &Stored) -> Stored {
+    pub(crate) fn read_stored(&self, stored: &Stored) -> Stored {
         if !self.shares_storage() {
             return stored.clone();
         }

@@ -196,7 +196,7 @@ impl Resource {
 
     /// A stored object as it is read in this version.
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
-        self.versions().map_or_else(|| Ok(self.from_storage(stored)), |versions| versions.read(stored, &self.version))
+        self.versions().map_or_else(|| Ok(self.read_stored(stored)), |versions| versions.read(stored, &self.version))
     }
 
     /// Makes an object what is stored of it: `5.0` is written as 5, and of a built-in kind what was taken away since it came

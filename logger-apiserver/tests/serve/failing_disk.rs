@@ -19,7 +19,7 @@ fn a_write_that_fails_is_refused_and_what_was_acknowledged_is_kept() {
     let (acknowledged, refused) = write_until_refused(&program);
     assert_eq!((refused.0, refused.1["reason"].as_str()), (500, Some("InternalError")), "{}", refused.1);
     let message = refused.1["message"].as_str().unwrap();
-    assert!(message.contains("changes cannot be kept any more, restart the server"), "{message}");
+    assert!(message.contains("changes cannot be persisted any more, restart the server"), "{message}");
     assert_eq!(program.get("/readyz", "").code, 500);
     assert!(program.get("/readyz?verbose", "").text().contains("[-]storage failed"));
     assert_eq!(program.get("/livez/ping", "").code, 200);

@@ -30,7 +30,7 @@ pub fn of_crate(directory: &str) -> Vec<Module> {
         let mut references = References { module: path.clone(), found: Vec::new(), children: Vec::new() };
         references.visit_file(&parsed);
         for child in references.children {
-            let below = [&path[..], &[child.clone()]].concat();
+            let below = [&path[..], std::slice::from_ref(&child)].concat();
             pending.push((file_of(&file, path.is_empty(), &child), below));
         }
         let file = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
