@@ -23,6 +23,36 @@ struct Step {
 /// The API server as a program, which no other crate asks for.
 const SERVE: &str = "logger-apiserver/serve";
 
+/// The tests of an example workspace, with the profile of this workspace: crates that both build are compiled once.
+const fn example(manifest: &'static str) -> [&'static str; 23] {
+    const CONFIG: &str = "--config";
+    [
+        "test",
+        "--manifest-path",
+        manifest,
+        "--target-dir",
+        "target",
+        CONFIG,
+        "profile.dev.build-override.opt-level=1",
+        CONFIG,
+        "profile.dev.package.logger-codegen.opt-level=0",
+        CONFIG,
+        "profile.dev.package.logger-crd.opt-level=0",
+        CONFIG,
+        "profile.dev.package.prettyplease.opt-level=0",
+        CONFIG,
+        "profile.dev.package.proc-macro2.opt-level=0",
+        CONFIG,
+        "profile.dev.package.schemars.opt-level=0",
+        CONFIG,
+        "profile.dev.package.serde-saphyr.opt-level=0",
+        CONFIG,
+        "profile.dev.package.serde_json.opt-level=0",
+        CONFIG,
+        "profile.dev.package.syn.opt-level=0",
+    ]
+}
+
 const STEPS: &[Step] = &[
     Step { name: "format", args: &["fmt", "--all", "--check"], env: &[] },
     Step {
@@ -36,16 +66,8 @@ const STEPS: &[Step] = &[
         env: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step { name: "drift", args: &["xtask", "codegen", "--check"], env: &[] },
-    Step {
-        name: "example",
-        args: &["test", "--manifest-path", "examples/own-api/Cargo.toml", "--target-dir", "target"],
-        env: &[],
-    },
-    Step {
-        name: "adoption",
-        args: &["test", "--manifest-path", "examples/adopt/Cargo.toml", "--target-dir", "target"],
-        env: &[],
-    },
+    Step { name: "example", args: &example("examples/own-api/Cargo.toml"), env: &[] },
+    Step { name: "adoption", args: &example("examples/adopt/Cargo.toml"), env: &[] },
     Step { name: "tests", args: &["test", "--workspace", "--features", SERVE, "--no-fail-fast"], env: &[] },
 ];
 
