@@ -1,4 +1,4 @@
-//! Get, and what reads are told about versions
+//! The verb `get`, and the options of reads that concern resource versions.
 
 use crate::{
     api::{
@@ -19,7 +19,7 @@ pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
     request.existing(state)
 }
 
-/// Refuses list options that break rules.
+/// Rejects invalid list options.
 pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
     if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of("ListOptions", "meta.k8s.io", "", errors)) }
 }
