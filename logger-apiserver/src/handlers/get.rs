@@ -1,4 +1,4 @@
-//! Get, and what reads are told about versions
+//! The verb `get`, and the options of reads that concern resource versions.
 
 use crate::{
     api::{

@@ -162,7 +162,7 @@ fn patched(request: &ResourceRequest, outcome: Value) -> Result<Wanted> {
     })
 }
 
-/// Reads a Scale, or says as Go does why it is none. Whose call it is is told of its mistakes.
+/// Decodes a Scale, with Go's errors. Errors of lenient decoding become warnings of the request.
 fn read(scale: Value, request: Option<&ResourceRequest>) -> Result<Wanted, String> {
     check_type(&scale)?;
     FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;

@@ -21,7 +21,7 @@ use crate::{
 pub(crate) enum Deleted {
     /// It is gone; this was its last state.
     Gone(Stored),
-    /// It is on its way out, in this state.
+    /// The object is terminating, in this state.
     Ending(Stored),
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn remove_or_mark(
     })
 }
 
-/// Takes an object out, after what its end says of it is told.
+/// Removes an object, after its final state is stored.
 fn remove(state: &mut State, kind: &Resource, object: &Object, ending: &Object) -> Stored {
     if ending != object {
         state.store.put(&kind.storage_key(), ending);

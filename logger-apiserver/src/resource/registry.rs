@@ -265,7 +265,7 @@ impl Registry {
         self.served.get(&(group.to_owned(), version.to_owned(), plural.to_owned())).cloned()
     }
 
-    /// Whether the server has kinds of its own in a group.
+    /// Returns whether a group has built-in kinds.
     pub(crate) fn has_built_in(&self, group: &str) -> bool {
         self.iter().any(|kind| !kind.is_custom && kind.group == group)
     }

@@ -18,7 +18,7 @@ pub(crate) fn strict_error(mistakes: &[String]) -> String {
     format!("strict decoding error: {}", mistakes.join(", "))
 }
 
-/// What is unknown in a body of another version of a custom kind is told by that version's schema, before the body is refused.
+/// Reports unknown fields of a body in another version of a custom kind by the schema of that version, before the rejection.
 pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
     let kind = &request.kind;
     let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {

@@ -153,7 +153,7 @@ impl BuiltIn {
         self
     }
 
-    /// Who uses it is told so.
+    /// Every request for the kind returns this warning.
     pub(super) const fn deprecated(mut self, warning: &'static str) -> Self {
         self.warning = Some(warning);
         self
