@@ -1,4 +1,4 @@
-//! The API server in memory as a program: on a socket, and on disk if it is told so
+//! The in-memory API server as a program: on a socket, and with a data directory if one is given.
 
 use std::{
     io::{self, Write},
@@ -36,8 +36,7 @@ struct Args {
     /// How many changes watches can go back
     #[arg(long, default_value_t = 1024)]
     history: usize,
-    /// Leave what lost its owners, and namespaces that go, to somebody else: what kube-apiserver does without
-    /// kube-controller-manager
+    /// Run no garbage collector and no namespace controller, like kube-apiserver without kube-controller-manager
     #[arg(long)]
     no_garbage_collection: bool,
 }
@@ -87,7 +86,7 @@ fn tell(address: SocketAddr, kubeconfig: Option<&Path>) {
     let _ = io::stdout().write_all(said.as_bytes());
 }
 
-/// Turns true when the program is told to end.
+/// Returns a receiver that becomes true on SIGINT or SIGTERM.
 fn stopped() -> anyhow::Result<watch::Receiver<bool>> {
     let (stop, stopped) = watch::channel(false);
     let stop = move || {

@@ -15,7 +15,7 @@ pub struct DaemonSetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::apps::v1::DaemonSet>,
     kind: KindName<k8s_openapi::api::apps::v1::DaemonSet>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// The desired behavior of this daemon set. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,11 +26,11 @@ pub struct DaemonSetApply {
 }
 
 impl DaemonSetApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -40,27 +40,27 @@ impl DaemonSetApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::DaemonSet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::DaemonSet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -68,7 +68,7 @@ impl DaemonSetApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -121,7 +121,7 @@ pub struct DaemonSetConditionApply {
 }
 
 impl DaemonSetConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -179,7 +179,7 @@ pub struct DaemonSetSpecApply {
 }
 
 impl DaemonSetSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -258,7 +258,7 @@ pub struct DaemonSetStatusApply {
 }
 
 impl DaemonSetStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -341,7 +341,7 @@ pub struct DaemonSetUpdateStrategyApply {
 }
 
 impl DaemonSetUpdateStrategyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -369,7 +369,7 @@ pub struct DeploymentApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::apps::v1::Deployment>,
     kind: KindName<k8s_openapi::api::apps::v1::Deployment>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Specification of the desired behavior of the Deployment.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -380,11 +380,11 @@ pub struct DeploymentApply {
 }
 
 impl DeploymentApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -394,27 +394,27 @@ impl DeploymentApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::Deployment,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::Deployment,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -422,7 +422,7 @@ impl DeploymentApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -478,7 +478,7 @@ pub struct DeploymentConditionApply {
 }
 
 impl DeploymentConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -553,7 +553,7 @@ pub struct DeploymentSpecApply {
 }
 
 impl DeploymentSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -646,7 +646,7 @@ pub struct DeploymentStatusApply {
 }
 
 impl DeploymentStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -715,7 +715,7 @@ pub struct DeploymentStrategyApply {
 }
 
 impl DeploymentStrategyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -751,7 +751,7 @@ pub struct RollingUpdateDaemonSetApply {
 }
 
 impl RollingUpdateDaemonSetApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -790,7 +790,7 @@ pub struct RollingUpdateDeploymentApply {
 }
 
 impl RollingUpdateDeploymentApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -829,7 +829,7 @@ pub struct RollingUpdateStatefulSetStrategyApply {
 }
 
 impl RollingUpdateStatefulSetStrategyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -861,7 +861,7 @@ pub struct StatefulSetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::apps::v1::StatefulSet>,
     kind: KindName<k8s_openapi::api::apps::v1::StatefulSet>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Spec defines the desired identities of pods in this set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -872,11 +872,11 @@ pub struct StatefulSetApply {
 }
 
 impl StatefulSetApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -886,27 +886,27 @@ impl StatefulSetApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::apps::v1::StatefulSet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::apps::v1::StatefulSet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -914,7 +914,7 @@ impl StatefulSetApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -967,7 +967,7 @@ pub struct StatefulSetConditionApply {
 }
 
 impl StatefulSetConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1016,7 +1016,7 @@ pub struct StatefulSetOrdinalsApply {
 }
 
 impl StatefulSetOrdinalsApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1042,7 +1042,7 @@ pub struct StatefulSetPersistentVolumeClaimRetentionPolicyApply {
 }
 
 impl StatefulSetPersistentVolumeClaimRetentionPolicyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1102,7 +1102,7 @@ pub struct StatefulSetSpecApply {
 }
 
 impl StatefulSetSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1224,7 +1224,7 @@ pub struct StatefulSetStatusApply {
 }
 
 impl StatefulSetStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1298,7 +1298,7 @@ pub struct StatefulSetUpdateStrategyApply {
 }
 
 impl StatefulSetUpdateStrategyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -24,7 +24,7 @@ pub struct ContainerResourceMetricSourceApply {
 }
 
 impl ContainerResourceMetricSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -63,7 +63,7 @@ pub struct ContainerResourceMetricStatusApply {
 }
 
 impl ContainerResourceMetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -102,7 +102,7 @@ pub struct CrossVersionObjectReferenceApply {
 }
 
 impl CrossVersionObjectReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -138,7 +138,7 @@ pub struct ExternalMetricSourceApply {
 }
 
 impl ExternalMetricSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -169,7 +169,7 @@ pub struct ExternalMetricStatusApply {
 }
 
 impl ExternalMetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -203,7 +203,7 @@ pub struct HPAScalingPolicyApply {
 }
 
 impl HPAScalingPolicyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -253,7 +253,7 @@ pub struct HPAScalingRulesApply {
 }
 
 impl HPAScalingRulesApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -297,7 +297,7 @@ pub struct HorizontalPodAutoscalerApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler>,
     kind: KindName<k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// spec is the specification for the behaviour of the autoscaler. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,11 +308,11 @@ pub struct HorizontalPodAutoscalerApply {
 }
 
 impl HorizontalPodAutoscalerApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -322,27 +322,27 @@ impl HorizontalPodAutoscalerApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -350,7 +350,7 @@ impl HorizontalPodAutoscalerApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -395,7 +395,7 @@ pub struct HorizontalPodAutoscalerBehaviorApply {
 }
 
 impl HorizontalPodAutoscalerBehaviorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -437,7 +437,7 @@ pub struct HorizontalPodAutoscalerConditionApply {
 }
 
 impl HorizontalPodAutoscalerConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -495,7 +495,7 @@ pub struct HorizontalPodAutoscalerSpecApply {
 }
 
 impl HorizontalPodAutoscalerSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -562,7 +562,7 @@ pub struct HorizontalPodAutoscalerStatusApply {
 }
 
 impl HorizontalPodAutoscalerStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -622,7 +622,7 @@ pub struct MetricIdentifierApply {
 }
 
 impl MetricIdentifierApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -668,7 +668,7 @@ pub struct MetricSpecApply {
 }
 
 impl MetricSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -734,7 +734,7 @@ pub struct MetricStatusApply {
 }
 
 impl MetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -794,7 +794,7 @@ pub struct MetricTargetApply {
 }
 
 impl MetricTargetApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -844,7 +844,7 @@ pub struct MetricValueStatusApply {
 }
 
 impl MetricValueStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -889,7 +889,7 @@ pub struct ObjectMetricSourceApply {
 }
 
 impl ObjectMetricSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -931,7 +931,7 @@ pub struct ObjectMetricStatusApply {
 }
 
 impl ObjectMetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -970,7 +970,7 @@ pub struct PodsMetricSourceApply {
 }
 
 impl PodsMetricSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1001,7 +1001,7 @@ pub struct PodsMetricStatusApply {
 }
 
 impl PodsMetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1032,7 +1032,7 @@ pub struct ResourceMetricSourceApply {
 }
 
 impl ResourceMetricSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1063,7 +1063,7 @@ pub struct ResourceMetricStatusApply {
 }
 
 impl ResourceMetricStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -15,7 +15,7 @@ pub struct LeaseApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::coordination::v1::Lease>,
     kind: KindName<k8s_openapi::api::coordination::v1::Lease>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// spec contains the specification of the Lease. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,11 +23,11 @@ pub struct LeaseApply {
 }
 
 impl LeaseApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -36,17 +36,17 @@ impl LeaseApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::coordination::v1::Lease,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -54,7 +54,7 @@ impl LeaseApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -106,7 +106,7 @@ pub struct LeaseSpecApply {
 }
 
 impl LeaseSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

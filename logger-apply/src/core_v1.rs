@@ -30,7 +30,7 @@ pub struct AWSElasticBlockStoreVolumeSourceApply {
 }
 
 impl AWSElasticBlockStoreVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,7 +74,7 @@ pub struct AffinityApply {
 }
 
 impl AffinityApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,7 +116,7 @@ pub struct AppArmorProfileApply {
 }
 
 impl AppArmorProfileApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -162,7 +162,7 @@ pub struct AzureDiskVolumeSourceApply {
 }
 
 impl AzureDiskVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -216,7 +216,7 @@ pub struct AzureFileVolumeSourceApply {
 }
 
 impl AzureFileVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -261,7 +261,7 @@ pub struct CSIVolumeSourceApply {
 }
 
 impl CSIVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -288,7 +288,7 @@ impl CSIVolumeSourceApply {
         self.read_only = Some(read_only);
         self
     }
-    /// Merges into `volume_attributes`.
+    /// Merges entries into `volume_attributes`.
     pub fn with_volume_attributes(
         mut self,
         volume_attributes: impl IntoIterator<
@@ -315,7 +315,7 @@ pub struct CapabilitiesApply {
 }
 
 impl CapabilitiesApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -361,7 +361,7 @@ pub struct CephFSVolumeSourceApply {
 }
 
 impl CephFSVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -421,7 +421,7 @@ pub struct CinderVolumeSourceApply {
 }
 
 impl CinderVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -459,7 +459,7 @@ pub struct ClientIPConfigApply {
 }
 
 impl ClientIPConfigApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -494,7 +494,7 @@ pub struct ClusterTrustBundleProjectionApply {
 }
 
 impl ClusterTrustBundleProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -537,7 +537,7 @@ pub struct ConfigMapApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::ConfigMap>,
     kind: KindName<k8s_openapi::api::core::v1::ConfigMap>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// BinaryData contains the binary data. Each key must consist of alphanumeric characters, '-', '_' or '.'. BinaryData can contain byte sequences that are not in the UTF-8 range. The keys stored in BinaryData must not overlap with the ones in the Data field, this is enforced during validation process. Using this field will require 1.10+ apiserver and kubelet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -551,11 +551,11 @@ pub struct ConfigMapApply {
 }
 
 impl ConfigMapApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -566,17 +566,17 @@ impl ConfigMapApply {
             immutable: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::ConfigMap,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -584,7 +584,7 @@ impl ConfigMapApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -592,7 +592,7 @@ impl ConfigMapApply {
         apply::merge(&mut self.metadata.labels, labels);
         self
     }
-    /// Merges into `binary_data`.
+    /// Merges entries into `binary_data`.
     pub fn with_binary_data(
         mut self,
         binary_data: impl IntoIterator<
@@ -602,7 +602,7 @@ impl ConfigMapApply {
         apply::merge(&mut self.binary_data, binary_data);
         self
     }
-    /// Merges into `data`.
+    /// Merges entries into `data`.
     pub fn with_data(
         mut self,
         data: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -641,7 +641,7 @@ pub struct ConfigMapEnvSourceApply {
 }
 
 impl ConfigMapEnvSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -675,7 +675,7 @@ pub struct ConfigMapKeySelectorApply {
 }
 
 impl ConfigMapKeySelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -716,7 +716,7 @@ pub struct ConfigMapProjectionApply {
 }
 
 impl ConfigMapProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -763,7 +763,7 @@ pub struct ConfigMapVolumeSourceApply {
 }
 
 impl ConfigMapVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -876,7 +876,7 @@ pub struct ContainerApply {
 }
 
 impl ContainerApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1061,7 +1061,7 @@ pub struct ContainerExtendedResourceRequestApply {
 }
 
 impl ContainerExtendedResourceRequestApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1106,7 +1106,7 @@ pub struct ContainerPortApply {
 }
 
 impl ContainerPortApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1152,7 +1152,7 @@ pub struct ContainerResizePolicyApply {
 }
 
 impl ContainerResizePolicyApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1183,7 +1183,7 @@ pub struct ContainerRestartRuleApply {
 }
 
 impl ContainerRestartRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1220,7 +1220,7 @@ pub struct ContainerRestartRuleOnExitCodesApply {
 }
 
 impl ContainerRestartRuleOnExitCodesApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1254,7 +1254,7 @@ pub struct ContainerStateApply {
 }
 
 impl ContainerStateApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1287,7 +1287,7 @@ pub struct ContainerStateRunningApply {
 }
 
 impl ContainerStateRunningApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1331,7 +1331,7 @@ pub struct ContainerStateTerminatedApply {
 }
 
 impl ContainerStateTerminatedApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1393,7 +1393,7 @@ pub struct ContainerStateWaitingApply {
 }
 
 impl ContainerStateWaitingApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1467,11 +1467,11 @@ pub struct ContainerStatusApply {
 }
 
 impl ContainerStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Merges into `allocated_resources`.
+    /// Merges entries into `allocated_resources`.
     pub fn with_allocated_resources(
         mut self,
         allocated_resources: impl IntoIterator<
@@ -1574,7 +1574,7 @@ pub struct ContainerUserApply {
 }
 
 impl ContainerUserApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1597,7 +1597,7 @@ pub struct DownwardAPIProjectionApply {
 }
 
 impl DownwardAPIProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1632,7 +1632,7 @@ pub struct DownwardAPIVolumeFileApply {
 }
 
 impl DownwardAPIVolumeFileApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1676,7 +1676,7 @@ pub struct DownwardAPIVolumeSourceApply {
 }
 
 impl DownwardAPIVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1710,7 +1710,7 @@ pub struct EmptyDirVolumeSourceApply {
 }
 
 impl EmptyDirVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1747,7 +1747,7 @@ pub struct EnvFromSourceApply {
 }
 
 impl EnvFromSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1789,7 +1789,7 @@ pub struct EnvVarApply {
 }
 
 impl EnvVarApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1834,7 +1834,7 @@ pub struct EnvVarSourceApply {
 }
 
 impl EnvVarSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -1965,7 +1965,7 @@ pub struct EphemeralContainerApply {
 }
 
 impl EphemeralContainerApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2158,7 +2158,7 @@ pub struct EphemeralVolumeSourceApply {
 }
 
 impl EphemeralVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2184,7 +2184,7 @@ pub struct ExecActionApply {
 }
 
 impl ExecActionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2222,7 +2222,7 @@ pub struct FCVolumeSourceApply {
 }
 
 impl FCVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2282,7 +2282,7 @@ pub struct FileKeySelectorApply {
 }
 
 impl FileKeySelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2332,7 +2332,7 @@ pub struct FlexVolumeSourceApply {
 }
 
 impl FlexVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2346,7 +2346,7 @@ impl FlexVolumeSourceApply {
         self.fs_type = Some(fs_type.into());
         self
     }
-    /// Merges into `options`.
+    /// Merges entries into `options`.
     pub fn with_options(
         mut self,
         options: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2381,7 +2381,7 @@ pub struct FlockerVolumeSourceApply {
 }
 
 impl FlockerVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2420,7 +2420,7 @@ pub struct GCEPersistentDiskVolumeSourceApply {
 }
 
 impl GCEPersistentDiskVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2463,7 +2463,7 @@ pub struct GRPCActionApply {
 }
 
 impl GRPCActionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2499,7 +2499,7 @@ pub struct GitRepoVolumeSourceApply {
 }
 
 impl GitRepoVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2538,7 +2538,7 @@ pub struct GlusterfsVolumeSourceApply {
 }
 
 impl GlusterfsVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2583,7 +2583,7 @@ pub struct HTTPGetActionApply {
 }
 
 impl HTTPGetActionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2635,7 +2635,7 @@ pub struct HTTPHeaderApply {
 }
 
 impl HTTPHeaderApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2666,7 +2666,7 @@ pub struct HostAliasApply {
 }
 
 impl HostAliasApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2697,7 +2697,7 @@ pub struct HostIPApply {
 }
 
 impl HostIPApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2723,7 +2723,7 @@ pub struct HostPathVolumeSourceApply {
 }
 
 impl HostPathVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2781,7 +2781,7 @@ pub struct ISCSIVolumeSourceApply {
 }
 
 impl ISCSIVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2860,7 +2860,7 @@ pub struct ImageVolumeSourceApply {
 }
 
 impl ImageVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2888,7 +2888,7 @@ pub struct ImageVolumeStatusApply {
 }
 
 impl ImageVolumeStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2917,7 +2917,7 @@ pub struct KeyToPathApply {
 }
 
 impl KeyToPathApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2956,7 +2956,7 @@ pub struct LifecycleApply {
 }
 
 impl LifecycleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -2998,7 +2998,7 @@ pub struct LifecycleHandlerApply {
 }
 
 impl LifecycleHandlerApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3042,7 +3042,7 @@ pub struct LinuxContainerUserApply {
 }
 
 impl LinuxContainerUserApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3087,7 +3087,7 @@ pub struct LoadBalancerIngressApply {
 }
 
 impl LoadBalancerIngressApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3128,7 +3128,7 @@ pub struct LoadBalancerStatusApply {
 }
 
 impl LoadBalancerStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3154,7 +3154,7 @@ pub struct LocalObjectReferenceApply {
 }
 
 impl LocalObjectReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3189,7 +3189,7 @@ pub struct ModifyVolumeStatusApply {
 }
 
 impl ModifyVolumeStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3228,7 +3228,7 @@ pub struct NFSVolumeSourceApply {
 }
 
 impl NFSVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3258,7 +3258,7 @@ pub struct NamespaceApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Namespace>,
     kind: KindName<k8s_openapi::api::core::v1::Namespace>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Spec defines the behavior of the Namespace. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3269,11 +3269,11 @@ pub struct NamespaceApply {
 }
 
 impl NamespaceApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -3283,27 +3283,27 @@ impl NamespaceApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Namespace,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Namespace,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -3311,7 +3311,7 @@ impl NamespaceApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -3364,7 +3364,7 @@ pub struct NamespaceConditionApply {
 }
 
 impl NamespaceConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3410,7 +3410,7 @@ pub struct NamespaceSpecApply {
 }
 
 impl NamespaceSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3439,7 +3439,7 @@ pub struct NamespaceStatusApply {
 }
 
 impl NamespaceStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3475,7 +3475,7 @@ pub struct NodeAffinityApply {
 }
 
 impl NodeAffinityApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3524,7 +3524,7 @@ pub struct NodeAllocatableResourceClaimStatusApply {
 }
 
 impl NodeAllocatableResourceClaimStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3544,7 +3544,7 @@ impl NodeAllocatableResourceClaimStatusApply {
         self.resource_claim_name = Some(resource_claim_name.into());
         self
     }
-    /// Merges into `resources`.
+    /// Merges entries into `resources`.
     pub fn with_resources(
         mut self,
         resources: impl IntoIterator<
@@ -3571,7 +3571,7 @@ pub struct NodeSelectorApply {
 }
 
 impl NodeSelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3603,7 +3603,7 @@ pub struct NodeSelectorRequirementApply {
 }
 
 impl NodeSelectorRequirementApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3642,7 +3642,7 @@ pub struct NodeSelectorTermApply {
 }
 
 impl NodeSelectorTermApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3679,7 +3679,7 @@ pub struct ObjectFieldSelectorApply {
 }
 
 impl ObjectFieldSelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3725,7 +3725,7 @@ pub struct ObjectReferenceApply {
 }
 
 impl ObjectReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3775,7 +3775,7 @@ pub struct PersistentVolumeClaimApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::PersistentVolumeClaim>,
     kind: KindName<k8s_openapi::api::core::v1::PersistentVolumeClaim>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// spec defines the desired characteristics of a volume requested by a pod author. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#persistentvolumeclaims
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3786,11 +3786,11 @@ pub struct PersistentVolumeClaimApply {
 }
 
 impl PersistentVolumeClaimApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -3800,27 +3800,27 @@ impl PersistentVolumeClaimApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::PersistentVolumeClaim,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::PersistentVolumeClaim,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -3828,7 +3828,7 @@ impl PersistentVolumeClaimApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -3884,7 +3884,7 @@ pub struct PersistentVolumeClaimConditionApply {
 }
 
 impl PersistentVolumeClaimConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -3969,7 +3969,7 @@ pub struct PersistentVolumeClaimSpecApply {
 }
 
 impl PersistentVolumeClaimSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4110,7 +4110,7 @@ pub struct PersistentVolumeClaimStatusApply {
 }
 
 impl PersistentVolumeClaimStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4122,7 +4122,7 @@ impl PersistentVolumeClaimStatusApply {
         apply::append(&mut self.access_modes, access_modes);
         self
     }
-    /// Merges into `allocated_resource_statuses`.
+    /// Merges entries into `allocated_resource_statuses`.
     pub fn with_allocated_resource_statuses(
         mut self,
         allocated_resource_statuses: impl IntoIterator<
@@ -4132,7 +4132,7 @@ impl PersistentVolumeClaimStatusApply {
         apply::merge(&mut self.allocated_resource_statuses, allocated_resource_statuses);
         self
     }
-    /// Merges into `allocated_resources`.
+    /// Merges entries into `allocated_resources`.
     pub fn with_allocated_resources(
         mut self,
         allocated_resources: impl IntoIterator<
@@ -4145,7 +4145,7 @@ impl PersistentVolumeClaimStatusApply {
         apply::merge(&mut self.allocated_resources, allocated_resources);
         self
     }
-    /// Merges into `capacity`.
+    /// Merges entries into `capacity`.
     pub fn with_capacity(
         mut self,
         capacity: impl IntoIterator<
@@ -4206,7 +4206,7 @@ pub struct PersistentVolumeClaimTemplateApply {
 }
 
 impl PersistentVolumeClaimTemplateApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4237,7 +4237,7 @@ pub struct PersistentVolumeClaimVolumeSourceApply {
 }
 
 impl PersistentVolumeClaimVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4268,7 +4268,7 @@ pub struct PhotonPersistentDiskVolumeSourceApply {
 }
 
 impl PhotonPersistentDiskVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4293,7 +4293,7 @@ pub struct PodApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Pod>,
     kind: KindName<k8s_openapi::api::core::v1::Pod>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Specification of the desired behavior of the pod. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4304,11 +4304,11 @@ pub struct PodApply {
 }
 
 impl PodApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -4318,27 +4318,27 @@ impl PodApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Pod,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Pod,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -4346,7 +4346,7 @@ impl PodApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -4392,7 +4392,7 @@ pub struct PodAffinityApply {
 }
 
 impl PodAffinityApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4451,7 +4451,7 @@ pub struct PodAffinityTermApply {
 }
 
 impl PodAffinityTermApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4521,7 +4521,7 @@ pub struct PodAntiAffinityApply {
 }
 
 impl PodAntiAffinityApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4607,7 +4607,7 @@ pub struct PodCertificateProjectionApply {
 }
 
 impl PodCertificateProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4647,7 +4647,7 @@ impl PodCertificateProjectionApply {
         self.signer_name = Some(signer_name.into());
         self
     }
-    /// Merges into `user_annotations`.
+    /// Merges entries into `user_annotations`.
     pub fn with_user_annotations(
         mut self,
         user_annotations: impl IntoIterator<
@@ -4691,7 +4691,7 @@ pub struct PodConditionApply {
 }
 
 impl PodConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4756,7 +4756,7 @@ pub struct PodDNSConfigApply {
 }
 
 impl PodDNSConfigApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4801,7 +4801,7 @@ pub struct PodDNSConfigOptionApply {
 }
 
 impl PodDNSConfigOptionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4832,7 +4832,7 @@ pub struct PodExtendedResourceClaimStatusApply {
 }
 
 impl PodExtendedResourceClaimStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4866,7 +4866,7 @@ pub struct PodIPApply {
 }
 
 impl PodIPApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4889,7 +4889,7 @@ pub struct PodOSApply {
 }
 
 impl PodOSApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4912,7 +4912,7 @@ pub struct PodReadinessGateApply {
 }
 
 impl PodReadinessGateApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -4955,7 +4955,7 @@ pub struct PodResourceClaimApply {
 }
 
 impl PodResourceClaimApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5001,7 +5001,7 @@ pub struct PodResourceClaimStatusApply {
 }
 
 impl PodResourceClaimStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5032,7 +5032,7 @@ pub struct PodSchedulingGateApply {
 }
 
 impl PodSchedulingGateApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5055,7 +5055,7 @@ pub struct PodSchedulingGroupApply {
 }
 
 impl PodSchedulingGroupApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5128,7 +5128,7 @@ pub struct PodSecurityContextApply {
 }
 
 impl PodSecurityContextApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5376,7 +5376,7 @@ pub struct PodSpecApply {
 }
 
 impl PodSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5491,7 +5491,7 @@ impl PodSpecApply {
         self.node_name = Some(node_name.into());
         self
     }
-    /// Merges into `node_selector`.
+    /// Merges entries into `node_selector`.
     pub fn with_node_selector(
         mut self,
         node_selector: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -5504,7 +5504,7 @@ impl PodSpecApply {
         self.os = Some(os);
         self
     }
-    /// Merges into `overhead`.
+    /// Merges entries into `overhead`.
     pub fn with_overhead(
         mut self,
         overhead: impl IntoIterator<
@@ -5751,11 +5751,11 @@ pub struct PodStatusApply {
 }
 
 impl PodStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Merges into `allocated_resources`.
+    /// Merges entries into `allocated_resources`.
     pub fn with_allocated_resources(
         mut self,
         allocated_resources: impl IntoIterator<
@@ -5926,7 +5926,7 @@ pub struct PodTemplateSpecApply {
 }
 
 impl PodTemplateSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -5963,7 +5963,7 @@ pub struct PortStatusApply {
 }
 
 impl PortStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6002,7 +6002,7 @@ pub struct PortworxVolumeSourceApply {
 }
 
 impl PortworxVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6038,7 +6038,7 @@ pub struct PreferredSchedulingTermApply {
 }
 
 impl PreferredSchedulingTermApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6093,7 +6093,7 @@ pub struct ProbeApply {
 }
 
 impl ProbeApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6167,7 +6167,7 @@ pub struct ProjectedVolumeSourceApply {
 }
 
 impl ProjectedVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6213,7 +6213,7 @@ pub struct QuobyteVolumeSourceApply {
 }
 
 impl QuobyteVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6282,7 +6282,7 @@ pub struct RBDVolumeSourceApply {
 }
 
 impl RBDVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6346,7 +6346,7 @@ pub struct ResourceClaimApply {
 }
 
 impl ResourceClaimApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6380,7 +6380,7 @@ pub struct ResourceFieldSelectorApply {
 }
 
 impl ResourceFieldSelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6430,7 +6430,7 @@ pub struct ResourceHealthApply {
 }
 
 impl ResourceHealthApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6477,7 +6477,7 @@ pub struct ResourceRequirementsApply {
 }
 
 impl ResourceRequirementsApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6489,7 +6489,7 @@ impl ResourceRequirementsApply {
         apply::append(&mut self.claims, claims);
         self
     }
-    /// Merges into `limits`.
+    /// Merges entries into `limits`.
     pub fn with_limits(
         mut self,
         limits: impl IntoIterator<
@@ -6502,7 +6502,7 @@ impl ResourceRequirementsApply {
         apply::merge(&mut self.limits, limits);
         self
     }
-    /// Merges into `requests`.
+    /// Merges entries into `requests`.
     pub fn with_requests(
         mut self,
         requests: impl IntoIterator<
@@ -6532,7 +6532,7 @@ pub struct ResourceStatusApply {
 }
 
 impl ResourceStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6572,7 +6572,7 @@ pub struct SELinuxOptionsApply {
 }
 
 impl SELinuxOptionsApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6637,7 +6637,7 @@ pub struct ScaleIOVolumeSourceApply {
 }
 
 impl ScaleIOVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6713,7 +6713,7 @@ pub struct SeccompProfileApply {
 }
 
 impl SeccompProfileApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6741,7 +6741,7 @@ pub struct SecretApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Secret>,
     kind: KindName<k8s_openapi::api::core::v1::Secret>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6758,11 +6758,11 @@ pub struct SecretApply {
 }
 
 impl SecretApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -6774,17 +6774,17 @@ impl SecretApply {
             r#type: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Secret,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -6792,7 +6792,7 @@ impl SecretApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -6800,7 +6800,7 @@ impl SecretApply {
         apply::merge(&mut self.metadata.labels, labels);
         self
     }
-    /// Merges into `data`.
+    /// Merges entries into `data`.
     pub fn with_data(
         mut self,
         data: impl IntoIterator<Item = (impl Into<String>, k8s_openapi::ByteString)>,
@@ -6813,7 +6813,7 @@ impl SecretApply {
         self.immutable = Some(immutable);
         self
     }
-    /// Merges into `string_data`.
+    /// Merges entries into `string_data`.
     pub fn with_string_data(
         mut self,
         string_data: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -6852,7 +6852,7 @@ pub struct SecretEnvSourceApply {
 }
 
 impl SecretEnvSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6886,7 +6886,7 @@ pub struct SecretKeySelectorApply {
 }
 
 impl SecretKeySelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6927,7 +6927,7 @@ pub struct SecretProjectionApply {
 }
 
 impl SecretProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -6974,7 +6974,7 @@ pub struct SecretVolumeSourceApply {
 }
 
 impl SecretVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7048,7 +7048,7 @@ pub struct SecurityContextApply {
 }
 
 impl SecurityContextApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7138,7 +7138,7 @@ pub struct ServiceApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::Service>,
     kind: KindName<k8s_openapi::api::core::v1::Service>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Spec defines the behavior of a service. https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7149,11 +7149,11 @@ pub struct ServiceApply {
 }
 
 impl ServiceApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -7163,27 +7163,27 @@ impl ServiceApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::Service,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::core::v1::Service,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -7191,7 +7191,7 @@ impl ServiceApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -7227,7 +7227,7 @@ pub struct ServiceAccountApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::core::v1::ServiceAccount>,
     kind: KindName<k8s_openapi::api::core::v1::ServiceAccount>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// AutomountServiceAccountToken indicates whether pods running as this service account should have an API token automatically mounted. Can be overridden at the pod level.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -7241,11 +7241,11 @@ pub struct ServiceAccountApply {
 }
 
 impl ServiceAccountApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -7256,17 +7256,17 @@ impl ServiceAccountApply {
             secrets: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::core::v1::ServiceAccount,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -7274,7 +7274,7 @@ impl ServiceAccountApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -7333,7 +7333,7 @@ pub struct ServiceAccountTokenProjectionApply {
 }
 
 impl ServiceAccountTokenProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7390,7 +7390,7 @@ pub struct ServicePortApply {
 }
 
 impl ServicePortApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7502,7 +7502,7 @@ pub struct ServiceSpecApply {
 }
 
 impl ServiceSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7614,7 +7614,7 @@ impl ServiceSpecApply {
         self.publish_not_ready_addresses = Some(publish_not_ready_addresses);
         self
     }
-    /// Merges into `selector`.
+    /// Merges entries into `selector`.
     pub fn with_selector(
         mut self,
         selector: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -7665,7 +7665,7 @@ pub struct ServiceStatusApply {
 }
 
 impl ServiceStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7696,7 +7696,7 @@ pub struct SessionAffinityConfigApply {
 }
 
 impl SessionAffinityConfigApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7719,7 +7719,7 @@ pub struct SleepActionApply {
 }
 
 impl SleepActionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7754,7 +7754,7 @@ pub struct StorageOSVolumeSourceApply {
 }
 
 impl StorageOSVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7800,7 +7800,7 @@ pub struct SysctlApply {
 }
 
 impl SysctlApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7831,7 +7831,7 @@ pub struct TCPSocketActionApply {
 }
 
 impl TCPSocketActionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7874,7 +7874,7 @@ pub struct TolerationApply {
 }
 
 impl TolerationApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -7949,7 +7949,7 @@ pub struct TopologySpreadConstraintApply {
 }
 
 impl TopologySpreadConstraintApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8028,7 +8028,7 @@ pub struct TypedLocalObjectReferenceApply {
 }
 
 impl TypedLocalObjectReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8070,7 +8070,7 @@ pub struct TypedObjectReferenceApply {
 }
 
 impl TypedObjectReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8215,7 +8215,7 @@ pub struct VolumeApply {
 }
 
 impl VolumeApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8412,7 +8412,7 @@ pub struct VolumeDeviceApply {
 }
 
 impl VolumeDeviceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8466,7 +8466,7 @@ pub struct VolumeMountApply {
 }
 
 impl VolumeMountApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8537,7 +8537,7 @@ pub struct VolumeMountStatusApply {
 }
 
 impl VolumeMountStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8616,7 +8616,7 @@ pub struct VolumeProjectionApply {
 }
 
 impl VolumeProjectionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8683,11 +8683,11 @@ pub struct VolumeResourceRequirementsApply {
 }
 
 impl VolumeResourceRequirementsApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Merges into `limits`.
+    /// Merges entries into `limits`.
     pub fn with_limits(
         mut self,
         limits: impl IntoIterator<
@@ -8700,7 +8700,7 @@ impl VolumeResourceRequirementsApply {
         apply::merge(&mut self.limits, limits);
         self
     }
-    /// Merges into `requests`.
+    /// Merges entries into `requests`.
     pub fn with_requests(
         mut self,
         requests: impl IntoIterator<
@@ -8727,7 +8727,7 @@ pub struct VolumeStatusApply {
 }
 
 impl VolumeStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8759,7 +8759,7 @@ pub struct VsphereVirtualDiskVolumeSourceApply {
 }
 
 impl VsphereVirtualDiskVolumeSourceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8806,7 +8806,7 @@ pub struct WeightedPodAffinityTermApply {
 }
 
 impl WeightedPodAffinityTermApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -8846,7 +8846,7 @@ pub struct WindowsSecurityContextOptionsApply {
 }
 
 impl WindowsSecurityContextOptionsApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -34,7 +34,7 @@ pub struct ConditionApply {
 }
 
 impl ConditionApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -88,7 +88,7 @@ pub struct LabelSelectorApply {
 }
 
 impl LabelSelectorApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -100,7 +100,7 @@ impl LabelSelectorApply {
         apply::append(&mut self.match_expressions, match_expressions);
         self
     }
-    /// Merges into `match_labels`.
+    /// Merges entries into `match_labels`.
     pub fn with_match_labels(
         mut self,
         match_labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -128,7 +128,7 @@ pub struct LabelSelectorRequirementApply {
 }
 
 impl LabelSelectorRequirementApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -214,11 +214,11 @@ pub struct ObjectMetaApply {
 }
 
 impl ObjectMetaApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Merges into `annotations`.
+    /// Merges entries into `annotations`.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -268,7 +268,7 @@ impl ObjectMetaApply {
         self.generation = Some(generation);
         self
     }
-    /// Merges into `labels`.
+    /// Merges entries into `labels`.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -333,7 +333,7 @@ pub struct OwnerReferenceApply {
 }
 
 impl OwnerReferenceApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -34,7 +34,7 @@ pub struct HTTPIngressPathApply {
 }
 
 impl HTTPIngressPathApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,7 +67,7 @@ pub struct HTTPIngressRuleValueApply {
 }
 
 impl HTTPIngressRuleValueApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -96,7 +96,7 @@ pub struct IPBlockApply {
 }
 
 impl IPBlockApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -124,7 +124,7 @@ pub struct IngressApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::networking::v1::Ingress>,
     kind: KindName<k8s_openapi::api::networking::v1::Ingress>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// spec is the desired state of the Ingress. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,11 +135,11 @@ pub struct IngressApply {
 }
 
 impl IngressApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -149,27 +149,27 @@ impl IngressApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::networking::v1::Ingress,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::networking::v1::Ingress,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -177,7 +177,7 @@ impl IngressApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -219,7 +219,7 @@ pub struct IngressBackendApply {
 }
 
 impl IngressBackendApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -256,7 +256,7 @@ pub struct IngressLoadBalancerIngressApply {
 }
 
 impl IngressLoadBalancerIngressApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -292,7 +292,7 @@ pub struct IngressLoadBalancerStatusApply {
 }
 
 impl IngressLoadBalancerStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -327,7 +327,7 @@ pub struct IngressPortStatusApply {
 }
 
 impl IngressPortStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -364,13 +364,13 @@ pub struct IngressRuleApply {
     /// host can be "precise" which is a domain name without the terminating dot of a network host (e.g. "foo.bar.com") or "wildcard", which is a domain name prefixed with a single wildcard label (e.g. "*.foo.com"). The wildcard character '*' must appear by itself as the first DNS label and matches only a single label. You cannot have a wildcard label by itself (e.g. Host == "*"). Requests will be matched against the Host field in the following way: 1. If host is precise, the request matches this rule if the http host header is equal to Host. 2. If host is a wildcard, then the request matches this rule if the http host header is to equal to the suffix (removing the first label) of the wildcard rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// `http` of [`IngressRule`](k8s_openapi::api::networking::v1::IngressRule).
+    /// The `http` field of [`IngressRule`](k8s_openapi::api::networking::v1::IngressRule).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<HTTPIngressRuleValueApply>,
 }
 
 impl IngressRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -401,7 +401,7 @@ pub struct IngressServiceBackendApply {
 }
 
 impl IngressServiceBackendApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -438,7 +438,7 @@ pub struct IngressSpecApply {
 }
 
 impl IngressSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -482,7 +482,7 @@ pub struct IngressStatusApply {
 }
 
 impl IngressStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -511,7 +511,7 @@ pub struct IngressTLSApply {
 }
 
 impl IngressTLSApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -539,7 +539,7 @@ pub struct NetworkPolicyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::networking::v1::NetworkPolicy>,
     kind: KindName<k8s_openapi::api::networking::v1::NetworkPolicy>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// spec represents the specification of the desired behavior for this NetworkPolicy.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -547,11 +547,11 @@ pub struct NetworkPolicyApply {
 }
 
 impl NetworkPolicyApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -560,17 +560,17 @@ impl NetworkPolicyApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::networking::v1::NetworkPolicy,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -578,7 +578,7 @@ impl NetworkPolicyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -615,7 +615,7 @@ pub struct NetworkPolicyEgressRuleApply {
 }
 
 impl NetworkPolicyEgressRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -652,7 +652,7 @@ pub struct NetworkPolicyIngressRuleApply {
 }
 
 impl NetworkPolicyIngressRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -696,7 +696,7 @@ pub struct NetworkPolicyPeerApply {
 }
 
 impl NetworkPolicyPeerApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -741,7 +741,7 @@ pub struct NetworkPolicyPortApply {
 }
 
 impl NetworkPolicyPortApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -786,7 +786,7 @@ pub struct NetworkPolicySpecApply {
 }
 
 impl NetworkPolicySpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -839,7 +839,7 @@ pub struct ServiceBackendPortApply {
 }
 
 impl ServiceBackendPortApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

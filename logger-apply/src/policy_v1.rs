@@ -16,7 +16,7 @@ pub struct PodDisruptionBudgetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::policy::v1::PodDisruptionBudget>,
     kind: KindName<k8s_openapi::api::policy::v1::PodDisruptionBudget>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Specification of the desired behavior of the PodDisruptionBudget.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,11 +27,11 @@ pub struct PodDisruptionBudgetApply {
 }
 
 impl PodDisruptionBudgetApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -41,27 +41,27 @@ impl PodDisruptionBudgetApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::policy::v1::PodDisruptionBudget,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &k8s_openapi::api::policy::v1::PodDisruptionBudget,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -69,7 +69,7 @@ impl PodDisruptionBudgetApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -127,7 +127,7 @@ pub struct PodDisruptionBudgetSpecApply {
 }
 
 impl PodDisruptionBudgetSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -205,7 +205,7 @@ pub struct PodDisruptionBudgetStatusApply {
 }
 
 impl PodDisruptionBudgetStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -227,7 +227,7 @@ impl PodDisruptionBudgetStatusApply {
         self.desired_healthy = Some(desired_healthy);
         self
     }
-    /// Merges into `disrupted_pods`.
+    /// Merges entries into `disrupted_pods`.
     pub fn with_disrupted_pods(
         mut self,
         disrupted_pods: impl IntoIterator<

@@ -18,7 +18,7 @@ pub struct AggregationRuleApply {
 }
 
 impl AggregationRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,7 +43,7 @@ pub struct ClusterRoleApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::rbac::v1::ClusterRole>,
     kind: KindName<k8s_openapi::api::rbac::v1::ClusterRole>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// AggregationRule is an optional field that describes how to build the Rules for this ClusterRole. If AggregationRule is set, then the Rules are controller managed and direct changes to Rules will be stomped by the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,11 +54,11 @@ pub struct ClusterRoleApply {
 }
 
 impl ClusterRoleApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -68,17 +68,17 @@ impl ClusterRoleApply {
             rules: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::ClusterRole,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -86,7 +86,7 @@ impl ClusterRoleApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -128,7 +128,7 @@ pub struct ClusterRoleBindingApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::rbac::v1::ClusterRoleBinding>,
     kind: KindName<k8s_openapi::api::rbac::v1::ClusterRoleBinding>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error. This field is immutable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,11 +139,11 @@ pub struct ClusterRoleBindingApply {
 }
 
 impl ClusterRoleBindingApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -153,17 +153,17 @@ impl ClusterRoleBindingApply {
             subjects: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::ClusterRoleBinding,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -171,7 +171,7 @@ impl ClusterRoleBindingApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -225,7 +225,7 @@ pub struct PolicyRuleApply {
 }
 
 impl PolicyRuleApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -280,7 +280,7 @@ pub struct RoleApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::rbac::v1::Role>,
     kind: KindName<k8s_openapi::api::rbac::v1::Role>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// Rules holds all the PolicyRules for this Role
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -288,11 +288,11 @@ pub struct RoleApply {
 }
 
 impl RoleApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -301,17 +301,17 @@ impl RoleApply {
             rules: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::Role,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -319,7 +319,7 @@ impl RoleApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -353,7 +353,7 @@ pub struct RoleBindingApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<k8s_openapi::api::rbac::v1::RoleBinding>,
     kind: KindName<k8s_openapi::api::rbac::v1::RoleBinding>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
     /// RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error. This field is immutable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,11 +364,11 @@ pub struct RoleBindingApply {
 }
 
 impl RoleBindingApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -378,17 +378,17 @@ impl RoleBindingApply {
             subjects: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &k8s_openapi::api::rbac::v1::RoleBinding,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -396,7 +396,7 @@ impl RoleBindingApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -444,7 +444,7 @@ pub struct RoleRefApply {
 }
 
 impl RoleRefApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -486,7 +486,7 @@ pub struct SubjectApply {
 }
 
 impl SubjectApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

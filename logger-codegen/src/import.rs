@@ -1,106 +1,124 @@
-//! From CustomResourceDefinitions to Rust types with this project's derives and attributes.
+//! Imports CustomResourceDefinitions as Rust types with the derives and attributes of this project.
 //!
-//! Generating the definition of the types gives the one they come from, but for what [`normal_form`] levels, and for the
-//! descriptions in types of Kubernetes' own. What cannot be kept is an error.
+//! The imported types generate a definition that equals the original after [`normalize`], except for descriptions within
+//! Kubernetes types. Everything that the types cannot express is preserved by overrides, and reported.
 
-mod check;
 mod default;
 mod definition;
-mod docs;
 mod emit;
-mod facts;
-mod kind;
+mod fit;
 mod kubernetes;
+mod locate;
+mod model;
 mod names;
-mod normal;
+mod normalize;
+mod predict;
 mod reader;
-mod types;
 
 use std::collections::BTreeMap;
 
+use logger_crd::{definition as crd, field::FieldError};
 use serde_json::Value;
 
-pub use normal::{differences, normal_form};
+pub use normalize::{differences, normalize};
 
-use crate::diagnostic::Diagnostics;
-use crate::names::{short_group, snake_of_dotted};
+use crate::{
+    diagnostic::Diagnostics,
+    names::{short_group, snake_group, snake_version},
+};
 use definition::Definition;
+use model::{Kind, Module};
 use reader::Reader;
-use types::{At, Kind, Module};
 
-/// How definitions are imported.
+/// Whether Kubernetes types are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Structs {
-    /// An object with the schema of a type of Kubernetes' own is of that type. Its descriptions become those that
-    /// k8s-openapi has.
-    OfKubernetes,
+pub enum KubernetesTypes {
+    /// An object with the schema of a Kubernetes type has that type. Its descriptions become those of k8s-openapi.
+    Reuse,
     /// Every object is a type of the module.
-    Own,
+    Generate,
 }
 
-/// A version of a group in Rust.
+/// An imported version of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedModule {
     /// The name of the module, such as `example_v1`.
     pub module: String,
-    /// Its source, formatted.
+    /// Its formatted source.
     pub source: String,
-    /// What is to be known of it, for people.
+    /// What the types do not express, for the user.
     pub notes: Vec<String>,
 }
 
-/// The types of definitions, one module for each version of a group.
+/// Imports definitions, one module for each version of a group.
 ///
 /// # Errors
-/// Everything in the definitions that types cannot say, each with its path.
-pub fn import(definitions: &[Value], structs: Structs) -> Result<Vec<Imported>, Diagnostics> {
-    let mut found = Diagnostics::default();
+/// The API server would reject a definition, or a name is not a Rust identifier.
+pub fn import(definitions: &[Value], kubernetes_types: KubernetesTypes) -> Result<Vec<ImportedModule>, Diagnostics> {
+    let mut errors = Diagnostics::default();
+    let mut notes = Vec::new();
     let mut modules: BTreeMap<(String, String), (Reader, Vec<Kind>)> = BTreeMap::new();
-    for definition in definitions.iter().map(normal_form) {
-        let Some(definition) = Definition::new(&definition, &mut found) else { continue };
+    for definition in definitions {
+        if !is_valid(definition, &mut errors) {
+            continue;
+        }
+        let definition = normalize(definition);
+        let Some(definition) = Definition::new(&definition, &mut errors, &mut notes) else { continue };
         for version in definition.versions() {
             let name = version["name"].as_str().unwrap_or_default();
             let (reader, kinds) = modules
                 .entry((definition.group.clone(), name.to_owned()))
-                .or_insert_with(|| (Reader::new(structs == Structs::OfKubernetes), Vec::new()));
-            kinds.push(kind(&definition, version, reader, &mut found));
+                .or_insert_with(|| (Reader::new(kubernetes_types == KubernetesTypes::Reuse), Vec::new()));
+            kinds.push(definition.kind(version, reader, &mut notes));
         }
     }
-    let groups: Vec<String> = modules.keys().map(|(group, _)| group.clone()).collect();
+    let names = module_names(modules.keys(), &mut errors);
     let mut imported = Vec::new();
-    for ((group, version), (reader, kinds)) in modules {
-        found.0.extend(reader.found.0);
-        let module = Module { group, version, kinds, items: reader.items };
-        let source = emit::module(&module, &mut found);
-        let notes = reader.described_otherwise.iter().map(|(known, places)| note(known, places)).collect();
-        imported.push(Imported { module: module_name(&module, &groups), source, notes });
+    for (((group, version), (reader, kinds)), name) in modules.into_iter().zip(names) {
+        let mut notes = std::mem::take(&mut notes);
+        notes.extend(reader.described_otherwise.iter().map(|(known, paths)| description_note(known, paths)));
+        let mut module = Module { group, version, kinds, types: reader.types };
+        notes.extend(fit::fit(&mut module));
+        let source = emit::module(&module, &mut errors);
+        imported.push(ImportedModule { module: name, source, notes });
     }
-    found.or(imported)
+    errors.or(imported)
 }
 
-fn note(known: &str, places: &[String]) -> String {
-    let places = places.join("\n  ");
-    format!("`{known}` has this schema, with other descriptions, which will be in the definition:\n  {places}")
-}
-
-/// A version of a kind, its types read.
-fn kind(definition: &Definition<'_>, version: &Value, reader: &mut Reader, found: &mut Diagnostics) -> Kind {
-    let (name, schema) = (&version["name"], &version["schema"]["openAPIV3Schema"]);
-    let shown = format!("{} {}", definition.name, name.as_str().unwrap_or_default());
-    let before = found.0.len();
-    let mut kind = definition.kind(version, 0, found);
-    if found.0.len() == before {
-        check::keeps(schema, kind.status, &shown, found);
+/// Whether the API server accepts the definition. Its errors are added.
+fn is_valid(definition: &Value, errors: &mut Diagnostics) -> bool {
+    let name = definition["metadata"]["name"].as_str().unwrap_or("(unnamed)");
+    let before = errors.0.len();
+    for finding in crd::validate(definition).into_iter().filter(FieldError::is_error) {
+        errors.push(name, format!("the API server would reject it: {finding}"));
     }
-    let at = At { shown: format!("{shown} "), words: vec![kind.names.kind.clone()] };
-    kind.item = reader.root(schema, &at);
-    kind
+    errors.0.len() == before
 }
 
-/// `example_v1`, or `example_com_v1` where two groups begin alike.
-fn module_name(module: &Module, groups: &[String]) -> String {
-    let short = short_group(&module.group);
-    let clashes = groups.iter().any(|group| *group != module.group && short_group(group) == short);
-    let group = if clashes { snake_of_dotted(&module.group) } else { short };
-    format!("{group}_{}", module.version)
+fn description_note(known: &str, paths: &[String]) -> String {
+    let paths = paths.join("\n  ");
+    format!("`{known}` has this schema with different descriptions, which replace those of:\n  {paths}")
+}
+
+/// Returns a module name for each version of a group: `example_v1`, or `example_com_v1` if several groups share the first
+/// label.
+fn module_names<'a>(
+    versions: impl Iterator<Item = &'a (String, String)> + Clone,
+    errors: &mut Diagnostics,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (group, version) in versions.clone() {
+        let short = short_group(group);
+        let is_shared = versions.clone().any(|(other, _)| other != group && short_group(other) == short);
+        let group_name = if is_shared { snake_group(group) } else { short };
+        let name = format!("{group_name}_{}", snake_version(version));
+        if names.contains(&name) {
+            errors.push(
+                format!("{group}/{version}"),
+                format!("another group has the module name `{name}`; import it separately"),
+            );
+        }
+        names.push(name);
+    }
+    names
 }

@@ -1,24 +1,27 @@
-//! Names of modules, types and methods, made from groups and kinds.
+//! Names of generated modules, types and methods, derived from groups and kinds.
 
+pub(crate) use logger_names::case::{camel_case, pascal_case, snake_case};
 use proc_macro2::Ident;
 use quote::format_ident;
 
-/// An identifier; a keyword becomes a raw one.
+/// Returns the name as an identifier. A keyword becomes a raw identifier, and a leading digit is preceded by `_`.
 pub(crate) fn ident(name: &str) -> Ident {
     match syn::parse_str::<Ident>(name) {
         Ok(ident) => ident,
         Err(_) if name.starts_with(|c: char| c.is_ascii_digit()) => format_ident!("_{name}"),
+        // These keywords cannot be raw identifiers.
+        Err(_) if ["_", "Self", "crate", "self", "super"].contains(&name) => format_ident!("{name}_"),
         Err(_) => format_ident!("r#{name}"),
     }
 }
 
-/// The first part of a group as words: `example` of `example.com`, `core` of the empty group.
+/// Returns the first label of a group in snake case: `example` for `example.com`, `core` for the core group.
 pub(crate) fn short_group(group: &str) -> String {
-    snake_of_dotted(group.split('.').next().unwrap_or_default())
+    snake_group(group.split('.').next().unwrap_or_default())
 }
 
-/// A whole group as words: `example_com`.
-pub(crate) fn snake_of_dotted(group: &str) -> String {
+/// Returns a dotted group in snake case: `example_com` for `example.com`.
+pub(crate) fn snake_group(group: &str) -> String {
     match group.chars().next() {
         None => "core".to_owned(),
         Some(first) if first.is_ascii_digit() => format!("group_{}", group.replace(['.', '-'], "_")),
@@ -26,52 +29,21 @@ pub(crate) fn snake_of_dotted(group: &str) -> String {
     }
 }
 
-/// `ExampleV1` of `example_v1`.
-pub(crate) fn pascal(snake: &str) -> String {
-    snake.split('_').map(capitalized).collect()
+/// Returns a version as part of an identifier: `v1_alpha` for `v1-alpha`.
+pub(crate) fn snake_version(version: &str) -> String {
+    version.replace('-', "_")
 }
 
-fn capitalized(word: &str) -> String {
-    let (head, tail) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-    head.to_uppercase() + tail
-}
-
-/// `network_policy` of `NetworkPolicy`; a run of capitals is one word, `http_route` of `HTTPRoute`, and so is one in the
-/// plural, `cluster_ips` of `clusterIPs`.
-pub(crate) fn snake(name: &str) -> String {
-    let chars: Vec<char> = name.chars().collect();
-    let is_upper = |i: usize| chars.get(i).is_some_and(|c| c.is_uppercase());
-    let is_lower = |i: usize| chars.get(i).is_some_and(|c| c.is_lowercase());
-    let ends_plural = |i: usize| chars.get(i) == Some(&'s') && !is_lower(i + 1);
-    let mut words = String::new();
-    for (i, &c) in chars.iter().enumerate() {
-        let after_other = i > 0 && !is_upper(i - 1);
-        let begins_word = i > 0 && is_lower(i + 1) && !ends_plural(i + 1);
-        if is_upper(i) && (after_other || begins_word) {
-            words.push('_');
-        }
-        words.extend(c.to_lowercase());
-    }
-    words
-}
-
-/// `networkPolicy` of `network_policy`, as serde's `rename_all = "camelCase"` makes it.
-pub(crate) fn camel_case(snake: &str) -> String {
-    let mut words = snake.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| name + &capitalized(word))
-}
-
-/// The plural of a kind in words: `network_policies` of `NetworkPolicy` and its resource `networkpolicies`.
+/// Returns the plural of a kind in snake case: `network_policies` for `NetworkPolicy` and its resource `networkpolicies`.
 pub(crate) fn snake_plural(kind: &str, plural: &str) -> String {
     let singular = kind.to_lowercase();
     let common = singular.chars().zip(plural.chars()).take_while(|(a, b)| a == b).count();
-    // Another word altogether: nothing tells where its words end.
+    // The plural is an unrelated word, so its word boundaries are unknown.
     if common + 1 < singular.chars().count() {
         return plural.replace('-', "_");
     }
     let mut letters = 0;
-    let stem: String = snake(kind)
+    let stem: String = snake_case(kind)
         .chars()
         .take_while(|c| {
             letters += usize::from(*c != '_');
@@ -87,21 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_become_words() {
-        for (kind, expected) in [
-            ("Logger", "logger"),
-            ("NetworkPolicy", "network_policy"),
-            ("HTTPRoute", "http_route"),
-            ("clusterIPs", "cluster_ips"),
-            ("nonResourceURLs", "non_resource_urls"),
-            ("hostIPC", "host_ipc"),
-        ] {
-            assert_eq!(snake(kind), expected);
-        }
-    }
-
-    #[test]
-    fn plurals_keep_the_words_of_the_kind() {
+    fn plurals_keep_the_word_boundaries_of_the_kind() {
         for (kind, plural, expected) in [
             ("Logger", "loggers", "loggers"),
             ("NetworkPolicy", "networkpolicies", "network_policies"),
@@ -115,14 +73,15 @@ mod tests {
     #[test]
     fn keywords_become_raw_identifiers() {
         assert_eq!(ident("type").to_string(), "r#type");
+        assert_eq!(ident("self").to_string(), "self_");
         assert_eq!(ident("loggers").to_string(), "loggers");
     }
 
     #[test]
-    fn groups_become_modules() {
+    fn groups_become_module_names() {
         assert_eq!(short_group("example.com"), "example");
-        assert_eq!(snake_of_dotted("my-group.example.com"), "my_group_example_com");
-        assert_eq!(pascal("my_group_v1"), "MyGroupV1");
+        assert_eq!(snake_group("my-group.example.com"), "my_group_example_com");
+        assert_eq!(pascal_case("my_group_v1"), "MyGroupV1");
         assert_eq!(short_group("3scale.example.com"), "group_3scale");
     }
 }

@@ -1,4 +1,4 @@
-//! `crd diff` and `crd check`: what they look at, and how they end.
+//! `crd diff` and `crd check`: their sources and exit codes.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{self, ExitCode};
 
-use logger_codegen::{Allowed, Args, Check, Command, Crd, Diff, Place, run};
+use logger_codegen::{AllowedChange, Args, Check, Command, Crd, Diff, ProjectDirs, run};
 use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ const fn kind(schema: fn(&mut SchemaGenerator) -> Schema) -> ApiKind {
         singular: "widget",
         scope: Scope::Namespaced,
         schema: Some(schema),
-        ..ApiKind::UNKNOWN
+        ..ApiKind::DEFAULT
     }
 }
 
@@ -40,7 +40,7 @@ const fn group(types: &'static [TypeMeta]) -> ApiGroup {
 const BOUNDED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(bounded))])];
 const COLOURED: &[ApiGroup] = &[group(&[TypeMeta::Kind(kind(coloured))])];
 
-/// A project of which `BOUNDED` is committed, below the top of its repository.
+/// Creates a project in a subdirectory of a repository, with the definition of `BOUNDED` committed.
 fn project() -> (TempDir, std::path::PathBuf) {
     let repository = TempDir::new().unwrap();
     let root = repository.path().join("project");
@@ -63,27 +63,27 @@ fn git(root: &Path, args: &[&str]) {
     assert!(done.unwrap().success(), "git {args:?}");
 }
 
-fn diff(groups: &[ApiGroup], root: &Path, old: Option<&str>, new: Option<&str>, allow: &[Allowed]) -> ExitCode {
-    let place = Place { root: Some(root.to_owned()), ..Place::default() };
+fn diff(groups: &[ApiGroup], root: &Path, old: Option<&str>, new: Option<&str>, allow: &[AllowedChange]) -> ExitCode {
+    let dirs = ProjectDirs { root: Some(root.to_owned()), ..ProjectDirs::default() };
     let diff =
-        Diff { old: old.map(str::to_owned), new: new.map(str::to_owned), allow: allow.to_vec(), json: false, place };
+        Diff { old: old.map(str::to_owned), new: new.map(str::to_owned), allow: allow.to_vec(), json: false, dirs };
     Command::Crd(Crd::Diff(diff)).run(groups)
 }
 
 #[test]
-fn a_revision_is_compared_with_what_the_types_say_though_it_is_not_written() {
+fn revisions_are_compared_with_the_generated_definitions() {
     let (_repository, root) = project();
     assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::SUCCESS);
-    assert_eq!(diff(COLOURED, &root, None, None, &[]), ExitCode::from(1), "a field is gone");
-    assert_eq!(diff(COLOURED, &root, None, None, &[Allowed::Tightening]), ExitCode::from(1));
-    assert_eq!(diff(COLOURED, &root, Some("HEAD"), None, &[Allowed::Breaking]), ExitCode::SUCCESS);
+    assert_eq!(diff(COLOURED, &root, None, None, &[]), ExitCode::from(1), "a field was removed");
+    assert_eq!(diff(COLOURED, &root, None, None, &[AllowedChange::Tightening]), ExitCode::from(1));
+    assert_eq!(diff(COLOURED, &root, Some("HEAD"), None, &[AllowedChange::Breaking]), ExitCode::SUCCESS);
     for nothing in ["HEAD~1", "nothing", "--help", ""] {
         assert_eq!(diff(BOUNDED, &root, Some(nothing), None, &[]), ExitCode::from(2), "{nothing}");
     }
 }
 
 #[test]
-fn what_others_keep_in_the_directory_is_not_gone() {
+fn foreign_files_in_the_directory_are_not_removed_definitions() {
     let (_repository, root) = project();
     let bases = root.join("config/crd/bases");
     let ours = fs::read_to_string(bases.join("example.com_widgets.yaml")).unwrap();
@@ -98,7 +98,7 @@ fn what_others_keep_in_the_directory_is_not_gone() {
     fs::write(bases.join("example.com_gadgets.yaml"), ours_too).unwrap();
     git(&root, &["add", "."]);
     git(&root, &["commit", "--quiet", "--message", "three"]);
-    assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::from(1), "it is not generated any more");
+    assert_eq!(diff(BOUNDED, &root, None, None, &[]), ExitCode::from(1), "the definition is not generated any more");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn files_and_directories_are_compared() {
     fs::write(&tight, text.replace("minimum: 1", "minimum: 2")).unwrap();
     assert_eq!(diff(BOUNDED, &root, Some(&path(&file)), Some(&path(&tight)), &[]), ExitCode::from(1));
     assert_eq!(
-        diff(BOUNDED, &root, Some(&path(&file)), Some(&path(&tight)), &[Allowed::Tightening]),
+        diff(BOUNDED, &root, Some(&path(&file)), Some(&path(&tight)), &[AllowedChange::Tightening]),
         ExitCode::SUCCESS
     );
     assert_eq!(diff(BOUNDED, &root, Some(&path(&tight)), None, &[]), ExitCode::SUCCESS, "the bound is wider");
@@ -121,13 +121,13 @@ fn files_and_directories_are_compared() {
     fs::write(&other, text.replace("widgets", "things")).unwrap();
     assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "nothing in common");
     fs::write(&other, "a: [b").unwrap();
-    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "no YAML");
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "not YAML");
     fs::write(&other, text.replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")).unwrap();
-    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "an old form");
+    assert_eq!(diff(BOUNDED, &root, Some(&path(&other)), None, &[]), ExitCode::from(2), "an old API version");
 }
 
 #[test]
-fn definitions_from_anywhere_are_checked() {
+fn definitions_of_any_origin_are_checked() {
     let (_repository, root) = project();
     let good = root.join("config/crd/bases/example.com_widgets.yaml");
     let text = fs::read_to_string(&good).unwrap();

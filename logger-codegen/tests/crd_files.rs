@@ -1,4 +1,4 @@
-//! CRD files as people want them: what flags and manifests say, and schemas put into files that are kept by hand.
+//! Options for CRD files, from flags and manifests, and schemas in files that are maintained by hand.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
@@ -29,7 +29,7 @@ const WIDGET: ApiKind = ApiKind {
     singular: "widget",
     scope: Scope::Namespaced,
     schema: Some(described),
-    ..ApiKind::UNKNOWN
+    ..ApiKind::DEFAULT
 };
 
 const GROUPS: &[ApiGroup] = &[ApiGroup {
@@ -58,7 +58,7 @@ fn read(root: &Path, path: &str) -> String {
 const CRD: &str = "config/crd/bases/example.com_widgets.yaml";
 
 #[test]
-fn a_manifest_says_once_how_files_are_written_and_a_flag_counts_before_it() {
+fn flags_take_precedence_over_the_manifest() {
     let root = project(
         "[package.metadata.codegen]\nheader = \"h.txt\"\nyear = 2026\nmax-desc-len = 20\nkustomization = true\n",
     );
@@ -82,26 +82,26 @@ fn a_manifest_says_once_how_files_are_written_and_a_flag_counts_before_it() {
 
     let settings = Settings { max_desc_len: Some(0), ..Settings::default() };
     assert_eq!(run(GROUPS, &Args { settings: settings.clone(), ..args(root) }), ExitCode::SUCCESS);
-    assert!(!read(root, CRD).contains("How large"), "a flag counts first");
-    assert_eq!(run(GROUPS, &Args { check: true, ..args(root) }), ExitCode::from(1), "the manifest says otherwise");
+    assert!(!read(root, CRD).contains("How large"), "a flag takes precedence");
+    assert_eq!(run(GROUPS, &Args { check: true, ..args(root) }), ExitCode::from(1), "the manifest has another value");
 }
 
 #[test]
-fn what_a_manifest_says_must_be_known_and_said_once() {
-    let refused = |root: &TempDir| assert_eq!(run(GROUPS, &args(root.path())), ExitCode::from(2));
+fn unknown_and_duplicate_settings_are_errors() {
+    let assert_error = |root: &TempDir| assert_eq!(run(GROUPS, &args(root.path())), ExitCode::from(2));
     for table in ["max-desc = 3", "floats = \"some\"", "header = \"none.txt\"", "year = \"soon\""] {
-        refused(&project(&format!("[package.metadata.codegen]\n{table}\n")));
+        assert_error(&project(&format!("[package.metadata.codegen]\n{table}\n")));
     }
     let root = project("[package.metadata.codegen]\nkustomization = true\n");
     fs::create_dir(root.path().join("my-types")).unwrap();
     fs::write(root.path().join("my-types/Cargo.toml"), "[package.metadata.codegen]\nfloats = \"allow\"\n").unwrap();
-    refused(&root);
+    assert_error(&root);
     fs::write(root.path().join("my-client/Cargo.toml"), "[package]\n").unwrap();
-    assert_eq!(run(GROUPS, &args(root.path())), ExitCode::SUCCESS, "that of the types counts");
+    assert_eq!(run(GROUPS, &args(root.path())), ExitCode::SUCCESS, "the manifest of the types is used");
 }
 
 #[test]
-fn a_kustomization_of_someone_else_is_spared() {
+fn foreign_kustomizations_are_not_overwritten() {
     let root = project("[package]\n");
     let settings = Settings { kustomization: true, ..Settings::default() };
     let with_it = Args { settings, ..args(root.path()) };
@@ -114,32 +114,32 @@ fn a_kustomization_of_someone_else_is_spared() {
     fs::remove_file(&path).unwrap();
     assert_eq!(run(GROUPS, &with_it), ExitCode::SUCCESS);
     assert_eq!(run(GROUPS, &args(root.path())), ExitCode::SUCCESS);
-    assert!(!path.exists(), "it was ours, and is not asked for any more");
+    assert!(!path.exists(), "it was generated, and is disabled now");
 }
 
 #[test]
-fn a_definition_keeps_to_its_size_or_is_refused() {
+fn definitions_stay_within_the_size_limit() {
     let crd = |max_bytes: usize| {
         let options = CrdOptions { max_bytes, ..CrdOptions::default() };
         let layout = Layout { crd: options, ..Layout::for_types_crate("my_types") };
         generate(GROUPS, &layout)
             .map(|files| files.into_iter().find(|file| file.path == CRD).unwrap().contents)
-            .map_err(|refused| refused.to_string())
+            .map_err(|errors| errors.to_string())
     };
-    let whole = crd(0).unwrap();
-    assert_eq!(crd(CrdOptions::MAX_BYTES).unwrap(), whole);
-    let too_small = (500..1000).rev().find(|bytes| crd(*bytes).unwrap() != whole).unwrap();
+    let complete = crd(0).unwrap();
+    assert_eq!(crd(CrdOptions::MAX_BYTES).unwrap(), complete);
+    let too_small = (500..1000).rev().find(|bytes| crd(*bytes).unwrap() != complete).unwrap();
     let smaller = crd(too_small).unwrap();
-    let note = format!("\n# 1 description is left out, the deepest, to keep to {too_small} bytes.\n");
+    let note = format!("\n# 2 descriptions were dropped, the deepest first, to stay within {too_small} bytes.\n");
     assert!(smaller.contains(&note), "{smaller}");
     assert!(!smaller.contains("How large") && smaller.contains("description: Wanted"), "{smaller}");
-    let refused = crd(100).unwrap_err();
-    assert!(refused.starts_with("`my_types::v1::Widget`: its CRD has "), "{refused}");
-    assert!(refused.contains("the largest fields are `v1.spec.size` ("), "{refused}");
+    let error = crd(100).unwrap_err();
+    assert!(error.starts_with("`my_types::v1::Widget`: its CRD has "), "{error}");
+    assert!(error.contains("the largest fields are `v1.spec.size` ("), "{error}");
 }
 
 #[test]
-fn asking_writes_nothing() {
+fn stdout_and_sizes_write_no_files() {
     let root = project("[package]\n");
     for args in [Args { stdout: true, ..args(root.path()) }, Args { sizes: true, ..args(root.path()) }] {
         assert_eq!(run(GROUPS, &args), ExitCode::SUCCESS);
@@ -148,12 +148,12 @@ fn asking_writes_nothing() {
 }
 
 #[test]
-fn schemas_go_into_files_that_are_kept_by_hand() {
+fn schemas_are_replaced_in_files_maintained_by_hand() {
     let root = project("[package]\n");
     let directory = root.path().join("helm/crds");
     fs::create_dir_all(&directory).unwrap();
     let by_hand = "\
-# Ours.
+# By hand.
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com, annotations: {helm.sh/resource-policy: keep}}
@@ -169,22 +169,22 @@ spec:
     storage: true
 ";
     fs::write(directory.join("widgets.yaml"), by_hand).unwrap();
-    fs::write(directory.join("other.yaml"), "a: 1 # theirs\n").unwrap();
+    fs::write(directory.join("other.yaml"), "a: 1 # foreign\n").unwrap();
     let patch = Args { schema_patch: Some("helm/crds/".to_owned()), ..args(root.path()) };
     let check = Args { check: true, ..patch.clone() };
     assert_eq!(run(GROUPS, &check), ExitCode::from(1));
     assert_eq!(run(GROUPS, &patch), ExitCode::SUCCESS);
     assert_eq!(run(GROUPS, &check), ExitCode::SUCCESS);
     let patched = read(root.path(), "helm/crds/widgets.yaml");
-    assert!(patched.starts_with("# Ours.\n") && patched.contains("resource-policy: keep}}\n"), "{patched}");
+    assert!(patched.starts_with("# By hand.\n") && patched.contains("resource-policy: keep}}\n"), "{patched}");
     assert!(patched.contains("              size:\n                description: How large"), "{patched}");
     assert!(
         patched.ends_with("          type: object\n        type: object\n    served: true\n    storage: true\n"),
         "{patched}"
     );
-    assert_eq!(read(root.path(), "helm/crds/other.yaml"), "a: 1 # theirs\n");
+    assert_eq!(read(root.path(), "helm/crds/other.yaml"), "a: 1 # foreign\n");
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no client, no CRD directory");
 
     fs::remove_file(directory.join("widgets.yaml")).unwrap();
-    assert_eq!(run(GROUPS, &patch), ExitCode::from(2), "no definition of ours is there");
+    assert_eq!(run(GROUPS, &patch), ExitCode::from(2), "there is no definition of the kinds");
 }

@@ -1,5 +1,5 @@
-//! Definitions imported as Rust: the corpus in `tests/corpus/import` is imported as the modules beside this file, whose
-//! types generate the corpus.
+//! `crd import`: the corpus in `tests/corpus/import` is imported as the modules below this directory, whose types generate the
+//! corpus.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use logger_codegen::import::{Structs, differences, import, normal_form};
-use logger_codegen::{Command, Crd, Import, Layout};
+use logger_codegen::{
+    Command, Crd, Import, Layout,
+    internal::{ImportedModule, KubernetesTypes, differences, import, normalize},
+};
 use serde_json::{Value, json};
 
 #[rustfmt::skip]
@@ -18,7 +20,7 @@ pub mod corpus_v1;
 #[path = "import/corpus_v1beta1.rs"]
 pub mod corpus_v1beta1;
 
-/// The definitions that are imported, each with each keyword it can have.
+/// Returns the definitions of the corpus, which contain every keyword.
 fn corpus() -> Vec<Value> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/import");
     let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -26,7 +28,7 @@ fn corpus() -> Vec<Value> {
     files.iter().map(|file| serde_saphyr::from_str(&fs::read_to_string(file).unwrap()).unwrap()).collect()
 }
 
-/// What is generated of the modules beside this file.
+/// Returns the definitions that the imported modules generate.
 fn generated() -> Vec<Value> {
     let groups = [corpus_v1::API_GROUP, corpus_v1beta1::API_GROUP];
     let files = logger_codegen::generate(&groups, &Layout::for_types_crate("import")).unwrap();
@@ -34,31 +36,30 @@ fn generated() -> Vec<Value> {
     definitions.map(|file| serde_saphyr::from_str(&file.contents).unwrap()).collect()
 }
 
-/// `UPDATE_IMPORTED=1` writes the modules.
+/// `UPDATE_IMPORTED=1` updates the modules.
 #[test]
-fn the_modules_are_as_imported() {
+fn the_modules_are_up_to_date() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
-    for module in import(&corpus(), Structs::OfKubernetes).unwrap() {
+    for module in import(&corpus(), KubernetesTypes::Reuse).unwrap() {
         let path = directory.join(format!("{}.rs", module.module));
         if env::var_os("UPDATE_IMPORTED").is_some() {
             fs::write(&path, &module.source).unwrap();
         }
         let found = fs::read_to_string(&path).unwrap();
-        assert!(found == module.source, "{}: run the test with UPDATE_IMPORTED=1, and again", path.display());
+        assert!(found == module.source, "{}: run the test with UPDATE_IMPORTED=1, then again", path.display());
     }
 }
 
 #[test]
 fn imported_types_generate_the_definitions_they_come_from() {
     for (original, generated) in corpus().iter().zip(generated()) {
-        let differences = differences(&normal_form(original), &normal_form(&generated));
+        let differences = differences(&normalize(original), &normalize(&generated));
         assert!(differences.is_empty(), "{}:\n{}", original["metadata"]["name"], differences.join("\n"));
     }
 }
 
-/// Without a word of the server's: an object of the corpus is read, and written as it was.
 #[test]
-fn objects_are_read_and_written_as_they_were() {
+fn objects_are_the_same_after_decoding_and_encoding() {
     let object = json!({
         "apiVersion": "corpus.example.com/v1", "kind": "Gadget", "metadata": {"name": "a"},
         "spec": {
@@ -87,7 +88,7 @@ fn absent_fields_have_the_defaults_of_the_definition() {
     assert_eq!(gadget.status.unwrap().replicas, Some(0));
 }
 
-/// A definition of one field.
+/// Returns a definition with one field.
 fn with_field(schema: Value) -> Value {
     let spec = json!({"type": "object", "properties": {"it": schema}});
     with_schema(json!({"type": "object", "properties": {"spec": spec}}))
@@ -107,60 +108,116 @@ fn with_schema(schema: Value) -> Value {
     })
 }
 
-/// The mistakes of a definition, one on each line.
-fn refused(definition: &Value) -> String {
-    import(std::slice::from_ref(definition), Structs::OfKubernetes).unwrap_err().to_string()
+fn import_one(definition: &Value) -> ImportedModule {
+    import(std::slice::from_ref(definition), KubernetesTypes::Reuse).unwrap().remove(0)
+}
+
+/// Returns the errors of a definition, one on each line.
+fn errors(definition: &Value) -> String {
+    import(std::slice::from_ref(definition), KubernetesTypes::Reuse).unwrap_err().to_string()
 }
 
 #[test]
-fn what_cannot_be_kept_is_an_error_that_names_the_path() {
-    for (schema, expected) in [
-        (json!({}), "`widgets.example.com v1 .spec.it`: it has no `type`"),
-        (json!({"type": "integer", "format": "int16"}), "it`: the API server knows no format `int16` of numbers"),
-        (json!({"type": "string", "format": "made-up"}), "the generator writes `format` otherwise"),
-        (json!({"type": "array"}), "it is a list, and says not of what"),
-        (json!({"type": "null"}), "`null` is no type"),
-        (json!({"type": "string", "const": "a"}), "const"),
-        (json!({"type": "string", "default": 1}), "its default is 1"),
-        (json!({"type": "string", "enum": ["a"], "nullable": true}), "no null where there is an `enum`"),
-        (json!({"type": "object", "required": ["a"], "properties": {"b": {"type": "string"}}}), "`a` is required"),
+fn what_types_do_not_express_is_preserved_by_overrides() {
+    let exclusive = json!([{"required": ["a"], "properties": {"a": {"minLength": 1}}}, {"required": ["b"]}]);
+    let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}});
+    for (schema, keywords, ty) in [
+        (json!({"type": "integer", "format": "int16"}), "`format`", "i64"),
+        (json!({"type": "string", "format": "made-up"}), "`format`", "String"),
+        (json!({"type": "string", "enum": ["a"], "nullable": true}), "`nullable`", "It"),
+        (json!({"type": "string", "allOf": [{"maxLength": 3}]}), "`allOf`", "String"),
+        (json!({"type": "string", "allOf": [{"maxLength": 3}, {"maxLength": 3}]}), "`allOf`", "String"),
         (
-            json!({"type": "object", "additionalProperties": {"type": "string"}, "properties": {"b": {"type": "string"}}}),
-            "give the map a field of its own",
+            json!({"type": "array", "items": {"type": "string"}, "minLength": 3, "pattern": "a"}),
+            "`pattern`",
+            "Vec<String>",
         ),
-        (json!({"type": "array", "items": {"type": "string", "default": "a"}}), "only a field has a default"),
-        (json!({"type": "string", "allOf": [{"maxLength": 3}]}), "the generator writes `allOf` otherwise"),
+        (json!({"type": "object", "properties": properties, "oneOf": exclusive}), "", "It"),
+        (json!({"x-kubernetes-int-or-string": true, "default": 80}), "", "IntOrString"),
+        (json!({"type": "object", "required": ["c"], "properties": properties}), "`required`", "It"),
+        (json!({"type": "string", "maxLength": 4_294_967_296_u64}), "`maxLength`", "String"),
     ] {
-        let told = refused(&with_field(schema.clone()));
-        assert!(told.contains(expected) && told.contains(".spec"), "{schema}: {told}");
+        let module = import_one(&with_field(schema.clone()));
+        let note = module.notes.iter().find(|note| note.starts_with("`widgets.example.com v1 .spec.it`: "));
+        match keywords {
+            "" => assert!(module.notes.is_empty(), "{schema}: {:?}", module.notes),
+            keywords => assert!(note.is_some_and(|note| note.contains(keywords)), "{schema}: {:?}", module.notes),
+        }
+        assert_eq!(module.source.contains("x-logger-override"), !keywords.is_empty(), "{schema}: {}", module.source);
+        assert!(module.source.contains(&format!("pub it: Option<{ty}>")) || keywords.is_empty(), "{}", module.source);
     }
 }
 
 #[test]
-fn what_a_definition_says_of_itself_is_kept_or_refused() {
+fn defaults_have_the_type_of_the_definition() {
+    let quantity = json!({"x-kubernetes-int-or-string": true, "default": 5, "pattern": quantity_pattern()});
+    let module = import_one(&with_field(quantity));
+    assert!(module.source.contains(r#"extend("x-logger-override" = {"":{"default":5}})"#), "{}", module.source);
+}
+
+fn quantity_pattern() -> Value {
+    let gadgets = &corpus()[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"];
+    gadgets["spec"]["properties"]["limits"]["additionalProperties"]["pattern"].clone()
+}
+
+#[test]
+fn what_attributes_of_a_kind_do_not_express_is_preserved_by_overrides() {
+    let webhook = json!({"strategy": "Webhook", "webhook": {
+        "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://example.com/convert"},
+    }});
+    let columns = json!([{"name": "A", "type": "string", "jsonPath": ".spec.misspelt"}]);
     for (pointer, value, expected) in [
-        ("/spec/conversion", json!({"strategy": "Webhook"}), "`widgets.example.com .spec.conversion`"),
-        ("/spec/preserveUnknownFields", json!(true), ".spec.preserveUnknownFields"),
-        ("/spec/scope", json!("World"), "expected `Cluster` or `Namespaced`"),
-        ("/spec/names/kind", json!("widget-kind"), "no name of a Rust type"),
-        ("/metadata/name", json!("other.example.com"), "the server takes the name `widgets.example.com` only"),
-        ("/spec/versions/0/deprecationWarning", json!("old"), "not deprecated"),
+        ("/spec/conversion", webhook, "x-logger-definition"),
+        ("/spec/names/shortNames", json!(["a", "a"]), "x-logger-definition"),
+        ("/spec/versions/0/additionalPrinterColumns", columns, "x-logger-version"),
+    ] {
+        let mut definition = with_field(json!({"type": "string"}));
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        definition.pointer_mut(parent).unwrap()[key] = value;
+        let module = import_one(&definition);
+        assert!(module.source.contains(expected) && !module.notes.is_empty(), "{pointer}: {}", module.source);
+    }
+}
+
+#[test]
+fn kinds_and_versions_may_have_any_name() {
+    let mut definition = with_field(json!({"type": "array", "items": {"type": "string"}}));
+    definition["spec"]["names"]["kind"] = json!("Vec");
+    definition["spec"]["names"]["listKind"] = json!("Option");
+    definition["spec"]["versions"][0]["name"] = json!("v1-beta");
+    let module = import_one(&definition);
+    assert_eq!(module.module, "example_v1_beta");
+    assert!(module.source.contains("pub it: ::std::option::Option<::std::vec::Vec<String>>"), "{}", module.source);
+}
+
+#[test]
+fn what_the_server_rejects_is_an_error_with_its_message() {
+    for (pointer, value, expected) in [
+        ("/spec/preserveUnknownFields", json!(true), "spec.preserveUnknownFields: Invalid value"),
+        ("/spec/scope", json!("World"), "spec.scope: Unsupported value: \"World\""),
+        ("/metadata/name", json!("other.example.com"), "metadata.name: Invalid value"),
         (
-            "/spec/versions/0/additionalPrinterColumns",
-            json!([{"name": "A", "type": "text", "jsonPath": ".a"}]),
-            "`text`",
+            "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/it/type",
+            json!("text"),
+            "Unsupported value",
         ),
     ] {
         let mut definition = with_field(json!({"type": "string"}));
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         definition.pointer_mut(parent).unwrap()[key] = value;
-        let told = refused(&definition);
-        assert!(told.contains(expected), "{pointer}: {told}");
+        let errors = errors(&definition);
+        assert!(
+            errors.contains("the API server would reject it: ") && errors.contains(expected),
+            "{pointer}: {errors}"
+        );
     }
+    let mut definition = with_field(json!({"type": "string"}));
+    definition["spec"]["names"]["kind"] = json!("widget-kind");
+    assert!(errors(&definition).contains("`widget-kind` cannot be the name of a Rust type"));
 }
 
 #[test]
-fn nothing_makes_it_panic() {
+fn invalid_definitions_do_not_panic() {
     let odd =
         [json!(null), json!(true), json!(-1), json!("\u{0}\r"), json!([]), json!({}), json!([{}]), json!({"a": null})];
     let keys = [
@@ -191,18 +248,18 @@ fn nothing_makes_it_panic() {
             for value in &odd {
                 let mut schema = json!({"type": own, "items": {"type": "string"}});
                 schema[key] = value.clone();
-                drop(import(&[with_field(schema.clone())], Structs::Own));
-                drop(import(&[with_schema(schema)], Structs::OfKubernetes));
+                drop(import(&[with_field(schema.clone())], KubernetesTypes::Generate));
+                drop(import(&[with_schema(schema)], KubernetesTypes::Reuse));
             }
         }
     }
     for definition in odd {
-        drop(import(&[definition], Structs::Own));
+        drop(import(&[definition], KubernetesTypes::Generate));
     }
 }
 
 #[test]
-fn the_command_writes_modules_and_overwrites_none() {
+fn the_command_does_not_overwrite_modules() {
     let directory = tempfile::tempdir().unwrap();
     let (file, out) = (directory.path().join("crd.yaml"), directory.path().join("src"));
     fs::write(&file, with_field(json!({"type": "string"})).to_string()).unwrap();
@@ -213,7 +270,7 @@ fn the_command_writes_modules_and_overwrites_none() {
     assert_eq!(import(&file), ExitCode::SUCCESS);
     let module = fs::read_to_string(out.join("example_v1.rs")).unwrap();
     assert!(module.contains("pub struct WidgetSpec") && module.contains("pub it: Option<String>"), "{module}");
-    assert_eq!(import(&file), ExitCode::from(2), "the module is there");
+    assert_eq!(import(&file), ExitCode::from(2), "the module exists");
     fs::write(&file, "kind: List\nitems: []").unwrap();
     assert_eq!(import(&file), ExitCode::from(2), "there is no definition");
 }

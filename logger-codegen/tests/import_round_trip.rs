@@ -1,20 +1,24 @@
-//! Definitions from elsewhere, imported, compiled and generated again: what comes out is what went in.
+//! Round trip of real definitions: imported, compiled and generated again, they are equal.
 //!
-//! `CRD_CORPUS` names the directory they are in, at any depth. It takes minutes, so it runs only when asked for:
+//! `CRD_CORPUS` is their directory, which is searched recursively. The test takes minutes, so it is ignored by default:
 //! `CRD_CORPUS=.. cargo test -p logger-codegen --test import_round_trip -- --ignored --nocapture`. With `IMPORT_LINTS`
-//! set, the crate must pass clippy and rustdoc too.
+//! set, the crate must pass clippy and rustdoc as well.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+mod project;
 
-use logger_codegen::import::{Structs, differences, import, normal_form};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use logger_codegen::internal::{KubernetesTypes, differences, import, normalize};
+use project::round_trip;
 use serde_json::Value;
 
-/// The definitions of the corpus, by file name.
+/// Returns the definitions of the corpus, by file name.
 fn corpus(directory: &Path) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(directory).expect("the corpus can be read") {
@@ -34,25 +38,30 @@ fn corpus(directory: &Path) -> BTreeMap<String, Value> {
 
 #[test]
 #[ignore = "compiles a crate of imported types; needs CRD_CORPUS"]
-fn what_is_imported_generates_what_it_came_from() {
+fn imported_definitions_are_generated_again() {
     let Some(directory) = env::var_os("CRD_CORPUS").map(PathBuf::from).filter(|path| path.is_dir()) else {
-        eprintln!("SKIPPED: CRD_CORPUS names no directory of definitions, so no import of real ones was tried");
+        eprintln!("SKIPPED: CRD_CORPUS is not a directory of definitions");
         return;
     };
     let corpus = corpus(&directory);
-    for structs in [Structs::Own, Structs::OfKubernetes] {
-        let (importable, refused): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            corpus.iter().partition(|(_, definition)| import(std::slice::from_ref(definition), structs).is_ok());
-        for (name, definition) in &refused {
-            eprintln!("{name} is refused:\n{}\n", import(std::slice::from_ref(*definition), structs).unwrap_err());
+    for kubernetes_types in [KubernetesTypes::Generate, KubernetesTypes::Reuse] {
+        let (importable, rejected): (BTreeMap<_, _>, BTreeMap<_, _>) = corpus
+            .iter()
+            .partition(|(_, definition)| import(std::slice::from_ref(definition), kubernetes_types).is_ok());
+        for (name, definition) in &rejected {
+            eprintln!(
+                "{name} is rejected:\n{}\n",
+                import(std::slice::from_ref(*definition), kubernetes_types).unwrap_err()
+            );
         }
-        let generated = round_trip(&importable.values().map(|of| (*of).clone()).collect::<Vec<_>>(), structs);
+        let generated =
+            round_trip("corpus", &importable.values().map(|of| (*of).clone()).collect::<Vec<_>>(), kubernetes_types);
         let mut lossy = 0;
         for (name, original) in &importable {
             let key = original["metadata"]["name"].as_str().unwrap_or_default();
             let Some(generated) = generated.get(key) else { panic!("{key} was not generated") };
-            let mut differences = differences(&normal_form(original), &normal_form(generated));
-            if structs == Structs::OfKubernetes {
+            let mut differences = differences(&normalize(original), &normalize(generated));
+            if kubernetes_types == KubernetesTypes::Reuse {
                 differences
                     .retain(|difference| !difference.split(": ").next().unwrap_or_default().ends_with(".description"));
             }
@@ -61,66 +70,12 @@ fn what_is_imported_generates_what_it_came_from() {
                 eprintln!("{name}: {difference}");
             }
         }
-        let kept = importable.len() - lossy;
-        eprintln!("{structs:?}: {kept} of {} come back as they were, {} are refused", corpus.len(), refused.len());
-        assert_eq!(lossy, 0, "what is imported without an error must come back as it was");
+        let equal = importable.len() - lossy;
+        eprintln!(
+            "{kubernetes_types:?}: {equal} of {} are generated again, {} are rejected",
+            corpus.len(),
+            rejected.len()
+        );
+        assert_eq!(lossy, 0, "the imported types generate other definitions");
     }
-}
-
-/// Imports them into one crate, compiles it and runs its `codegen`. Answers what was generated, by name.
-fn round_trip(definitions: &[Value], structs: Structs) -> BTreeMap<String, Value> {
-    let modules = import(definitions, structs).unwrap();
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
-    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("import-round-trip");
-    drop(fs::remove_dir_all(&project));
-    fs::create_dir_all(project.join("src")).unwrap();
-    fs::write(project.join("Cargo.toml"), manifest(repository)).unwrap();
-    fs::copy(repository.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
-    let mut library = "//! Imported types.\n".to_owned();
-    for module in &modules {
-        fs::write(project.join(format!("src/{}.rs", module.module)), &module.source).unwrap();
-        library += &format!("pub mod {};\n", module.module);
-    }
-    let groups: Vec<String> =
-        modules.iter().map(|module| format!("import_round_trip::{}::API_GROUP", module.module)).collect();
-    let main = format!("fn main() -> std::process::ExitCode {{ logger_codegen::cli(&[{}]) }}\n", groups.join(", "));
-    fs::write(project.join("src/lib.rs"), library).unwrap();
-    fs::write(project.join("src/main.rs"), "//! Generates the definitions.\n".to_owned() + &main).unwrap();
-    // A place for the client, which nobody compiles here.
-    fs::create_dir_all(project.join("client/src")).unwrap();
-    fs::write(project.join("client/Cargo.toml"), "[package]\nname = \"client\"\nversion = \"0.0.0\"\n").unwrap();
-    cargo(&project, &["run", "--quiet", "--", "codegen", "--root", ".", "--client-dir", "client/src"]);
-    if env::var_os("IMPORT_LINTS").is_some() {
-        cargo(&project, &["clippy", "--quiet", "--lib", "--", "-D", "warnings", "-W", "clippy::pedantic"]);
-        cargo(&project, &["test", "--quiet", "--doc"]);
-        cargo(&project, &["rustdoc", "--quiet", "--lib", "--", "-D", "warnings"]);
-    }
-    let files = fs::read_dir(project.join("config/crd/bases")).unwrap();
-    let read = |path: PathBuf| serde_saphyr::from_str::<Value>(&fs::read_to_string(path).unwrap()).unwrap();
-    let generated = files.map(|entry| read(entry.unwrap().path()));
-    generated.map(|of| (of["metadata"]["name"].as_str().unwrap_or_default().to_owned(), of)).collect()
-}
-
-fn cargo(project: &Path, args: &[&str]) {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the target directory");
-    let status = Command::new(env!("CARGO"))
-        .args(args)
-        .current_dir(project)
-        .env("CARGO_TARGET_DIR", target)
-        .env_remove("CRD_CORPUS")
-        .status()
-        .expect("cargo can be started");
-    assert!(status.success(), "cargo {}", args.join(" "));
-}
-
-fn manifest(repository: &Path) -> String {
-    let path = |name: &str| format!("{name} = {{ path = \"{}\" }}\n", repository.join(name).display());
-    format!(
-        "[package]\nname = \"import-round-trip\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [profile.dev]\ndebug = false\n\n[dependencies]\n{}{}\
-         k8s-openapi = {{ version = \"0.29\", features = [\"schemars\"] }}\nschemars = \"1\"\n\
-         serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n",
-        path("logger-core"),
-        path("logger-codegen")
-    )
 }

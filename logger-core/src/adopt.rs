@@ -1,4 +1,4 @@
-//! Kinds that were declared elsewhere, as the generator and a scheme see them: what `adopt!` emits calls this.
+//! Metadata and registration of kinds that are declared elsewhere: called by the output of `adopt!`.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -17,25 +17,25 @@ use crate::meta::{ApiGroup, ApiKind, TypeMeta};
 use crate::object::Object;
 use crate::scheme::{Conflict, Registration, Scheme};
 
-/// A kind with the group and version it is served in.
+/// An adopted kind with its group and version.
 #[derive(Clone, Copy, Debug)]
 pub struct Adopted {
     /// The API group; empty for the core group.
     pub group: &'static str,
     /// The version, such as `v1`.
     pub version: &'static str,
-    /// What is known of it.
+    /// The metadata of the kind.
     pub kind: ApiKind,
 }
 
 impl Adopted {
-    /// A kind of Kubernetes' own, by the name that its type has in the module that adopts it.
+    /// Returns the metadata of a built-in kind, with the name of its type in the module of `adopt!`.
     pub const fn built_in<T: BuiltIn>(rust_name: &'static str) -> Self {
         Adopted { group: T::GROUP, version: T::VERSION, kind: ApiKind { rust_name, ..T::API_KIND } }
     }
 }
 
-/// The kinds of a module, by group and version. Called once in a generator's life: what it makes lives as long.
+/// Groups the kinds of a module by group and version. The result is leaked: a generator calls this once.
 pub fn api_groups(module: &'static str, kinds: impl IntoIterator<Item = Adopted>) -> Vec<ApiGroup> {
     let mut groups: BTreeMap<_, Vec<TypeMeta>> = BTreeMap::new();
     for Adopted { group, version, kind } in kinds {
@@ -51,61 +51,61 @@ pub fn api_groups(module: &'static str, kinds: impl IntoIterator<Item = Adopted>
     groups.into_iter().map(group).collect()
 }
 
-/// The text of a name for as long as the program runs; kube's derive has them as literals.
-pub fn literal(name: Cow<'static, str>) -> &'static str {
+/// Converts a name into a static string. Those of kube's derive are literals; others are leaked.
+pub fn static_str(name: Cow<'static, str>) -> &'static str {
     match name {
         Cow::Borrowed(name) => name,
         Cow::Owned(name) => name.leak(),
     }
 }
 
-/// Registers a kind of Kubernetes' own, and its list.
+/// Registers a built-in kind of Kubernetes and its list.
 ///
 /// # Errors
-/// Another type has the name of one of them, or another kind its resource.
+/// Another type is registered for one of their kinds, or another kind for its resource.
 pub fn add_built_in<T: BuiltIn>(scheme: &mut Scheme) -> Result<(), Conflict> {
     scheme.add::<T>()?;
     scheme.add::<List<T>>()
 }
 
-/// A type that kube's `CustomResource` derive made, as `adopt!` describes it: it knows its names when it is asked only.
+/// A type of kube's `CustomResource` derive, whose names are known at run time only. Implemented by `adopt!`.
 pub trait CustomResource: Object + Clone + Serialize + DeserializeOwned {
-    /// The names kube's derive gave it.
+    /// Returns its names according to kube's derive.
     fn registration() -> Registration;
 }
 
-/// How a type that kube's derive made comes into a scheme.
+/// The registration of a type of kube's derive in a scheme.
 pub struct Entry<T>(PhantomData<T>);
 
 impl<T: CustomResource> Entry<T> {
-    /// Registers it, and its list.
+    /// Registers the type and its list.
     ///
     /// # Errors
-    /// Another type has the name of one of them, or another kind its resource.
+    /// Another type is registered for one of their kinds, or another kind for its resource.
     pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
         scheme.add_as::<T>(T::registration())?;
         scheme.add_as::<CustomList<T>>(CustomList::<T>::registration())
     }
 }
 
-/// Stands for the method of the same name where the type is none that can be adopted, so that this mistake is told once;
-/// no build that calls it succeeds.
+/// A placeholder for the method of the same name of a type that cannot be adopted, so that the error is reported once.
+/// Builds that call it fail anyway.
 #[doc(hidden)]
-pub trait Refused {
+pub trait NotAdoptable {
     fn add_to_scheme(_: &mut Scheme) -> Result<(), Conflict> {
         Ok(())
     }
 }
 
-impl<T> Refused for Entry<T> {}
+impl<T> NotAdoptable for Entry<T> {}
 
-/// A list of a kind that kube's derive made, as a scheme decodes it.
+/// A list of a kind of kube's derive, as a scheme decodes it.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct CustomList<T> {
-    /// Version and continuation.
+    /// The metadata of the list.
     #[serde(default)]
     pub metadata: ListMeta,
-    /// The objects.
+    /// The items.
     pub items: Vec<T>,
 }
 
@@ -164,18 +164,18 @@ mod tests {
     use crate::meta::{Scope, Verb};
 
     #[test]
-    fn kinds_come_by_group_and_version() {
+    fn kinds_are_grouped_by_group_and_version() {
         let kinds = [
             Adopted::built_in::<Pod>("Pod"),
             Adopted::built_in::<Deployment>("Rollout"),
             Adopted::built_in::<Namespace>("Namespace"),
         ];
         let groups = api_groups("module", kinds);
-        let told: Vec<_> = groups
+        let plurals: Vec<_> = groups
             .iter()
             .map(|of| (of.group, of.version, of.kinds().map(|kind| kind.plural).collect::<Vec<_>>()))
             .collect();
-        assert_eq!(told, [("", "v1", vec!["pods", "namespaces"]), ("apps", "v1", vec!["deployments"])]);
+        assert_eq!(plurals, [("", "v1", vec!["pods", "namespaces"]), ("apps", "v1", vec!["deployments"])]);
         assert_eq!(groups[0].kinds().map(|kind| kind.scope).collect::<Vec<_>>(), [Scope::Namespaced, Scope::Cluster]);
         assert_eq!(
             groups[1].kinds().map(|kind| (kind.kind, kind.rust_name)).collect::<Vec<_>>(),

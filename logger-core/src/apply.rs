@@ -1,4 +1,4 @@
-//! Server-side apply: what an apply configuration is, and what the types it configures look like to the generator.
+//! Server-side apply: apply configurations, and the shapes of types for their generator.
 
 mod extract;
 mod shape;
@@ -13,68 +13,71 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use extract::ExtractError;
 pub(crate) use shape::applied_by_schema;
-pub use shape::{Applied, AppliedField, Atomic, DerivedShape, Field, FieldOf, NoShape, Shape, Struct, Type, Whole};
+pub use shape::{
+    Applied, AppliedField, Atomic, AtomicValue, DerivedShape, Field, FieldOf, NoShape, Shape, Struct, Type,
+};
 
-/// What a field manager wants of an object of one kind: it owns what is set, and leaves alone what is not.
+/// The desired fields of an object, which a field manager applies and then owns.
 ///
-/// The generator makes one for each kind that derives `ApplyConfiguration`. It promises:
-/// - it has a name, so there is an object it is about;
-/// - what is not set is not sent;
-/// - what was extracted and is applied again changes nothing.
+/// The generator declares an implementation for each kind that derives `ApplyConfiguration`. Guarantees:
+/// - It has the name of an object.
+/// - Unset fields are not sent.
+/// - Applying an extracted configuration again changes nothing.
 pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     /// The kind it configures.
     type Kind: k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize;
 
-    /// Its name, namespace and other metadata.
+    /// Returns name, namespace and other metadata.
     fn metadata(&self) -> &Metadata;
 
-    /// What this manager owns of the object, by its `managedFields`: to be changed and applied again. A manager that
-    /// owns nothing yet gets the name alone. The subresource is that through which it was applied, such as `status`.
+    /// Extracts the fields that this manager owns according to the object's `managedFields`, to be changed and applied
+    /// again. For a manager without fields it has the name only. The subresource is the one that it was applied to,
+    /// such as `status`.
     ///
-    /// Ownership of an empty struct cannot be told from that of a whole one, since `managedFields` write both alike: all
-    /// of it is extracted.
+    /// `managedFields` do not distinguish the ownership of an empty struct from that of all of its fields. In this case
+    /// all fields are extracted.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     fn extract_from(object: &Self::Kind, manager: &str, subresource: Option<&str>) -> Result<Self, ExtractError> {
         extract::extract(object, manager, subresource)
     }
 }
 
-/// The metadata of an apply configuration. Its name is always there.
+/// The metadata of an apply configuration. It always has a name.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
-    /// The labels to have, beside those that others set.
+    /// The applied labels, in addition to those of other managers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
-    /// The annotations to have, beside those that others set.
+    /// The applied annotations, in addition to those of other managers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<BTreeMap<String, String>>,
-    /// The finalizers to have, beside those that others set.
+    /// The applied finalizers, in addition to those of other managers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizers: Option<Vec<String>>,
-    /// The owners to have, beside those that others set.
+    /// The applied owner references, in addition to those of other managers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_references: Option<Vec<OwnerReference>>,
-    /// Apply only to the object with this uid: one that was made anew under the name is another.
+    /// The precondition that the object has this UID, and is not another object that was created with the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
-    /// Apply only if nobody changed the object since this version.
+    /// The precondition that the object has not changed since this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
 }
 
 impl Metadata {
-    /// Of an object in a namespace.
+    /// Creates the metadata of a namespaced object.
     pub fn namespaced(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Metadata { namespace: Some(namespace.into()), ..Self::cluster(name) }
     }
 
-    /// Of an object of the cluster.
+    /// Creates the metadata of a cluster-scoped object.
     pub fn cluster(name: impl Into<String>) -> Self {
         Metadata {
             name: name.into(),
@@ -88,25 +91,25 @@ impl Metadata {
         }
     }
 
-    /// The object's name.
+    /// Returns the name of the object.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The object's namespace; `None` for one of the cluster.
+    /// Returns the namespace of the object; `None` for a cluster-scoped object.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 }
 
-/// The `apiVersion` of a kind: written always, and checked when it is read.
+/// The `apiVersion` of a kind, which is serialised always and validated on deserialisation.
 pub struct ApiVersion<K>(PhantomData<fn() -> K>);
 
-/// The `kind` of a kind: written always, and checked when it is read.
+/// The `kind` of a kind, which is serialised always and validated on deserialisation.
 pub struct KindName<K>(PhantomData<fn() -> K>);
 
-macro_rules! fixed_text {
-    ($($ty:ident: $text:ident)*) => {$(
+macro_rules! constant_string {
+    ($($ty:ident: $constant:ident)*) => {$(
         impl<K> Clone for $ty<K> {
             fn clone(&self) -> Self {
                 Self::default()
@@ -127,35 +130,35 @@ macro_rules! fixed_text {
 
         impl<K: k8s_openapi::Resource> fmt::Debug for $ty<K> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                K::$text.fmt(f)
+                K::$constant.fmt(f)
             }
         }
 
         impl<K: k8s_openapi::Resource> Serialize for $ty<K> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(K::$text)
+                serializer.serialize_str(K::$constant)
             }
         }
 
         impl<'de, K: k8s_openapi::Resource> Deserialize<'de> for $ty<K> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 match String::deserialize(deserializer)? {
-                    text if text == K::$text => Ok(Self::default()),
-                    text => Err(D::Error::invalid_value(Unexpected::Str(&text), &K::$text)),
+                    text if text == K::$constant => Ok(Self::default()),
+                    text => Err(D::Error::invalid_value(Unexpected::Str(&text), &K::$constant)),
                 }
             }
         }
     )*};
 }
 
-fixed_text! { ApiVersion: API_VERSION KindName: KIND }
+constant_string! { ApiVersion: API_VERSION KindName: KIND }
 
 /// Appends to a list of a configuration.
 pub fn append<T, I: Into<T>>(list: &mut Option<Vec<T>>, values: impl IntoIterator<Item = I>) {
     list.get_or_insert_default().extend(values.into_iter().map(Into::into));
 }
 
-/// Merges entries into a map of a configuration: a key that is there gets the new value.
+/// Merges entries into a map of a configuration. Values of existing keys are replaced.
 pub fn merge<T, K: Into<String>, I: Into<T>>(
     map: &mut Option<BTreeMap<String, T>>,
     entries: impl IntoIterator<Item = (K, I)>,
@@ -163,7 +166,7 @@ pub fn merge<T, K: Into<String>, I: Into<T>>(
     extend(map.get_or_insert_default(), entries);
 }
 
-/// Merges entries into a map that is always there.
+/// Merges entries into a map that is not optional.
 pub fn extend<T, K: Into<String>, I: Into<T>>(
     map: &mut BTreeMap<String, T>,
     entries: impl IntoIterator<Item = (K, I)>,

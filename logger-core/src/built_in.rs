@@ -1,6 +1,6 @@
-//! Kubernetes' own kinds, as k8s-openapi has them: clients, listers and informers for them too.
+//! Metadata of the built-in kinds of Kubernetes, for their clients, listers and informers.
 //!
-//! Every kind of a stable version that can be listed and that k8s-openapi has for each Kubernetes version it supports,
+//! All kinds of stable versions that can be listed and that k8s-openapi has for every Kubernetes version it supports,
 //! 1.33 to 1.37.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -13,11 +13,11 @@ use crate::meta::{ApiKind, HasScope, Verb};
 use crate::object::{Listed, Object};
 use crate::verbs;
 
-/// A kind of Kubernetes' own. Its client has every verb.
+/// A built-in kind of Kubernetes. Its client has every verb.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no kind of Kubernetes' own",
-    label = "not a kind of k8s-openapi's that can be listed, in a stable version",
-    note = "a type that kube's `CustomResource` derive made goes into `custom_resources = [..]` of `adopt!`"
+    message = "`{Self}` is not a built-in kind of Kubernetes",
+    label = "expected a kind of k8s-openapi in a stable version that can be listed",
+    note = "list a type of kube's `CustomResource` derive in `custom_resources = [..]` of `adopt!`"
 )]
 pub trait BuiltIn:
     Object
@@ -28,11 +28,11 @@ pub trait BuiltIn:
     + Serialize
     + DeserializeOwned
 {
-    /// What is known of it.
+    /// The metadata of the kind.
     const API_KIND: ApiKind;
 }
 
-/// A kind of Kubernetes' own that has a status.
+/// A built-in kind of Kubernetes with a status.
 pub trait BuiltInWithStatus: BuiltIn {}
 
 const VERBS: &[Verb] = &[
@@ -59,7 +59,7 @@ const fn api_kind<T: ListableResource<Scope: HasScope>>(has_status: bool) -> Api
         genclient: true,
         verbs: if has_status { VERBS } else { without_status },
         status: has_status,
-        ..ApiKind::UNKNOWN
+        ..ApiKind::DEFAULT
     }
 }
 

@@ -1,49 +1,51 @@
-//! Deep copies: a value of its own, sharing nothing, for std and k8s-openapi building blocks.
+//! Deep copies, with impls for types of std and k8s-openapi.
 //!
-//! `Rc`, `Arc` and `&T` share what they point to, so they have no `DeepCopy` and a type that holds one does not compile.
+//! `Rc`, `Arc` and `&T` share what they point to. They do not implement `DeepCopy`, so that a type that contains one
+//! does not compile.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 
-/// A copy that shares nothing with its original.
+/// A type whose copies share nothing with the original.
 ///
-/// It promises:
-/// - changing the copy never changes the original, nor the other way round;
-/// - `deep_copy_into` leaves the target equal to what `deep_copy` gives, and keeps the target's buffers where it can.
+/// Guarantees:
+/// - A change of the copy never changes the original, and vice versa.
+/// - `deep_copy_into` makes the target equal to the result of `deep_copy`, and reuses the target's buffers where
+///   possible.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be deep-copied",
-    label = "no `DeepCopy` for this type",
-    note = "derive `DeepCopy` on it; `Rc`, `Arc` and references share what they point to and never have it: use `Box` or the value itself"
+    label = "this type does not implement `DeepCopy`",
+    note = "derive `DeepCopy` on it; `Rc`, `Arc` and references share what they point to and never implement it: use `Box` or the value itself"
 )]
 pub trait DeepCopy: Sized {
-    /// A new copy.
+    /// Returns a deep copy.
     fn deep_copy(&self) -> Self;
 
-    /// Overwrites `target` with a copy, reusing its buffers where the shapes agree.
+    /// Overwrites `target` with a deep copy, and reuses its buffers where the structures match.
     fn deep_copy_into(&self, target: &mut Self) {
         *target = self.deep_copy();
     }
 
-    /// A copy of a map with such keys: only the key's type knows whether the map's own `Clone`, which is twice as fast as
-    /// building the map again, is a way to copy it.
+    /// Returns a copy of a map with keys of this type. The key type decides whether the map can be cloned, which is
+    /// twice as fast as building a new map.
     #[doc(hidden)]
     fn deep_copy_keyed<V: DeepCopy>(map: &BTreeMap<Self, V>) -> BTreeMap<Self, V>
     where
         Self: Ord,
     {
-        built_again(map)
+        rebuild_map(map)
     }
 
-    /// The same question to the values, whose keys may be cloned.
+    /// Returns a copy of a map with values of this type, whose keys can be cloned.
     #[doc(hidden)]
     fn deep_copy_values<K: Clone + DeepCopy + Ord>(map: &BTreeMap<K, Self>) -> BTreeMap<K, Self> {
-        built_again(map)
+        rebuild_map(map)
     }
 }
 
-/// How a new copy is made of a type whose `Clone` is a deep copy.
-macro_rules! new_by_clone {
+/// Implements `deep_copy` for a type whose `Clone` is a deep copy.
+macro_rules! deep_copy_by_clone {
     () => {
         fn deep_copy(&self) -> Self {
             self.clone()
@@ -57,11 +59,11 @@ macro_rules! new_by_clone {
     };
 }
 
-/// For types whose `Clone` is a deep copy, and all there is.
+/// Implements `DeepCopy` for types whose `Clone` is a deep copy.
 macro_rules! clone_is_deep {
     ($($ty:ty),* $(,)?) => {$(
         impl DeepCopy for $ty {
-            new_by_clone!();
+            deep_copy_by_clone!();
 
             fn deep_copy_into(&self, target: &mut Self) {
                 target.clone_from(self);
@@ -78,7 +80,7 @@ clone_is_deep! {
 }
 
 impl DeepCopy for String {
-    new_by_clone!();
+    deep_copy_by_clone!();
 
     fn deep_copy_into(&self, target: &mut Self) {
         target.clone_from(self);
@@ -151,7 +153,7 @@ impl<K: DeepCopy + Ord, V: DeepCopy> DeepCopy for BTreeMap<K, V> {
     }
 
     fn deep_copy_into(&self, target: &mut Self) {
-        if self.len() == target.len() && copied_in_pairs(self.iter(), target.iter_mut()) {
+        if self.len() == target.len() && copy_pairwise(self.iter(), target.iter_mut()) {
             return;
         }
         target.retain(|key, _| self.contains_key(key));
@@ -164,12 +166,12 @@ impl<K: DeepCopy + Ord, V: DeepCopy> DeepCopy for BTreeMap<K, V> {
     }
 }
 
-fn built_again<K: DeepCopy + Ord, V: DeepCopy>(map: &BTreeMap<K, V>) -> BTreeMap<K, V> {
+fn rebuild_map<K: DeepCopy + Ord, V: DeepCopy>(map: &BTreeMap<K, V>) -> BTreeMap<K, V> {
     map.iter().map(|(key, value)| (key.deep_copy(), value.deep_copy())).collect()
 }
 
-/// Copies the values of one map over those of another while the keys agree, and tells whether they all did.
-fn copied_in_pairs<'a, K: PartialEq + 'a, V: DeepCopy + 'a>(
+/// Copies the values of one map over those of another as long as the keys are equal, and returns whether all keys were.
+fn copy_pairwise<'a, K: PartialEq + 'a, V: DeepCopy + 'a>(
     from: impl Iterator<Item = (&'a K, &'a V)>,
     to: impl Iterator<Item = (&'a K, &'a mut V)>,
 ) -> bool {
@@ -239,7 +241,7 @@ impl<T: ?Sized> DeepCopy for PhantomData<T> {
     }
 }
 
-/// Makes the objects of a trait copyable, by the trait's method that copies them.
+/// Implements `DeepCopy` for the boxed objects of a trait, by a method of the trait.
 ///
 /// ```
 /// use logger_core::DeepCopy;
@@ -257,7 +259,7 @@ impl<T: ?Sized> DeepCopy for PhantomData<T> {
 ///
 /// impl Shape for Circle {
 ///     fn deep_copy_shape(&self) -> Box<dyn Shape> {
-///         self.deep_copy_shape() // the one that the derive gives
+///         self.deep_copy_shape() // the inherent method of the derive
 ///     }
 /// }
 ///
@@ -285,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copying_into_keeps_the_buffers_where_shapes_agree() {
+    fn deep_copy_into_reuses_buffers_of_matching_structures() {
         let from = vec![String::from("a"), String::from("b")];
         let mut to = vec![String::with_capacity(64), String::from("x"), String::from("y")];
         let before = to[0].as_ptr();
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_keep_the_buffers_of_the_keys_they_share() {
+    fn deep_copy_into_reuses_buffers_of_common_map_keys() {
         let from = BTreeMap::from([("a".to_owned(), "new".to_owned()), ("b".to_owned(), String::new())]);
         let mut to = BTreeMap::from([("a".to_owned(), "old".to_owned()), ("c".to_owned(), String::new())]);
         let before = to["a"].as_ptr();
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn copying_into_equals_copying_whatever_the_target_held() {
+    fn deep_copy_into_equals_deep_copy_for_any_target() {
         let maps =
             [BTreeMap::from([("a".to_owned(), vec![1])]), BTreeMap::new(), BTreeMap::from([("b".to_owned(), vec![])])];
         for from in &maps {

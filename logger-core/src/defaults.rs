@@ -1,17 +1,17 @@
-//! Defaults for objects that were built in Rust: Go's `SetObjectDefaults`.
+//! Defaulting of objects that were built in Rust, as Go's `SetObjectDefaults`.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::OmitNone;
 
-/// The object with every default filled in that decoding fills in: of the fields that are unset, at any depth.
+/// Returns the object with the defaults of its unset fields, at any depth, as decoding applies them.
 ///
-/// It promises:
-/// - the result is what the server's answer to the object decodes to, as far as defaults go;
-/// - what is set stays as it is;
-/// - defaults inside list items and map values are filled in, and those below an unset field that has no default are not;
-/// - with no defaults left to fill in, the result is the object itself: twice is as good as once.
+/// Guarantees:
+/// - The result has the same defaults as the decoded response of the server to the object.
+/// - Fields that are set remain unchanged.
+/// - Defaults inside list items and map values are applied; those below an unset field without a default are not.
+/// - The function is idempotent.
 ///
 /// ```
 /// use logger_core::defaults::defaulted;
@@ -30,7 +30,8 @@ use crate::wire::OmitNone;
 /// ```
 ///
 /// # Errors
-/// The object has no JSON form (a map whose keys are no texts, say), or one that its type does not decode.
+/// The object has no JSON encoding (for example because the keys of a map are not strings), or its type does not decode
+/// it.
 pub fn defaulted<T: Serialize + DeserializeOwned>(object: &T) -> Result<T, serde_json::Error> {
     serde_json::to_value(OmitNone(object)).and_then(T::deserialize)
 }

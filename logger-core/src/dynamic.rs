@@ -1,4 +1,4 @@
-//! Objects whose Rust type is not known: kept as they are, and lists of several kinds.
+//! Objects without a Rust type, which preserve all fields, and lists of several kinds.
 
 use std::any::Any;
 
@@ -12,43 +12,43 @@ use crate::deep_copy::DeepCopy;
 use crate::group_version::GroupVersionKind;
 use crate::object::Object;
 
-/// `apiVersion` and `kind`, as an object is written with them.
+/// `apiVersion` and `kind` of an encoded object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypeMeta {
-    /// Group and version, such as `example.com/v1`; the version alone of the core group.
+    /// Group and version, such as `example.com/v1`; the version alone for the core group.
     pub api_version: String,
     /// The kind, such as `Widget`.
     pub kind: String,
 }
 
 impl TypeMeta {
-    /// Both as a name.
+    /// Returns both as an identifier.
     pub fn group_version_kind(&self) -> GroupVersionKind {
         GroupVersionKind::from_type_meta(&self.api_version, &self.kind)
     }
 }
 
-/// An object of any kind: Go's `unstructured.Unstructured`.
+/// An object of any kind, as Go's `unstructured.Unstructured`.
 ///
-/// It promises:
-/// - what it was read from is what it writes: every field, also what [`ObjectMeta`] has no field for or writes otherwise,
-///   unless it was changed since;
-/// - it is never written without `apiVersion` and `kind`, nor with them twice.
+/// Guarantees:
+/// - It is encoded as it was decoded, with every unchanged field, including those that [`ObjectMeta`] does not have or
+///   encodes differently.
+/// - It is always encoded with exactly one `apiVersion` and `kind`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DynamicObject {
     /// `apiVersion` and `kind`.
     pub types: TypeMeta,
-    /// Its metadata; not written if nothing is set.
+    /// The metadata; omitted from the encoding if nothing is set.
     pub metadata: ObjectMeta,
     /// All other fields.
     pub data: Map<String, Value>,
-    /// The metadata as it was read, where `ObjectMeta` does not hold all of it.
-    metadata_as_read: Option<Map<String, Value>>,
+    /// The decoded metadata, if `ObjectMeta` does not represent all of it.
+    decoded_metadata: Option<Map<String, Value>>,
 }
 
 impl DynamicObject {
-    /// An object of this kind with nothing set.
+    /// Creates an empty object of this kind.
     pub fn new(gvk: &GroupVersionKind) -> Self {
         let types = TypeMeta { api_version: gvk.api_version(), kind: gvk.kind.to_string() };
         DynamicObject { types, ..DynamicObject::default() }
@@ -58,12 +58,12 @@ impl DynamicObject {
         self.types.kind.ends_with("List") && self.data.get("items").is_some_and(Value::is_array)
     }
 
-    /// The fields of the metadata: those that did not change since they were read, as they were read.
+    /// Returns the fields of the metadata, the unchanged ones as they were decoded.
     fn metadata_fields(&self) -> Result<Map<String, Value>, serde_json::Error> {
         let mut fields = fields_of(&self.metadata)?;
-        if let Some(as_read) = &self.metadata_as_read {
-            let unchanged = fields_of(&ObjectMeta::deserialize(as_read)?)?;
-            for (name, value) in as_read {
+        if let Some(decoded) = &self.decoded_metadata {
+            let unchanged = fields_of(&ObjectMeta::deserialize(decoded)?)?;
+            for (name, value) in decoded {
                 if fields.get(name) == unchanged.get(name) {
                     fields.insert(name.clone(), value.clone());
                 }
@@ -77,7 +77,7 @@ fn fields_of(metadata: &ObjectMeta) -> Result<Map<String, Value>, serde_json::Er
     serde_json::from_value(serde_json::to_value(metadata)?)
 }
 
-const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
+const TYPE_AND_METADATA: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl Serialize for DynamicObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -85,10 +85,10 @@ impl Serialize for DynamicObject {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("apiVersion", &self.types.api_version)?;
         object.serialize_entry("kind", &self.types.kind)?;
-        if self.metadata_as_read.is_some() || !metadata.is_empty() {
+        if self.decoded_metadata.is_some() || !metadata.is_empty() {
             object.serialize_entry("metadata", &metadata)?;
         }
-        for (name, field) in self.data.iter().filter(|(name, _)| !HEAD.contains(&name.as_str())) {
+        for (name, field) in self.data.iter().filter(|(name, _)| !TYPE_AND_METADATA.contains(&name.as_str())) {
             object.serialize_entry(name, field)?;
         }
         object.end()
@@ -98,16 +98,16 @@ impl Serialize for DynamicObject {
 impl<'de> Deserialize<'de> for DynamicObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut data = Map::deserialize(deserializer)?;
-        let types = Map::from_iter(HEAD[..2].iter().filter_map(|name| data.remove_entry(*name)));
+        let types = Map::from_iter(TYPE_AND_METADATA[..2].iter().filter_map(|name| data.remove_entry(*name)));
         let types = TypeMeta::deserialize(Value::Object(types)).map_err(D::Error::custom)?;
-        let Some(as_read) = data.remove("metadata") else {
+        let Some(decoded) = data.remove("metadata") else {
             return Ok(DynamicObject { types, data, ..DynamicObject::default() });
         };
-        let metadata = ObjectMeta::deserialize(&as_read).map_err(D::Error::custom)?;
-        let as_read = Map::deserialize(as_read).map_err(D::Error::custom)?;
-        let holds_all = !as_read.is_empty() && fields_of(&metadata).map_err(D::Error::custom)? == as_read;
-        let metadata_as_read = (!holds_all).then_some(as_read);
-        Ok(DynamicObject { types, metadata, data, metadata_as_read })
+        let metadata = ObjectMeta::deserialize(&decoded).map_err(D::Error::custom)?;
+        let decoded = Map::deserialize(decoded).map_err(D::Error::custom)?;
+        let is_complete = !decoded.is_empty() && fields_of(&metadata).map_err(D::Error::custom)? == decoded;
+        let decoded_metadata = (!is_complete).then_some(decoded);
+        Ok(DynamicObject { types, metadata, data, decoded_metadata })
     }
 }
 
@@ -143,17 +143,17 @@ impl Object for DynamicObject {
     }
 }
 
-/// A `v1` `List`: objects of any kinds, as `kubectl get -o yaml` writes them.
+/// A `v1` `List` of objects of any kinds, as `kubectl get -o yaml` prints it.
 #[derive(Debug, Default)]
 pub struct MixedList {
-    /// Version and continuation.
+    /// The metadata of the list.
     pub metadata: ListMeta,
-    /// The objects.
+    /// The items.
     pub items: Vec<Box<dyn Object>>,
 }
 
 impl MixedList {
-    /// What it is written with.
+    /// Its group, version and kind.
     pub const GVK: GroupVersionKind = GroupVersionKind {
         group: std::borrow::Cow::Borrowed(""),
         version: std::borrow::Cow::Borrowed("v1"),
@@ -211,16 +211,16 @@ mod tests {
 
     use super::*;
 
-    fn read(value: Value) -> DynamicObject {
+    fn decode(value: Value) -> DynamicObject {
         serde_json::from_value(value).unwrap()
     }
 
-    fn written(object: &DynamicObject) -> Value {
+    fn encode(object: &DynamicObject) -> Value {
         serde_json::to_value(object).unwrap()
     }
 
     #[test]
-    fn what_it_was_read_from_is_what_it_writes() {
+    fn encoding_preserves_decoded_fields() {
         for value in [
             json!({"apiVersion": "v1", "kind": "Pod"}),
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}}),
@@ -229,24 +229,24 @@ mod tests {
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"creationTimestamp": null, "selfLink": "/a", "new": {"a": [1.5]}}}),
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"managedFields": [{"manager": "a", "future": true}]}}),
         ] {
-            assert_eq!(written(&read(value.clone())), value);
+            assert_eq!(encode(&decode(value.clone())), value);
         }
     }
 
     #[test]
-    fn what_was_changed_is_written_and_the_rest_stays() {
-        let mut object = read(json!({
+    fn changed_metadata_is_encoded_and_the_rest_preserved() {
+        let mut object = decode(json!({
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "a", "creationTimestamp": null, "labels": {"b": "c"}, "new": 1},
         }));
         object.metadata.name = Some("z".to_owned());
         object.metadata.labels = None;
         let metadata = json!({"name": "z", "creationTimestamp": null, "new": 1});
-        assert_eq!(written(&object)["metadata"], metadata);
+        assert_eq!(encode(&object)["metadata"], metadata);
     }
 
     #[test]
-    fn it_is_never_written_without_api_version_and_kind_nor_with_them_twice() {
+    fn encoding_has_exactly_one_api_version_and_kind() {
         let mut object = DynamicObject::new(&GroupVersionKind::from_type_meta("example.com/v1", "Widget"));
         object.data.insert("kind".to_owned(), json!("Other"));
         object.data.insert("spec".to_owned(), json!({}));
@@ -260,13 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_no_object_metadata() {
-        let list = read(json!({"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": []}));
+    fn list_has_no_object_metadata() {
+        let list = decode(json!({"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": []}));
         assert!(list.object_meta().is_none());
-        assert!(read(json!({"apiVersion": "v1", "kind": "AllowList"})).object_meta().is_some());
+        assert!(decode(json!({"apiVersion": "v1", "kind": "AllowList"})).object_meta().is_some());
     }
 
-    /// Any JSON, its texts also such as YAML would take for something else.
+    /// Generates any JSON value, with strings that YAML could read as other types.
     fn any_value() -> impl Strategy<Value = Value> {
         let text = prop_oneof![
             any::<String>(),
@@ -310,11 +310,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_on_the_way_through_json_and_yaml(value in any_object()) {
-            let object = read(value.clone());
-            prop_assert_eq!(&written(&object), &value);
+        fn json_and_yaml_round_trips_are_lossless(value in any_object()) {
+            let object = decode(value.clone());
+            prop_assert_eq!(&encode(&object), &value);
             let lenient = crate::Scheme::new();
-            let lenient = lenient.decoder(crate::scheme::UnknownKinds::Keep);
+            let lenient = lenient.decoder(crate::scheme::UnknownKinds::Preserve);
             let erased: Box<dyn Object> = Box::new(object.clone());
             let json = lenient.decode(erased.to_json().unwrap().as_bytes()).unwrap();
             prop_assert_eq!(json.downcast_ref::<DynamicObject>(), Some(&object));

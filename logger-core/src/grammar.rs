@@ -1,31 +1,33 @@
-//! What may be written in attributes and macros, as plain data: what the derives' parser takes, for people to look up.
+//! The attribute reference as plain data: every key that the derives and macros accept.
 
-/// Where keywords are written.
+/// A place where keys are accepted.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The attribute or macro, such as `genclient`; inside of a keyword's parentheses, that keyword.
+pub struct Section {
+    /// The attribute or macro, such as `genclient`; for a nested list its key, such as `method`.
     pub name: &'static str,
-    /// How it is written, and on what, such as `#[genclient(..)] on a kind`.
+    /// The syntax of the attribute and the item it applies to, such as `#[genclient(..)] on a kind`.
     pub title: &'static str,
-    /// What may be written there.
-    pub keywords: &'static [Keyword],
+    /// The derives and macros whose documentation has the section, such as `Object`.
+    pub accepted_by: &'static [&'static str],
+    /// The keys that are accepted there.
+    pub keys: &'static [AttributeKey],
 }
 
-/// What may be written in one place.
+/// A key of an attribute or macro.
 #[derive(Clone, Copy, Debug)]
-pub struct Keyword {
-    /// The keyword, such as `only_verbs`.
-    pub word: &'static str,
-    /// How it is written, such as `only_verbs = [get, list]`.
-    pub form: &'static str,
-    /// The words it takes, if it takes only some.
+pub struct AttributeKey {
+    /// The key, such as `only_verbs`.
+    pub key: &'static str,
+    /// The key with its value, such as `only_verbs = [get, list]`.
+    pub syntax: &'static str,
+    /// The accepted values, if they are a fixed set.
     pub values: &'static [&'static str],
-    /// The tags and markers of the Go tools that say the same, such as `+genclient:onlyVerbs=`.
+    /// The equivalent tags and markers of the Go tools, such as `+genclient:onlyVerbs=`.
     pub go_tags: &'static [&'static str],
-    /// What it does, in a sentence or two.
-    pub meaning: &'static str,
-    /// Its default, what it excludes, what it asks for; empty if there is nothing to know.
-    pub rule: &'static str,
-    /// How it looks in its place.
+    /// The effect of the key, in a sentence or two.
+    pub description: &'static str,
+    /// Its default, and the keys it requires and excludes; empty if there are none.
+    pub constraints: &'static str,
+    /// A complete attribute or macro call that uses the key.
     pub example: &'static str,
 }

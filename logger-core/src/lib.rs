@@ -1,7 +1,7 @@
-//! What derive output names: deep copy, objects, scheme and kind metadata, as traits and plain data.
+//! Traits and plain data of Kubernetes API types: deep copy, objects, scheme and kind metadata.
 //!
-//! A types crate depends on this crate alone (beside serde and schemars, whose derives it uses): the derives are
-//! re-exported here, and everything they emit is named through here.
+//! A crate of API types depends on this crate, and on serde and schemars for their derives. The derives of
+//! `logger-derive` are re-exported here, and their output refers to all items through this crate.
 //!
 //! ```
 //! mod v1 {
@@ -10,7 +10,7 @@
 //!     use schemars::JsonSchema;
 //!     use serde::{Deserialize, Serialize};
 //!
-//!     /// A Widget turns.
+//!     /// A Widget rotates.
 //!     #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
 //!     #[genclient]
 //!     #[k8s(short_names("wg"))]
@@ -19,11 +19,11 @@
 //!         pub spec: WidgetSpec,
 //!     }
 //!
-//!     /// What is wanted of a Widget.
+//!     /// The desired state of a Widget.
 //!     #[derive(Clone, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
 //!     #[serde(rename_all = "camelCase")]
 //!     pub struct WidgetSpec {
-//!         /// Turns in a minute.
+//!         /// Rotations per minute.
 //!         pub speed: i32,
 //!     }
 //!

@@ -1,6 +1,8 @@
-//! What the derives know of a kind, as plain constant data: the only input of the generator.
+//! Metadata of kinds as plain constant data: declared by the derives, and the only input of the generator.
 
 mod lifecycle;
+
+use std::fmt;
 
 pub use lifecycle::{Lifecycle, Release, Replacement};
 use schemars::{Schema, SchemaGenerator};
@@ -14,31 +16,31 @@ pub struct ApiGroup {
     pub group: &'static str,
     /// The version, such as `v1`.
     pub version: &'static str,
-    /// The word for the group in generated names, if the group's own would not do.
+    /// The identifier of the group in generated names, if it is not derived from the group.
     pub group_ident: Option<&'static str>,
-    /// Path of the module where `group_version!` stands; its kinds are public there.
+    /// The path of the module with the `group_version!`, where its kinds are public.
     pub module: &'static str,
-    /// The kinds and lists, in the order they are declared.
+    /// The kinds and lists, in declaration order.
     pub types: &'static [TypeMeta],
 }
 
 impl ApiGroup {
-    /// The kinds of this version, in the order they are declared.
+    /// Returns the kinds of this version, in declaration order.
     pub fn kinds(&self) -> impl Iterator<Item = &'static ApiKind> + use<> {
-        self.types.iter().filter_map(|of| match of {
+        self.types.iter().filter_map(|ty| match ty {
             TypeMeta::Kind(kind) => Some(kind),
             TypeMeta::List(_) => None,
         })
     }
 
-    /// The list kind of a kind: that of its list type, or by convention.
+    /// Returns the list kind of a kind: that of its list type, or by convention.
     pub fn list_kind(&self, kind: &ApiKind) -> String {
         self.list_of(kind).map_or_else(|| format!("{}List", kind.kind), |list| list.kind.to_owned())
     }
 
-    /// The list type of a kind, if one is registered.
+    /// Returns the list type of a kind, if one is registered.
     pub fn list_of(&self, kind: &ApiKind) -> Option<&'static ApiList> {
-        self.types.iter().find_map(|of| match of {
+        self.types.iter().find_map(|ty| match ty {
             TypeMeta::List(list) if list.item == kind.kind => Some(list),
             _ => None,
         })
@@ -47,7 +49,7 @@ impl ApiGroup {
 
 /// A registered type: a kind or a list of one.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant, reason = "constants that are looked at where they are")]
+#[allow(clippy::large_enum_variant, reason = "values are constants that are used by reference")]
 pub enum TypeMeta {
     /// A type that derives `Object`.
     Kind(ApiKind),
@@ -60,50 +62,51 @@ pub enum TypeMeta {
 pub struct ApiKind {
     /// The kind, such as `Widget`.
     pub kind: &'static str,
-    /// The name of the Rust type in the module of its group: the kind, unless an adopted type has another.
+    /// The name of the Rust type in the module of its group: that of the kind, except for renamed adopted types.
     pub rust_name: &'static str,
     /// The resource name in URLs, such as `widgets`.
     pub plural: &'static str,
-    /// The name of one, such as `widget`; empty if its definition is made elsewhere.
+    /// The singular name, such as `widget`; empty if the definition is not generated.
     pub singular: &'static str,
-    /// Names for the command line, such as `wg`.
+    /// The short names for `kubectl get`, such as `wg`.
     pub short_names: &'static [&'static str],
-    /// Groups of resources it is listed with, such as `all`.
+    /// The groups of resources that it belongs to, such as `all`.
     pub categories: &'static [&'static str],
-    /// Whether its objects live in a namespace.
+    /// Whether its objects are namespaced.
     pub scope: Scope,
     /// Whether a client is generated (`#[genclient]`).
     pub genclient: bool,
-    /// What its client may do; empty without a client.
+    /// The verbs that are granted to its client; empty without a client.
     pub verbs: &'static [Verb],
-    /// Further methods of its client, in the order they are declared.
+    /// The extension methods of its client, in declaration order.
     pub methods: &'static [Method],
-    /// Names of the indexes of its informer, in the order they are declared. Their functions are those of the kind's
-    /// `IndexedBy`.
+    /// The names of the indexes of its informer, in declaration order. The kind's `IndexedBy` has their functions.
     pub indexes: &'static [&'static str],
-    /// Whether the status is a subresource.
+    /// Whether it has the status subresource.
     pub status: bool,
     /// The scale subresource, if it has one.
     pub scale: Option<Scale>,
-    /// Columns of `kubectl get`.
+    /// The columns of `kubectl get`.
     pub columns: &'static [PrintColumn],
-    /// What its definition says beside that.
+    /// Further properties of its definition.
     pub definition: Definition,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
-    /// Since when it is served and how long, if that was said.
+    /// The releases that introduce, deprecate and remove it, if declared.
     pub lifecycle: Option<Lifecycle>,
-    /// The note of the type's own `#[deprecated]`, if it has one; it may be empty.
+    /// The note of the type's own `#[deprecated]`, if it has one; can be empty.
     pub deprecated: Option<&'static str>,
-    /// The schema of the whole object, as schemars sees it; `None` if its definition is made elsewhere.
+    /// The schemars schema of the complete object; `None` if the definition is not generated.
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
-    /// What it looks like, if it derives `ApplyConfiguration`.
+    /// Its shape, if it derives `ApplyConfiguration`.
     pub apply: Option<fn() -> Shape>,
+    /// The location of the Rust type, for messages; unknown for adopted kinds.
+    pub location: Location,
 }
 
 impl ApiKind {
-    /// A kind of which nothing is known: what is not said of one is as here.
-    pub const UNKNOWN: ApiKind = ApiKind {
+    /// The defaults of all fields.
+    pub const DEFAULT: ApiKind = ApiKind {
         kind: "",
         rust_name: "",
         plural: "",
@@ -118,24 +121,45 @@ impl ApiKind {
         status: false,
         scale: None,
         columns: &[],
-        definition: Definition::USUAL,
+        definition: Definition::DEFAULT,
         docs: "",
         lifecycle: None,
         deprecated: None,
         schema: None,
         apply: None,
+        location: Location::UNKNOWN,
     };
 
-    /// Whether its client may do this.
+    /// Whether the verb is granted to its client.
     pub fn grants(&self, verb: Verb) -> bool {
         self.verbs.contains(&verb)
     }
 }
 
-/// What a CustomResourceDefinition says of a version of a kind, and of itself.
+/// The source location of a declaration, displayed as `file:line`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The path of the source file, as rustc was called with it: relative for a workspace member.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl Location {
+    /// An unknown location, with an empty file.
+    pub const UNKNOWN: Location = Location { file: "", line: 0 };
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Properties of a CustomResourceDefinition and of one of its versions.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
-    /// Whether objects are stored in this version. Of a kind's versions one is; an only one need not say so.
+    /// Whether objects are stored in this version. Can be omitted for a kind with one version.
     pub storage: bool,
     /// Whether the version is served.
     pub served: bool,
@@ -143,13 +167,13 @@ pub struct Definition {
     pub annotations: &'static [(&'static str, &'static str)],
     /// Labels of the definition itself, names and values.
     pub labels: &'static [(&'static str, &'static str)],
-    /// JSON paths of the fields that field selectors may ask for, beside those that say so themselves.
+    /// JSON paths of the fields that field selectors can use, in addition to those that are declared on the fields.
     pub selectable_fields: &'static [&'static str],
 }
 
 impl Definition {
-    /// Served, and nothing else said.
-    pub const USUAL: Definition =
+    /// A served version without further properties.
+    pub const DEFAULT: Definition =
         Definition { storage: false, served: true, annotations: &[], labels: &[], selectable_fields: &[] };
 }
 
@@ -160,29 +184,29 @@ pub struct ApiList {
     pub kind: &'static str,
     /// The kind of its items.
     pub item: &'static str,
-    /// The JSON name of the items; every real server says `items`.
+    /// The JSON name of the items, which is `items` in every Kubernetes API.
     pub items: &'static str,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
 }
 
 impl ApiList {
-    /// Stands for a list whose declaration was refused by its derive; no build that holds one succeeds.
+    /// A placeholder for a list that its derive rejected, in builds that fail anyway.
     #[doc(hidden)]
-    pub const REFUSED: ApiList = ApiList { kind: "", item: "", items: "", docs: "" };
+    pub const PLACEHOLDER: ApiList = ApiList { kind: "", item: "", items: "", docs: "" };
 }
 
-/// Where the objects of a kind live.
+/// The scope of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// In the cluster as a whole.
+    /// Objects are cluster-scoped.
     Cluster,
-    /// Each in a namespace.
+    /// Objects are namespaced.
     Namespaced,
 }
 
 impl Scope {
-    /// The word the API server uses.
+    /// Returns the name that the API server uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Scope::Cluster => "Cluster",
@@ -191,7 +215,7 @@ impl Scope {
     }
 }
 
-/// The scope of k8s-openapi's that a kind has, as a value.
+/// A scope type of k8s-openapi, as a value.
 pub trait HasScope {
     /// The scope.
     const SCOPE: Scope;
@@ -205,56 +229,56 @@ impl HasScope for k8s_openapi::NamespaceResourceScope {
     const SCOPE: Scope = Scope::Namespaced;
 }
 
-/// What a client can do: the verbs of Go's client-gen.
+/// An operation of a client: the verbs of Go's client-gen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
-    /// Make a new object.
+    /// Creates an object.
     Create,
-    /// Replace an object.
+    /// Replaces an object.
     Update,
-    /// Replace the status of an object.
+    /// Replaces the status of an object.
     UpdateStatus,
-    /// Remove one object.
+    /// Deletes one object.
     Delete,
-    /// Remove many objects.
+    /// Deletes a collection of objects.
     DeleteCollection,
-    /// Read one object.
+    /// Reads one object.
     Get,
-    /// Read many objects.
+    /// Reads a collection of objects.
     List,
-    /// Follow changes.
+    /// Watches for changes.
     Watch,
-    /// Change parts of an object.
+    /// Patches an object.
     Patch,
-    /// Say what an object must have, and own that.
+    /// Applies the fields of an object that a field manager owns.
     Apply,
-    /// Say what the status of an object must have, and own that.
+    /// Applies the fields of a status that a field manager owns.
     ApplyStatus,
 }
 
-/// A further method of a client. Its types are those of the kind's `ExtensionMethod`.
+/// An extension method of a client. The kind's `ExtensionMethod` has its types.
 #[derive(Clone, Copy, Debug)]
 pub struct Method {
-    /// Its name, such as `get_scale`.
+    /// The name, such as `get_scale`.
     pub name: &'static str,
-    /// What it does: get, list, create, update, patch or apply.
+    /// The operation: get, list, create, update, patch or apply.
     pub verb: Verb,
-    /// Whether it is said what is sent; otherwise it is the kind itself.
+    /// Whether the type of the request body is declared; otherwise it is the kind itself.
     pub has_input: bool,
-    /// What that looks like, if it can be part of an apply configuration.
+    /// The shape of that type, if it can be part of an apply configuration.
     pub input: Option<fn() -> Shape>,
-    /// What part of the object it is about, if not all of it.
+    /// The subresource that it operates on, if it is not the object itself.
     pub subresource: Option<&'static str>,
 }
 
-/// The scale subresource: where in the object its numbers are.
+/// The scale subresource: the JSON paths of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// JSON path of the wanted replicas, under `.spec.`.
+    /// The JSON path of the desired replicas, under `.spec.`.
     pub spec_path: &'static str,
-    /// JSON path of the observed replicas, under `.status.`.
+    /// The JSON path of the observed replicas, under `.status.`.
     pub status_path: &'static str,
-    /// JSON path of the label selector as text, if there is one.
+    /// The JSON path of the label selector as a string, if there is one.
     pub selector_path: Option<&'static str>,
 }
 
@@ -263,14 +287,14 @@ pub struct Scale {
 pub struct PrintColumn {
     /// The heading.
     pub name: &'static str,
-    /// What the server takes the value for: integer, number, string, boolean or date.
+    /// The type of the value: integer, number, string, boolean or date.
     pub column_type: &'static str,
-    /// Where the value is.
+    /// The JSON path of the value.
     pub json_path: &'static str,
-    /// Text for `kubectl explain` and friends.
+    /// The description, for tools that show it.
     pub description: Option<&'static str>,
-    /// How the value is to be read, such as `int64`.
+    /// The format of the value, such as `int64`.
     pub format: Option<&'static str>,
-    /// 0 is always shown; more only with `-o wide`.
+    /// Columns with priority 0 are always shown, others only with `-o wide`.
     pub priority: i32,
 }

@@ -1,4 +1,4 @@
-//! `Nullable`: a field that is absent, null or a value, where null means something.
+//! `Nullable`: a field that is absent, null or a value, and where null and absent differ.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,17 +10,17 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::deep_copy::DeepCopy;
 
-/// A field of which absent and null say different things. `Option` is for all others: it is absent or a value.
+/// A field in which absent and null have different meanings. Other optional fields are an `Option`: absent or a value.
 ///
-/// It promises, for a field with `#[serde(default)]`:
-/// - what is absent is not sent, at any depth of a kind; what is null is sent as null;
-/// - decoding gives `Absent` where there is no field, `Null` for a null;
-/// - in the CRD it has the schema of its value, is `nullable` and not required.
+/// Guarantees for a field with `#[serde(default)]`:
+/// - An absent field is omitted from the encoding, at any depth of a kind; a null field is encoded as null.
+/// - A missing field decodes to `Absent`, a null to `Null`.
+/// - In the CRD the field has the schema of its value, is `nullable` and not required.
 ///
-/// Without `#[serde(default)]` the field is required, null or not. A type that is serialised by itself, not as part of a
-/// kind, takes `#[serde(default, skip_serializing_if = "Nullable::is_absent")]`.
+/// Without `#[serde(default)]` the field is required, and can be null. A type that is serialised by itself, not as part
+/// of a kind, needs `#[serde(default, skip_serializing_if = "Nullable::is_absent")]`.
 ///
-/// The API server knows no default that is null (in the schema it is left out), and takes no null where there is an `enum`.
+/// The API server does not support null as a default, which is omitted from the schema, or as a value of an `enum`.
 ///
 /// ```
 /// use logger_core::Nullable;
@@ -40,27 +40,27 @@ use crate::deep_copy::DeepCopy;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Nullable<T> {
-    /// There is no such field.
+    /// The field is absent.
     #[default]
     Absent,
-    /// The field is there, and null.
+    /// The field is null.
     Null,
     /// The field has a value.
     Value(T),
 }
 
 impl<T> Nullable<T> {
-    /// Whether there is no such field.
+    /// Whether the field is absent.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Nullable::Absent)
     }
 
-    /// Whether the field is there, and null.
+    /// Whether the field is null.
     pub const fn is_null(&self) -> bool {
         matches!(self, Nullable::Null)
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Nullable::Value(value) => Some(value),
@@ -68,7 +68,7 @@ impl<T> Nullable<T> {
         }
     }
 
-    /// The value, taken out, if there is one.
+    /// Converts the field into its value, if there is one.
     pub fn into_value(self) -> Option<T> {
         match self {
             Nullable::Value(value) => Some(value),
@@ -100,7 +100,7 @@ impl<T: DeepCopy> DeepCopy for Nullable<T> {
     }
 }
 
-/// Absent is what an `Option` is that is `None`, and left out as such; null is a unit, which stays.
+/// `Absent` serialises as `None`, which is omitted, and `Null` as a unit, which is not.
 impl<T: Serialize> Serialize for Nullable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -111,14 +111,14 @@ impl<T: Serialize> Serialize for Nullable<T> {
     }
 }
 
-/// A newtype, as serde asks a field that is missing whether it is an option, and would get a null for it.
+/// Deserialises as a newtype, because serde would deserialise a missing field of an option as null.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct("Nullable", Present(PhantomData))
     }
 }
 
-/// Reads a field that is there.
+/// The visitor of a field that is present.
 struct Present<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Present<T> {
@@ -150,7 +150,7 @@ impl<T: JsonSchema> JsonSchema for Nullable<T> {
         format!("logger_core::Nullable<{}>", T::schema_id()).into()
     }
 
-    /// `nullable` is OpenAPI's word, which the API server takes; JSON Schema has a type of its own for null.
+    /// Adds `nullable` of OpenAPI, which the API server uses; in JSON Schema null is a separate type.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Option::<T>::json_schema(generator);
         schema.insert("nullable".to_owned(), true.into());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_is_not_sent_and_null_is() {
+    fn absent_is_omitted_and_null_is_encoded() {
         for (note, expected) in notes() {
             assert_eq!(to_value(OmitNone(&spec(note.clone()))).unwrap(), expected);
             let outer = Spec { inner: BTreeMap::from([("a".to_owned(), vec![spec(note)])]), ..Spec::default() };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn decoding_tells_absent_from_null() {
+    fn decoding_distinguishes_absent_from_null() {
         for (note, json) in notes() {
             assert_eq!(from_value::<Spec>(json.clone()).unwrap().note, note);
             assert_eq!(serde_json::from_str::<Spec>(&json.to_string()).unwrap().note, note);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_default_what_is_missing_is_an_error_and_no_null() {
+    fn missing_field_without_default_is_an_error() {
         #[derive(Debug, serde::Deserialize)]
         struct Strict {
             note: Nullable<String>,
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn flattened_and_untagged_types_tell_them_apart_too() {
+    fn flattened_and_untagged_types_distinguish_them() {
         #[derive(serde::Deserialize)]
         struct Outer {
             #[serde(flatten)]
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_refused_as_it_would_be_itself() {
+    fn value_of_another_type_is_rejected() {
         let error = from_value::<Spec>(json!({"note": 1})).unwrap_err().to_string();
         assert_eq!(error, "invalid type: integer `1`, expected a string");
     }
 
     #[test]
-    fn copies_share_nothing() {
+    fn deep_copies_are_equal() {
         for (note, _) in notes() {
             assert_eq!(note.deep_copy(), note);
             for (mut target, _) in notes() {
@@ -251,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_is_nullable() {
+    fn schema_is_nullable() {
         let schema = Nullable::<i32>::json_schema(&mut SchemaGenerator::default()).to_value();
         assert_eq!(schema, json!({"type": ["integer", "null"], "format": "int32", "nullable": true}));
         assert!(Nullable::<Value>::json_schema(&mut SchemaGenerator::default()).get("nullable").is_some());
     }
 
     #[test]
-    fn it_is_asked_for_its_value() {
+    fn accessors_return_the_value() {
         let hi = Nullable::from("hi");
         assert_eq!(
             (hi.value(), hi.into_value(), hi.is_absent(), hi.is_null()),

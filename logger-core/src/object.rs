@@ -1,4 +1,4 @@
-//! Objects, kinds and lists: the traits the derives implement and generic code asks for.
+//! Objects, kinds and lists: the traits that the derives implement and that generic code requires.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -13,60 +13,60 @@ use crate::meta;
 use crate::scheme::{self, Conflict, Scheme};
 use crate::wire::Plain;
 
-/// Anything with an `apiVersion` and a `kind`: Go's `runtime.Object`. Usable as `Box<dyn Object>`.
+/// A value with an `apiVersion` and a `kind`, as Go's `runtime.Object`. Can be used as `Box<dyn Object>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Kubernetes object",
-    label = "no `Object`, or not all that it asks for",
+    label = "does not implement `Object`, or not all of its supertraits",
     note = "derive `Object` on a kind and `ObjectList` on its list, and `Clone`, `Debug` and `DeepCopy` on both"
 )]
 pub trait Object: Any + Debug + Send + Sync {
-    /// The group, version and kind it is written with.
+    /// Returns the group, version and kind of its JSON encoding.
     fn group_version_kind(&self) -> GroupVersionKind;
 
-    /// Its metadata; `None` for a list.
+    /// Returns the metadata of an object; `None` for a list.
     fn object_meta(&self) -> Option<&ObjectMeta>;
 
-    /// A copy that shares nothing with it.
+    /// Returns a deep copy.
     fn deep_copy_object(&self) -> Box<dyn Object>;
 
-    /// Its JSON, with `apiVersion` and `kind`.
+    /// Encodes the object as JSON, with `apiVersion` and `kind`.
     ///
     /// # Errors
-    /// JSON cannot hold it: a map has keys that are no text.
+    /// The object has no JSON encoding, for example because the keys of a map are not strings.
     fn to_json(&self) -> Result<String, serde_json::Error>;
 
-    /// Itself, to be downcast.
+    /// Returns `self` as [`Any`], for downcasts by reference.
     fn as_any(&self) -> &dyn Any;
 
-    /// Itself, to be downcast by value.
+    /// Returns `self` as [`Any`], for downcasts by value.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 impl dyn Object {
-    /// Itself, if it is a `T`.
+    /// Returns a reference to the object if it is a `T`.
     pub fn downcast_ref<T: Object>(&self) -> Option<&T> {
         self.as_any().downcast_ref()
     }
 
-    /// Itself, if it is a `T`; otherwise it is given back.
+    /// Converts the object into a `T`.
     ///
     /// # Errors
-    /// It is no `T`.
+    /// The object is not a `T`; the error contains the object.
     pub fn downcast<T: Object>(self: Box<Self>) -> Result<Box<T>, Box<dyn Object>> {
-        if self.as_any().is::<T>() { Ok(self.into_any().downcast().expect("it is one")) } else { Err(self) }
+        if self.as_any().is::<T>() { Ok(self.into_any().downcast().expect("the type was checked")) } else { Err(self) }
     }
 
-    /// Its YAML, with `apiVersion` and `kind`, keys sorted.
+    /// Encodes the object as YAML, with `apiVersion` and `kind` and with sorted keys.
     ///
     /// # Errors
-    /// JSON or YAML cannot hold it.
+    /// The object has no JSON or YAML encoding.
     pub fn to_yaml(&self) -> Result<String, EncodeError> {
         let value: serde_json::Value = serde_json::from_str(&self.to_json()?)?;
         Ok(serde_saphyr::to_string(&Plain(&value))?)
     }
 }
 
-/// As its JSON, whatever the format.
+/// Serialises the JSON encoding of the object in any format.
 impl Serialize for dyn Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let json = self.to_json().map_err(S::Error::custom)?;
@@ -75,23 +75,23 @@ impl Serialize for dyn Object {
     }
 }
 
-/// Why an object could not be written.
+/// An error of an encoder.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
-    /// JSON cannot hold it.
-    #[error("it cannot be written as JSON")]
+    /// The object has no JSON encoding.
+    #[error("cannot encode the object as JSON")]
     Json(#[from] serde_json::Error),
-    /// YAML cannot hold it.
-    #[error("it cannot be written as YAML")]
+    /// The object has no YAML encoding.
+    #[error("cannot encode the object as YAML")]
     Yaml(#[from] serde_saphyr::SerializeError),
 }
 
-/// The metadata of an object or of a list.
+/// Metadata of an object or of a list.
 pub trait Meta {
-    /// Whether it is that of a list.
+    /// Whether it is the metadata of a list.
     const IS_LIST: bool;
 
-    /// The metadata of an object; `None` for that of a list.
+    /// Returns the metadata of an object; `None` for that of a list.
     fn object_meta(&self) -> Option<&ObjectMeta>;
 }
 
@@ -146,31 +146,31 @@ impl DeepCopy for Box<dyn Object> {
     }
 }
 
-/// A type that a `group_version!` lists: it knows its group and version.
+/// A type that is listed in a `group_version!`, which determines its group and version.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` belongs to no group and version",
+    message = "`{Self}` has no API group and version",
     label = "this type is not listed in a `group_version!`",
-    note = "list it in its version's module: `logger_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
+    note = "list it in the module of its version: `logger_core::group_version! {{ group = \"example.com\", version = \"v1\", kinds = [{Self}] }}`"
 )]
 pub trait Registered {
-    /// The group and version it is served in.
+    /// The API group and version that serve it.
     const GROUP_VERSION: GroupVersion;
 }
 
-/// What a `group_version!` may list: a kind or a list.
+/// A type that can be listed in a `group_version!`: a kind or a list.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a kind nor a list",
     label = "cannot be listed in `group_version!`",
     note = "derive `Object` on a kind and `ObjectList` on its list"
 )]
 pub trait ApiType {
-    /// What its derive knows of it.
+    /// The metadata that its derive declares.
     const META: meta::TypeMeta;
 
-    /// Registers it.
+    /// Registers the type.
     ///
     /// # Errors
-    /// Another type is registered under its group, version and kind.
+    /// Another type is registered for its group, version and kind.
     fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict>;
 }
 
@@ -189,21 +189,21 @@ pub trait Kind:
     + k8s_openapi::Resource
     + k8s_openapi::Metadata<Ty = ObjectMeta>
 {
-    /// What its derive and attributes say.
+    /// The metadata that its derive and attributes declare.
     const API_KIND: meta::ApiKind;
 }
 
-/// The types of a further method of a kind's client; `N` counts the methods in the order they are declared.
+/// The types of an extension method of a kind's client. `N` is the index of the method in declaration order.
 pub trait ExtensionMethod<const N: usize> {
-    /// What is sent.
+    /// The type of the request body.
     type Input;
-    /// What comes back.
+    /// The type of the response body.
     type Result;
 }
 
-/// An index of a kind; `N` counts the indexes in the order they are declared.
+/// An index of a kind. `N` is the position of the index in declaration order.
 pub trait IndexedBy<const N: usize> {
-    /// Under which values an object is found.
+    /// Returns the index values of the object.
     fn values(&self) -> Vec<String>;
 }
 
@@ -214,7 +214,7 @@ pub trait IndexedBy<const N: usize> {
     note = "declare it: `#[derive(Clone, Debug, DeepCopy, ObjectList)] pub struct {Self}List {{ pub metadata: ListMeta, pub items: Vec<{Self}> }}`"
 )]
 pub trait Listed: Sized {
-    /// Its list type.
+    /// The list type.
     type List: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
@@ -225,18 +225,18 @@ pub trait Listed: Sized {
     note = "derive `ObjectList` on it: `#[derive(Clone, Debug, DeepCopy, ObjectList)]`"
 )]
 pub trait KindList: Object + Clone + DeepCopy + Serialize + DeserializeOwned {
-    /// The kind listed.
+    /// The kind of the items.
     type Item: Kind;
 
-    /// What its derive says.
+    /// The metadata that its derive declares.
     const API_LIST: meta::ApiList;
 
-    /// Version and continuation of the list.
+    /// Returns the metadata of the list, such as its resource version and continuation token.
     fn metadata(&self) -> &ListMeta;
 
-    /// The objects.
+    /// Returns the items.
     fn items(&self) -> &[Self::Item];
 
-    /// The objects, taken out.
+    /// Converts the list into its items.
     fn into_items(self) -> Vec<Self::Item>;
 }

@@ -1,22 +1,32 @@
-//! What `#[derive(KubeSchema)]` adds to the schema that schemars makes: facts of types and fields, as plain data.
+//! Schema keywords that `#[derive(KubeSchema)]` adds to the schemars schema of types and fields, as plain data.
 //!
-//! A fact stands in an `allOf` beside the schema it is about, so that both hold. What JSON Schema has no word for stands
-//! there under `x-logger-`; the generator takes it out again, with the names of the Rust type and its fields.
+//! The keywords and the original schema are combined in an `allOf`, so that both apply. Properties that JSON Schema
+//! does not have are extension keywords with the prefix `x-logger-`; the generator consumes them, and the names of the
+//! Rust type and its fields.
 
+mod map_key;
+
+use logger_names::case::has_snake_case_words;
 use schemars::Schema;
 use schemars::transform::Transform;
 use serde_json::{Map, Value, json};
 
-/// JSON as a constant.
+pub use map_key::{DefaultMapKey, MapKey, NotMapKey};
+
+use crate::meta::Location;
+
+/// A JSON value as a constant.
 #[derive(Clone, Copy, Debug)]
 pub enum Json {
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
+    /// An integer beyond the range of `i64`.
+    Unsigned(u64),
     /// Any other number.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(&'static str),
     /// A list.
     List(&'static [Json]),
@@ -29,6 +39,7 @@ impl From<Json> for Value {
         match json {
             Json::Bool(value) => value.into(),
             Json::Integer(value) => value.into(),
+            Json::Unsigned(value) => value.into(),
             Json::Float(value) => value.into(),
             Json::Text(value) => value.into(),
             Json::List(values) => values.iter().copied().map(Value::from).collect(),
@@ -37,214 +48,215 @@ impl From<Json> for Value {
     }
 }
 
-/// The facts of a field, beside what its type says.
+/// A transform that adds schema keywords to the schema of a field.
 #[derive(Clone, Copy, Debug)]
-pub struct Field(pub &'static [(&'static str, Json)]);
+pub struct FieldSchema(pub &'static [(&'static str, Json)]);
 
-impl Transform for Field {
+impl Transform for FieldSchema {
     fn transform(&mut self, schema: &mut Schema) {
         add(schema, Json::Object(self.0).into());
     }
 }
 
-/// The facts of a type, beside what schemars makes of it.
+/// A transform that adds schema keywords to the schema of a type.
 #[derive(Clone, Copy, Debug)]
-pub struct Declared {
-    /// The path of the type.
+pub struct TypeSchema {
+    /// The Rust path of the type.
     pub rust_type: &'static str,
-    /// Its fields (those of its variants too): the name in Rust and, where serde is told another, that in JSON.
-    pub fields: &'static [(&'static str, Option<&'static str>)],
-    /// What is said of the type itself.
-    pub facts: &'static [(&'static str, Json)],
-    /// The fields of which one, at least one or at most one must be there, by their names in Rust.
+    /// The source file of the type.
+    pub file: &'static str,
+    /// Its fields, including those of variants.
+    pub fields: &'static [Field],
+    /// The schema keywords of the type itself.
+    pub keywords: &'static [(&'static str, Json)],
+    /// The unions of fields.
     pub one_of: &'static [OneOf],
 }
 
-/// How many of some fields may be there.
+/// A field of a type.
 #[derive(Clone, Copy, Debug)]
-pub struct OneOf {
-    /// How many.
-    pub count: Count,
-    /// The fields, by their names in Rust.
-    pub fields: &'static [&'static str],
-    /// Whether the schema says it by its structure, and not by a CEL rule.
-    pub by_structure: bool,
+pub struct Field {
+    /// The Rust name.
+    pub name: &'static str,
+    /// The JSON name of `#[serde(rename = "..")]`.
+    pub rename: Option<&'static str>,
+    /// Whether the JSON name is explicit: by `rename`, or by a case convention of the type or variant.
+    pub is_renamed: bool,
+    /// The line of the field.
+    pub line: u32,
 }
 
-/// How many of some fields may be there.
+/// A union of fields, of which a limited number can be set.
+#[derive(Clone, Copy, Debug)]
+pub struct OneOf {
+    /// The number of fields that can be set.
+    pub count: Count,
+    /// The Rust names of the fields.
+    pub fields: &'static [&'static str],
+    /// Whether the structure of the schema validates it, instead of a CEL rule.
+    pub structural: bool,
+}
+
+/// The number of fields of a union that can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// One and no other.
+    /// Exactly one.
     Exactly,
-    /// One or none.
+    /// At most one.
     AtMost,
-    /// One or more.
+    /// At least one.
     AtLeast,
 }
 
-impl Transform for Declared {
+impl Transform for TypeSchema {
     fn transform(&mut self, schema: &mut Schema) {
-        let mut facts: Map<String, Value> =
-            self.facts.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+        let mut keywords: Map<String, Value> =
+            self.keywords.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
         let mut rules = Vec::new();
         for fields in objects(schema.ensure_object()) {
             let required = required(fields);
             if let Some(Value::Object(properties)) = fields.get_mut("properties") {
-                rules.extend(self.properties(properties, &required));
+                rules.extend(self.transform_properties(properties, &required));
             }
         }
         let names = self.json_names(schema);
         for one_of in self.one_of {
-            one_of.say(&names, &mut facts, &mut rules);
+            one_of.add_to(&names, &mut keywords, &mut rules);
         }
         if !rules.is_empty() {
-            let said = facts.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
-            said.as_array_mut().into_iter().for_each(|said| said.append(&mut rules));
+            let validations = keywords.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
+            validations.as_array_mut().into_iter().for_each(|validations| validations.append(&mut rules));
         }
-        if !facts.is_empty() {
-            add(schema, Value::Object(facts));
+        if !keywords.is_empty() {
+            add(schema, Value::Object(keywords));
         }
         schema.insert("x-rust-type".to_owned(), self.rust_type.into());
     }
 }
 
-impl Declared {
-    /// Names each property's field, and says what a field asks of the object it is in.
-    fn properties(&self, properties: &mut Map<String, Value>, required: &[String]) -> Vec<Value> {
+impl TypeSchema {
+    /// Adds the Rust name to each property, and returns the rules of its fields for the enclosing object.
+    fn transform_properties(&self, properties: &mut Map<String, Value>, required: &[String]) -> Vec<Value> {
         let mut rules = Vec::new();
         for (name, property) in properties {
             let Some(schema) = property.as_object_mut() else { continue };
-            if take_mark(schema, "x-logger-immutable") && !required.contains(name) && !schema.contains_key("default") {
-                rules.push(stays(name));
+            if take_keyword(schema, "x-logger-immutable") && !required.contains(name) && !schema.contains_key("default")
+            {
+                rules.push(rule_against_removal(name));
             }
-            if let Some(field) = self.rust_name(name) {
-                schema.insert("x-rust-field".to_owned(), field.into());
+            if let Some(field) = self.field(name) {
+                self.describe(schema, name, field);
             }
         }
         rules
     }
 
-    /// The field of this JSON name. serde's rules for renaming all change case and separators only.
-    fn rust_name(&self, json_name: &str) -> Option<&'static str> {
-        let letters = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-        let said = self.fields.iter().find(|(_, renamed)| *renamed == Some(json_name));
-        let derived =
-            || self.fields.iter().find(|(field, renamed)| renamed.is_none() && letters(field) == letters(json_name));
-        said.or_else(derived).map(|(field, _)| *field)
+    /// Adds the Rust name and the location of the field, and a mark for a name that is in snake case by accident,
+    /// because `rename_all` is missing.
+    fn describe(&self, schema: &mut Map<String, Value>, json_name: &str, field: &Field) {
+        schema.insert("x-rust-field".to_owned(), field.name.into());
+        let location = Location { file: self.file, line: field.line };
+        schema.insert("x-logger-location".to_owned(), location.to_string().into());
+        if !field.is_renamed && has_snake_case_words(json_name) {
+            schema.insert("x-logger-snake-case".to_owned(), format!("{}.{}", self.rust_type, field.name).into());
+        }
     }
 
-    /// The names of the properties, by the fields they are.
+    /// Returns the field with this JSON name. The case conventions of serde change only case and separators.
+    fn field(&self, json_name: &str) -> Option<&'static Field> {
+        let letters = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+        let renamed = self.fields.iter().find(|field| field.rename == Some(json_name));
+        let derived =
+            || self.fields.iter().find(|field| field.rename.is_none() && letters(field.name) == letters(json_name));
+        renamed.or_else(derived)
+    }
+
+    /// Returns the JSON names of the properties by their Rust names.
     fn json_names(&self, schema: &Schema) -> Vec<(&'static str, String)> {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let named = |name: &String| Some((self.rust_name(name)?, name.clone()));
+        let named = |name: &String| Some((self.field(name)?.name, name.clone()));
         properties.into_iter().flat_map(Map::keys).filter_map(named).collect()
     }
 }
 
 impl OneOf {
-    fn say(&self, names: &[(&'static str, String)], facts: &mut Map<String, Value>, rules: &mut Vec<Value>) {
+    fn add_to(&self, names: &[(&'static str, String)], keywords: &mut Map<String, Value>, rules: &mut Vec<Value>) {
         let json_name = |field: &&str| names.iter().find(|(of, _)| of == field).map(|(_, name)| name.clone());
         let fields: Vec<String> = self.fields.iter().filter_map(json_name).collect();
-        match self.by_structure {
-            true => self.as_structure(&fields, facts),
-            false => rules.push(self.as_rule(&fields)),
+        match self.structural {
+            true => self.add_structure(&fields, keywords),
+            false => rules.push(self.rule(&fields)),
         }
     }
 
-    fn as_structure(&self, fields: &[String], facts: &mut Map<String, Value>) {
+    fn add_structure(&self, fields: &[String], keywords: &mut Map<String, Value>) {
         let each: Vec<Value> = fields.iter().map(|field| json!({"required": [field]})).collect();
         let pairs = || {
             let others = |i: usize| fields[i + 1..].iter().map(move |other| json!({"required": [fields[i], other]}));
             (0..fields.len()).flat_map(others).collect::<Vec<Value>>()
         };
-        let (word, value) = match self.count {
+        let (keyword, value) = match self.count {
             Count::Exactly => ("oneOf", json!(each)),
             Count::AtLeast => ("anyOf", json!(each)),
             Count::AtMost => ("not", json!({"anyOf": pairs()})),
         };
-        facts.insert(word.to_owned(), value);
+        keywords.insert(keyword.to_owned(), value);
     }
 
-    fn as_rule(&self, fields: &[String]) -> Value {
-        let there: Vec<String> = fields.iter().map(|field| format!("has(self.{})", escaped(field))).collect();
-        let (count, words) = match self.count {
+    fn rule(&self, fields: &[String]) -> Value {
+        let is_set: Vec<String> = fields.iter().map(|field| format!("has(self.{})", escape(field))).collect();
+        let (count, wording) = match self.count {
             Count::Exactly => ("== 1", "exactly one"),
             Count::AtMost => ("<= 1", "at most one"),
             Count::AtLeast => (">= 1", "at least one"),
         };
         json!({
-            "rule": format!("[{}].filter(x, x).size() {count}", there.join(", ")),
-            "message": format!("{words} of {} must be set", fields.join(", ")),
+            "rule": format!("[{}].filter(x, x).size() {count}", is_set.join(", ")),
+            "message": format!("{wording} of {} must be set", fields.join(", ")),
         })
     }
 }
 
-/// That an optional field, once set, is not removed.
-fn stays(field: &str) -> Value {
-    let name = escaped(field);
+/// Returns the rule that an optional field cannot be removed once it is set.
+fn rule_against_removal(field: &str) -> Value {
+    let name = escape(field);
     json!({
         "rule": format!("!has(oldSelf.{name}) || has(self.{name})"),
         "message": format!("{field} is immutable: it cannot be removed"),
     })
 }
 
-/// A field's name as CEL has it, by the API server's rules: `namespace` is `__namespace__`, and `-` is `__dash__`.
-fn escaped(field: &str) -> String {
-    const RESERVED: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
-    if RESERVED.contains(&field) {
-        return format!("__{field}__");
-    }
-    field.replace("__", "__underscores__").replace('.', "__dot__").replace('-', "__dash__").replace('/', "__slash__")
+/// Escapes the name of a field for CEL. A name without an escape is not valid in a rule, which the generator reports.
+fn escape(field: &str) -> String {
+    logger_names::cel::escape(field).unwrap_or_else(|| field.to_owned())
 }
 
-/// Puts facts beside a schema. What is said for people stays outside, once.
-fn add(schema: &mut Schema, facts: Value) {
+/// Combines a schema with keywords. Annotations such as the description remain outside of the `allOf`.
+fn add(schema: &mut Schema, keywords: Value) {
     let object = schema.ensure_object();
     let mut outside = Map::new();
-    for word in ["description", "title", "default", "examples"] {
-        outside.extend(object.remove(word).map(|value| (word.to_owned(), value)));
+    for annotation in ["description", "title", "default", "examples"] {
+        outside.extend(object.remove(annotation).map(|value| (annotation.to_owned(), value)));
     }
     let inside = std::mem::replace(object, outside);
-    object.insert("allOf".to_owned(), json!([inside, facts]));
+    object.insert("allOf".to_owned(), json!([inside, keywords]));
 }
 
-/// Whether the facts of a field say this, to the object it is in.
-fn take_mark(schema: &mut Map<String, Value>, mark: &str) -> bool {
-    let facts = schema.get_mut("allOf").and_then(|all| all.get_mut(1)).and_then(Value::as_object_mut);
-    facts.and_then(|facts| facts.remove(mark)).is_some()
+/// Removes an extension keyword of a field that is for the enclosing object, and returns whether it was present.
+fn take_keyword(schema: &mut Map<String, Value>, keyword: &str) -> bool {
+    let keywords = schema.get_mut("allOf").and_then(|all| all.get_mut(1)).and_then(Value::as_object_mut);
+    keywords.and_then(|keywords| keywords.remove(keyword)).is_some()
 }
 
-/// The objects with the fields of a type: itself, or each of its variants.
+/// Returns the object schemas with the fields of a type: its own, or those of its variants.
 fn objects(schema: &mut Map<String, Value>) -> Vec<&mut Map<String, Value>> {
     if schema.contains_key("properties") {
         return vec![schema];
     }
     let mut found = Vec::new();
-    for word in ["oneOf", "anyOf"] {
-        if schema.contains_key(word) {
-            let variants = schema.get_mut(word).and_then(Value::as_array_mut);
+    for keyword in ["oneOf", "anyOf"] {
+        if schema.contains_key(keyword) {
+            let variants = schema.get_mut(keyword).and_then(Value::as_array_mut);
             for variant in variants.into_iter().flatten().filter_map(Value::as_object_mut) {
                 found.extend(variant_objects(variant));
             }
@@ -254,7 +266,7 @@ fn objects(schema: &mut Map<String, Value>) -> Vec<&mut Map<String, Value>> {
     found
 }
 
-/// A variant's fields: beside its tag, or in the one property that is its name.
+/// Returns the object schemas of a variant: itself if it is internally tagged, or that of the property with its name.
 fn variant_objects(variant: &mut Map<String, Value>) -> Vec<&mut Map<String, Value>> {
     let properties = variant.get("properties").and_then(Value::as_object);
     let is_named = properties.is_some_and(|properties| {
@@ -267,7 +279,7 @@ fn variant_objects(variant: &mut Map<String, Value>) -> Vec<&mut Map<String, Val
     properties.into_iter().flat_map(|properties| properties.values_mut().filter_map(Value::as_object_mut)).collect()
 }
 
-/// The names of the fields that must be there, with those whose facts say so added.
+/// Returns the required fields, after adding those with the extension keyword for it.
 fn required(object: &mut Map<String, Value>) -> Vec<String> {
     let mut required: Vec<String> = object
         .get("required")
@@ -276,7 +288,7 @@ fn required(object: &mut Map<String, Value>) -> Vec<String> {
         .unwrap_or_default();
     let before = required.len();
     for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        if property.as_object_mut().is_some_and(|schema| take_mark(schema, "x-logger-required"))
+        if property.as_object_mut().is_some_and(|schema| take_keyword(schema, "x-logger-required"))
             && !required.contains(name)
         {
             required.push(name.clone());

@@ -1,5 +1,5 @@
-//! The scheme: which Rust type each group, version and kind is, how it is decoded and where it is served. Go's
-//! `runtime.Scheme`, with what its codec factory and REST mapper know.
+//! The scheme: a registry of the Rust type, the decoder and the resource of each group, version and kind, like Go's
+//! `runtime.Scheme` with its codec factory and REST mapper.
 
 mod decode;
 mod names;
@@ -25,15 +25,17 @@ type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
 
 /// A registry of types by group, version and kind.
 ///
-/// It promises:
-/// - two types never share a group, version and kind, nor two kinds a resource: the second registration is a [`Conflict`]
-///   and changes nothing;
-/// - registering the same type twice is the same as once;
-/// - what it decodes is the registered type, with its `apiVersion` and `kind` checked; a list is decoded as the list it is;
-/// - an unknown kind is an error, or kept whole as a [`DynamicObject`](crate::DynamicObject), as the caller says;
-/// - of many documents each mistake is reported, with the document and the line it is on;
-/// - what it costs to decode a text is bounded by its size, whatever its aliases stand for;
-/// - kinds and resources lead to each other, and of several versions the most stable and newest is preferred.
+/// Guarantees:
+/// - A group, version and kind has one type, and a resource one kind: a second registration is a [`Conflict`] and has
+///   no effect.
+/// - Registering the same type again has no effect.
+/// - An object is decoded into the registered type, with its `apiVersion` and `kind` validated; a list into its list
+///   type.
+/// - An unknown kind is an error, or preserved as a [`DynamicObject`](crate::DynamicObject), depending on
+///   [`UnknownKinds`].
+/// - All errors of a text with several documents are reported, each with its document and line.
+/// - The cost of decoding a text is bounded by its size, regardless of its aliases.
+/// - Kinds and resources map to each other, and the most stable and newest version of a kind is preferred.
 ///
 /// ```
 /// use logger_core::Scheme;
@@ -71,15 +73,15 @@ struct Entry {
 }
 
 impl Scheme {
-    /// A scheme that knows no types.
+    /// Creates a scheme without types.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers `T`, a kind or a list, under the names it has.
+    /// Registers `T`, a kind or a list, for its own group, version and kind.
     ///
     /// # Errors
-    /// Another type has its name, or another kind its resource.
+    /// Another type is registered for its group, version and kind, or another kind for its resource.
     pub fn add<T>(&mut self) -> Result<(), Conflict>
     where
         T: Object + DeserializeOwned + k8s_openapi::Resource<Scope: HasScope> + k8s_openapi::Metadata<Ty: Meta>,
@@ -87,10 +89,10 @@ impl Scheme {
         self.add_as::<T>(Registration::of::<T>())
     }
 
-    /// Registers a type of a `group_version!`, with its lifecycle. `add_to_scheme` of a version module calls it for each.
+    /// Registers a type of a `group_version!`, with its lifecycle. Called by `add_to_scheme` of the version module.
     ///
     /// # Errors
-    /// Another type has its name, or another kind its resource.
+    /// Another type is registered for its group, version and kind, or another kind for its resource.
     pub fn add_declared<T>(&mut self) -> Result<(), Conflict>
     where
         T: ApiType
@@ -106,23 +108,23 @@ impl Scheme {
         self.add_as::<T>(Registration { lifecycle, ..Registration::of::<T>() })
     }
 
-    /// Registers `T` under these names: for a type that does not know them by k8s-openapi's traits.
+    /// Registers `T` with this registration: for a type that does not implement k8s-openapi's traits.
     ///
     /// # Errors
-    /// Another type has its name, or another kind its resource.
+    /// Another type is registered for its group, version and kind, or another kind for its resource.
     pub fn add_as<T: Object + DeserializeOwned>(&mut self, registration: Registration) -> Result<(), Conflict> {
         let (rust_type, gvk) = (type_name::<T>(), registration.gvk.clone());
         match self.types.get(&gvk) {
             Some(known) if known.rust_type != rust_type => {
-                return Err(Conflict::Kind { gvk, registered: known.rust_type, refused: rust_type });
+                return Err(Conflict::Kind { gvk, registered: known.rust_type, rejected: rust_type });
             }
             Some(_) => return Ok(()),
             None => {}
         }
         if let Some(resource) = registration.own_resource() {
             if let Some(registered) = self.kinds.get(&resource) {
-                let (registered, refused) = (Box::new(registered.clone()), Box::new(gvk));
-                return Err(Conflict::Resource { resource, registered, refused });
+                let (registered, rejected) = (Box::new(registered.clone()), Box::new(gvk));
+                return Err(Conflict::Resource { resource, registered, rejected });
             }
             self.kinds.insert(resource, gvk.clone());
         }
@@ -130,17 +132,17 @@ impl Scheme {
         Ok(())
     }
 
-    /// Whether a type is registered under this name.
+    /// Whether a type is registered for this group, version and kind.
     pub fn recognizes(&self, gvk: &GroupVersionKind) -> bool {
         self.types.contains_key(gvk)
     }
 
-    /// All registered names, sorted.
+    /// Returns all registered kinds, sorted.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupVersionKind> {
         self.types.keys()
     }
 
-    /// Decodes with this scheme, and deals with the kinds it does not know as said.
+    /// Creates a decoder with this policy for unknown kinds.
     pub fn decoder(&self, unknown: UnknownKinds) -> Decoder<'_> {
         Decoder { scheme: self, unknown }
     }
@@ -148,29 +150,29 @@ impl Scheme {
     /// Decodes a JSON object into the type registered for its `apiVersion` and `kind`.
     ///
     /// # Errors
-    /// The text is no JSON object with both fields, no type is registered for them, or the type refuses the rest.
+    /// The input is not a JSON object with both fields, their kind is unknown, or the type rejects the object.
     pub fn decode(&self, json: &[u8]) -> Result<Box<dyn Object>, DecodeError> {
-        self.decoder(UnknownKinds::Refuse).decode(json)
+        self.decoder(UnknownKinds::Reject).decode(json)
     }
 
-    /// Decodes the one YAML document of a text, likewise.
+    /// Decodes a text with exactly one YAML document, likewise.
     ///
     /// # Errors
-    /// As of [`decode`](Scheme::decode), or there is not exactly one document.
+    /// Those of [`decode`](Scheme::decode), or the text does not have exactly one document.
     pub fn decode_yaml(&self, text: &str) -> Result<Box<dyn Object>, DocumentError> {
-        self.decoder(UnknownKinds::Refuse).decode_yaml(text)
+        self.decoder(UnknownKinds::Reject).decode_yaml(text)
     }
 
-    /// Decodes every document of a YAML text that is not empty, in order.
+    /// Decodes all documents of a YAML text in order; empty documents are skipped.
     ///
     /// # Errors
-    /// What is wrong with each document that cannot be decoded.
+    /// The errors of all documents that cannot be decoded.
     pub fn decode_all(&self, text: &str) -> Result<Vec<Box<dyn Object>>, DecodeErrors> {
-        self.decoder(UnknownKinds::Refuse).decode_all(text)
+        self.decoder(UnknownKinds::Reject).decode_all(text)
     }
 }
 
-/// The group, version and kind of a type.
+/// Returns the group, version and kind of a type.
 pub const fn group_version_kind<T: k8s_openapi::Resource>() -> GroupVersionKind {
     GroupVersionKind {
         group: Cow::Borrowed(T::GROUP),

@@ -1,38 +1,40 @@
-//! Objects checked by the rules of their CRD, without an API server.
+//! Validates objects by the rules of their CRD, without an API server.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use logger_crd::cel::RuleFinding;
-use logger_crd::finding::Finding;
-use logger_crd::judge::Judge;
-use logger_crd::structural::{self, Options, Refusal, Root};
+use logger_crd::cel::RuleError;
+use logger_crd::field;
+use logger_crd::structural::{self, Options, Root, SchemaError};
+use logger_crd::validator::Validator;
 use serde_json::{Map, Value};
 
 use crate::object::Kind;
 
-/// Checks of an object by the schema of its kind: types, bounds, patterns, formats, enums, lists, and rules in CEL.
+/// Validates an object against the schema of its kind: types, bounds, patterns, formats, enums, lists and CEL rules.
 ///
-/// It promises:
-/// - what the server refuses by the schema of the CRD, this refuses, at the same fields and in the same words;
-/// - what the server fills in, defaults and pruned fields, is filled in before it is checked, and the object stays as it is;
-/// - metadata is not checked, nor what an admission webhook or a quota would say.
+/// Guarantees:
+/// - It rejects the objects that the server rejects by the schema of the CRD, at the same fields and with the same
+///   messages.
+/// - Like the server it applies defaults and prunes unknown fields before it validates; the object itself is not
+///   changed.
+/// - Metadata, admission webhooks and quotas are not part of the validation.
 ///
-/// The schema of a kind is made and its rules are compiled once in a process.
+/// The schema of a kind is generated and its rules are compiled once per process.
 pub trait Validate {
-    /// Checks it as a create would.
+    /// Validates the object as a create request does.
     ///
     /// # Errors
-    /// Every rule that is broken.
+    /// All violations.
     fn validate(&self) -> Result<(), Invalid>;
 
-    /// Checks it as an update of `old` would: rules that name `oldSelf` count too, and what `old` has alike may stay as it
-    /// is where the server lets it.
+    /// Validates the object as an update of `old` does: transition rules (with `oldSelf`) are evaluated too, and
+    /// invalid values that did not change are accepted where the server accepts them.
     ///
     /// # Errors
-    /// Every rule that is broken.
+    /// All violations.
     fn validate_update(&self, old: &Self) -> Result<(), Invalid>;
 }
 
@@ -46,16 +48,16 @@ impl<K: Kind> Validate for K {
     }
 }
 
-/// The rules that an object breaks. There is at least one.
+/// The violations of an object, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid(pub Vec<FieldError>);
 
-/// A field and what is wrong with it, in the API server's words.
+/// A violation at a field, with the message of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// The field, such as `spec.timeInterval`. Empty for what is wrong with the object as a whole.
+    /// The field, such as `spec.timeInterval`. Empty for a violation of the complete object.
     pub field: String,
-    /// What is wrong, such as `Invalid value: 0: should be greater than or equal to 1`.
+    /// The message, such as `Invalid value: 0: should be greater than or equal to 1`.
     pub message: String,
 }
 
@@ -77,66 +79,67 @@ impl fmt::Display for FieldError {
     }
 }
 
-impl From<Finding> for FieldError {
-    fn from(finding: Finding) -> Self {
-        FieldError { message: finding.message(), field: finding.path }
+impl From<field::FieldError> for FieldError {
+    fn from(error: field::FieldError) -> Self {
+        FieldError { message: error.message(), field: error.field }
     }
 }
 
 impl Invalid {
-    /// What is wrong with the object or its kind as a whole.
-    fn whole(message: impl fmt::Display) -> Self {
+    /// Creates an error of the complete object or its kind.
+    fn of_object(message: impl fmt::Display) -> Self {
         Invalid(vec![FieldError { field: String::new(), message: message.to_string() }])
     }
 }
 
 fn check<K: Kind>(new: &K, old: Option<&K>) -> Result<(), Invalid> {
-    let judge = judge::<K>()?;
-    let (new, old) = (stored(&judge, new)?, old.map(|old| stored(&judge, old)).transpose()?);
-    let found: Vec<FieldError> = judge.judge(&new, old.as_ref()).into_iter().map(FieldError::from).collect();
+    let validator = validator::<K>()?;
+    let (new, old) = (stored(&validator, new)?, old.map(|old| stored(&validator, old)).transpose()?);
+    let found: Vec<FieldError> = validator.validate(&new, old.as_ref()).into_iter().map(FieldError::from).collect();
     if found.is_empty() { Ok(()) } else { Err(Invalid(found)) }
 }
 
-/// The object as the server would store it.
-fn stored<K: Kind>(judge: &Judge, object: &K) -> Result<Map<String, Value>, Invalid> {
-    match serde_json::to_value(object).map_err(Invalid::whole)? {
+/// Returns the object as the server stores it.
+fn stored<K: Kind>(validator: &Validator, object: &K) -> Result<Map<String, Value>, Invalid> {
+    match serde_json::to_value(object).map_err(Invalid::of_object)? {
         Value::Object(mut object) => {
-            judge.complete(&mut object);
+            validator.prune_and_default(&mut object);
             Ok(object)
         }
-        _ => Err(Invalid::whole("it is no object in JSON")),
+        _ => Err(Invalid::of_object("the JSON encoding is not an object")),
     }
 }
 
-/// What judges objects of a kind, made when it is first asked for. A process has few kinds, so none is ever forgotten.
-fn judge<K: Kind>() -> Result<Arc<Judge>, Invalid> {
-    static ALL: OnceLock<RwLock<HashMap<TypeId, Arc<Judge>>>> = OnceLock::new();
+/// Returns the validator of a kind, which is created on first use. There are few kinds in a process, so none is
+/// evicted.
+fn validator<K: Kind>() -> Result<Arc<Validator>, Invalid> {
+    static ALL: OnceLock<RwLock<HashMap<TypeId, Arc<Validator>>>> = OnceLock::new();
     let all = ALL.get_or_init(RwLock::default);
     let known = all.read().unwrap_or_else(PoisonError::into_inner).get(&TypeId::of::<K>()).cloned();
-    if let Some(judge) = known {
-        return Ok(judge);
+    if let Some(validator) = known {
+        return Ok(validator);
     }
-    let judge = Arc::new(new_judge::<K>()?);
-    all.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<K>(), judge.clone());
-    Ok(judge)
+    let validator = Arc::new(new_validator::<K>()?);
+    all.write().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<K>(), validator.clone());
+    Ok(validator)
 }
 
-fn new_judge<K: Kind>() -> Result<Judge, Invalid> {
+fn new_validator<K: Kind>() -> Result<Validator, Invalid> {
     let kind = K::API_KIND;
     let Some(schema) = kind.schema else {
-        return Err(Invalid::whole(format_args!("{} has no schema: its definition is made elsewhere", kind.kind)));
+        return Err(Invalid::of_object(format_args!("{} has no schema: its definition is not generated", kind.kind)));
     };
-    let root = Root { docs: String::new(), status: kind.status };
+    let root = Root { description: String::new(), status: kind.status };
     let options = Options { root: Some(root), allow_floats: true, ..Options::default() };
-    let schema =
-        structural::of(schema, &options).map_err(|refusals| Invalid(refusals.into_iter().map(refused).collect()))?;
-    Judge::new(schema.schema).map_err(|rules| Invalid(rules.iter().map(not_a_rule).collect()))
+    let schema = structural::generate(schema, &options)
+        .map_err(|refusals| Invalid(refusals.into_iter().map(schema_error).collect()))?;
+    Validator::new(schema.schema).map_err(|rules| Invalid(rules.iter().map(rule_error).collect()))
 }
 
-fn refused(refusal: Refusal) -> FieldError {
+fn schema_error(refusal: SchemaError) -> FieldError {
     FieldError { field: refusal.path, message: refusal.message }
 }
 
-fn not_a_rule(finding: &RuleFinding) -> FieldError {
+fn rule_error(finding: &RuleError) -> FieldError {
     FieldError { field: finding.field("openAPIV3Schema"), message: finding.message("openAPIV3Schema") }
 }

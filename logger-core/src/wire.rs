@@ -1,4 +1,4 @@
-//! The JSON form of root kinds and lists: `apiVersion` and `kind` written and checked, what is unset left out.
+//! The JSON encoding of root kinds and lists, with `apiVersion` and `kind`, and without unset fields.
 
 mod de;
 mod omit_none;

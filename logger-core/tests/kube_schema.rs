@@ -1,4 +1,4 @@
-//! What `KubeSchema` makes of types: schemars' schema, and the facts beside it.
+//! Tests of `KubeSchema`: the schemars schema with the keywords of `#[schema(..)]`.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Where records go.
+/// The destination of records.
 #[derive(Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[schema(exactly_one_of = [to_file, stream], validation(rule = "self.level != ''", message = "which level?"))]
+#[schema(exactly_one_of = [to_file, stream], validation(rule = "self.level != ''", message = "a level is required"))]
 struct Sink {
     /// A file.
     #[schema(length = 1..=253, pattern = "^/")]
@@ -33,7 +33,7 @@ struct Sink {
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Plain {
-    /// A text.
+    /// A string.
     some_text: String,
     number: Option<u8>,
 }
@@ -44,7 +44,7 @@ mod twin {
     #[derive(Deserialize, KubeSchema, Serialize)]
     #[serde(rename_all = "camelCase")]
     pub(super) struct Plain {
-        /// A text.
+        /// A string.
         some_text: String,
         number: Option<u8>,
     }
@@ -97,23 +97,28 @@ fn schema<T: JsonSchema>() -> Value {
 }
 
 #[test]
-fn without_facts_it_is_what_schemars_makes_and_the_names() {
+fn schema_without_attributes_is_that_of_schemars_with_names_and_locations() {
     let mut ours = schema::<twin::Plain>();
     assert_eq!(ours["x-rust-type"], "kube_schema::twin::Plain");
     assert_eq!(ours["properties"]["someText"]["x-rust-field"], "some_text");
     ours.as_object_mut().expect("an object").remove("x-rust-type");
     for name in ["someText", "number"] {
-        ours["properties"][name].as_object_mut().expect("an object").remove("x-rust-field");
+        let property = ours["properties"][name].as_object_mut().expect("an object");
+        property.remove("x-rust-field");
+        let location = property.remove("x-logger-location").expect("a location");
+        assert!(location.as_str().is_some_and(|text| text.contains("tests/kube_schema.rs:")), "{location}");
     }
     assert_eq!(ours, schema::<Plain>());
 }
 
 #[test]
-fn facts_of_a_field_stand_beside_its_schema() {
+fn keywords_of_a_field_are_combined_with_its_schema() {
     let schema = schema::<Sink>();
     let properties = &schema["allOf"][0]["properties"];
+    let mut to_file = properties["toFile"].clone();
+    to_file.as_object_mut().expect("an object").remove("x-logger-location");
     assert_eq!(
-        properties["toFile"],
+        to_file,
         json!({
             "description": "A file.",
             "allOf": [{"type": ["string", "null"]}, {"minLength": 1, "maxLength": 253, "pattern": "^/"}],
@@ -131,13 +136,13 @@ fn facts_of_a_field_stand_beside_its_schema() {
 }
 
 #[test]
-fn facts_about_the_object_are_the_types() {
+fn keywords_of_the_object_are_those_of_the_type() {
     let schema = schema::<Sink>();
     let rules = schema["allOf"][1]["x-kubernetes-validations"].as_array().expect("rules");
     assert_eq!(
         *rules,
         [
-            json!({"rule": "self.level != ''", "message": "which level?"}),
+            json!({"rule": "self.level != ''", "message": "a level is required"}),
             json!({
                 "rule": "!has(oldSelf.stream) || has(self.stream)",
                 "message": "stream is immutable: it cannot be removed",
@@ -154,11 +159,11 @@ fn facts_about_the_object_are_the_types() {
         schema["allOf"][0]["properties"]["namespace"]["allOf"][1],
         json!({"x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "it is immutable"}]})
     );
-    assert_eq!(schema["description"], "Where records go.");
+    assert_eq!(schema["description"], "The destination of records.");
 }
 
 #[test]
-fn a_default_of_the_type_is_that_of_its_fields() {
+fn default_of_the_type_is_that_of_its_fields() {
     let properties = &schema::<Defaulted>()["properties"];
     assert_eq!(properties["size"]["default"], 7);
     assert_eq!(properties["name"]["default"], "audit");
@@ -166,7 +171,7 @@ fn a_default_of_the_type_is_that_of_its_fields() {
 }
 
 #[test]
-fn generics_newtypes_enums_and_recursion() {
+fn generics_newtypes_enums_and_recursive_types() {
     assert_eq!(Generic::<u8>::schema_name(), "Generic_for_uint8");
     assert_eq!(schema::<Generic<u8>>()["properties"]["values"]["allOf"][1], json!({"minItems": 1}));
     assert_eq!(schema::<Count>()["allOf"][1], json!({"minimum": 1}));
@@ -181,18 +186,49 @@ fn generics_newtypes_enums_and_recursion() {
     assert_eq!(tree["properties"]["branches"]["items"], json!({"$ref": "#"}));
 }
 
-/// Has no fields.
+/// A type without fields.
 #[derive(Deserialize, KubeSchema, Serialize)]
 struct Nothing {}
 
-/// Has no fields that are known.
+/// A type with unknown fields only.
 #[derive(Deserialize, KubeSchema, Serialize)]
 #[schema(preserve_unknown_fields)]
 struct Anything {}
 
 #[test]
-fn a_struct_without_fields_says_that_it_is_empty_unless_it_takes_any() {
-    let facts = |schema: schemars::Schema| schema.as_value()["allOf"][1].clone();
-    assert_eq!(facts(schema_for!(Nothing)), json!({"x-logger-empty": true}));
-    assert_eq!(facts(schema_for!(Anything)), json!({"x-kubernetes-preserve-unknown-fields": true}));
+fn struct_without_fields_is_marked_as_empty_unless_it_preserves_unknown_fields() {
+    let keywords = |schema: schemars::Schema| schema.as_value()["allOf"][1].clone();
+    assert_eq!(keywords(schema_for!(Nothing)), json!({"x-logger-empty": true}));
+    assert_eq!(keywords(schema_for!(Anything)), json!({"x-kubernetes-preserve-unknown-fields": true}));
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct SnakeCase {
+    time_interval: u8,
+    #[serde(rename = "max_size")]
+    max_size: u8,
+    level: u8,
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+struct Explicit {
+    time_interval: u8,
+}
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Variants {
+    First { time_interval: u8 },
+}
+
+#[test]
+fn json_names_in_snake_case_are_marked_unless_they_are_explicit() {
+    let mark = |schema: &Value, name: &str| schema["properties"][name].get("x-logger-snake-case").cloned();
+    let snake_case = schema::<SnakeCase>();
+    assert_eq!(mark(&snake_case, "time_interval"), Some(json!("kube_schema::SnakeCase.time_interval")));
+    assert_eq!((mark(&snake_case, "max_size"), mark(&snake_case, "level")), (None, None));
+    assert_eq!(mark(&schema::<Explicit>(), "time_interval"), None);
+    let variant = &schema::<Variants>()["oneOf"][0]["properties"]["first"];
+    assert_eq!(mark(variant, "time_interval"), Some(json!("kube_schema::Variants.time_interval")));
 }

@@ -1,36 +1,25 @@
-//! The rules of `x-kubernetes-validations`: parsed, typed against the schema, their cost estimated, and run.
+//! The rules of `x-kubernetes-validations` in the Common Expression Language (CEL).
 //!
-//! [`check_schema`] says what kube-apiserver 1.36 would refuse in a definition, in its words; [`Program`] runs a schema's
-//! rules on values as it does.
+//! [`check_schema`] reports what kube-apiserver 1.36 would reject in the rules of a CRD, with its messages: syntax and
+//! type errors, and rules whose estimated cost exceeds the limits. [`Program`] runs the rules on objects as the server
+//! does.
+//!
+//! The modules are layers; each uses only those to its left, which a test asserts: `syntax`, `schema`, `types`,
+//! `formats`, `checker`, `cost`, `interpreter`, `validation`.
 
-mod call_cost;
 mod checker;
-mod compile;
 mod cost;
-mod declared;
-mod escape;
-mod estimate;
-mod eval;
-mod field_path;
-mod finding;
-mod functions;
-mod lexer;
-mod library;
-mod literal;
-mod literals;
-mod macros;
-mod parser;
-mod program;
-mod rules;
-mod run_cost;
+mod formats;
+mod interpreter;
 mod schema;
 mod syntax;
 mod types;
-mod value;
-mod violation;
+mod validation;
 
-pub use escape::escape;
-pub use finding::{FindingReason, Part, RuleFinding, Segment};
-pub use program::Program;
-pub use rules::check_schema;
-pub use violation::{Violation, ViolationReason};
+#[cfg(test)]
+mod layers;
+
+pub use logger_names::cel::escape;
+pub use validation::{
+    Program, RuleError, RuleErrorReason, RuleField, Segment, Violation, ViolationReason, check_schema, report_at,
+};

@@ -1,10 +1,10 @@
-//! Values as Go writes them, in the texts of refusals.
+//! JSON values as Go formats them, for error messages.
 
 use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
-/// A JSON type as Go's decoder names it.
+/// Returns the name of a JSON type in the errors of Go's decoder.
 pub fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -16,7 +16,7 @@ pub fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// `%q`: in quotes, with what cannot be printed escaped.
+/// Formats a string as `%q`: in quotes, with characters that are not printable escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -51,14 +51,14 @@ fn push_escaped(out: &mut String, c: char) {
     }
 }
 
-/// `unicode.IsPrint`: letters, marks, numbers, punctuation, symbols, and the ASCII space.
+/// Whether `unicode.IsPrint` accepts a character: letters, marks, numbers, punctuation, symbols, and the ASCII space.
 pub(crate) fn is_print(c: char) -> bool {
-    // Only the first character of a text is escaped for being a mark.
+    // `escape_debug` escapes a combining mark only if it is the first character.
     let after_a = ['a', c].iter().collect::<String>();
     !after_a.escape_debug().skip(1).collect::<String>().starts_with("\\u{") && !c.is_control()
 }
 
-/// `json.Marshal`: the fields of an object by name, `<`, `>` and `&` escaped, whole floats without a point.
+/// Formats a value as `json.Marshal`: object keys sorted, `<`, `>` and `&` escaped, integral floats without a fraction.
 pub(crate) fn json(value: &Value) -> String {
     let mut out = String::new();
     push_json(&mut out, value);
@@ -70,7 +70,7 @@ fn push_json(out: &mut String, value: &Value) {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&json_number(number)),
-        Value::String(text) => out.push_str(&json_text(text)),
+        Value::String(text) => out.push_str(&json_string(text)),
         Value::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
@@ -83,7 +83,7 @@ fn push_json(out: &mut String, value: &Value) {
             out.push('{');
             for (index, (name, field)) in fields.iter().enumerate() {
                 out.push_str(if index == 0 { "" } else { "," });
-                out.push_str(&json_text(name));
+                out.push_str(&json_string(name));
                 out.push(':');
                 push_json(out, field);
             }
@@ -92,8 +92,8 @@ fn push_json(out: &mut String, value: &Value) {
     }
 }
 
-/// A JSON text as Go writes it.
-pub(crate) fn json_text(text: &str) -> String {
+/// Formats a string as `json.Marshal`.
+pub(crate) fn json_string(text: &str) -> String {
     let plain = Value::from(text).to_string();
     let mut out = String::with_capacity(plain.len());
     for c in plain.chars() {
@@ -118,7 +118,7 @@ fn json_number(number: &Number) -> String {
     }
 }
 
-/// `%v`: texts bare, floats as short as they can be.
+/// Formats a value as `%v`: strings without quotes, floats in their shortest representation.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -128,14 +128,14 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// `%v` of a `float64`.
+/// Formats a `float64` as `%v`.
 pub(crate) fn plain_float(value: f64) -> String {
     let size = value.abs();
     let exponent = size != 0.0 && !(1e-4..1e6).contains(&size);
     if exponent { with_exponent(value, 2) } else { value.to_string() }
 }
 
-/// `1.5e+21`, with at least so many digits in the exponent.
+/// Formats a float as `1.5e+21`, with at least `digits` digits in the exponent.
 fn with_exponent(value: f64, digits: usize) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -143,7 +143,7 @@ fn with_exponent(value: f64, digits: usize) -> String {
     format!("{mantissa}e{sign}{exponent:0>digits$}")
 }
 
-/// The number as a `float64`, unless Go holds it as an `int64`.
+/// Returns the number as a `float64`, unless Go decodes it to an `int64`.
 pub(crate) fn float(number: &Number) -> Option<f64> {
     if number.is_i64() { None } else { number.as_f64() }
 }
@@ -155,18 +155,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_as_go_quotes_them() {
+    fn strings_are_quoted_as_in_go() {
         assert_eq!(quoted("a\"\\\n\u{7f}\u{200b}é'\u{1}"), r#""a\"\\\n\x7f\u200bé'\x01""#);
     }
 
     #[test]
-    fn json_is_as_go_marshals_it() {
+    fn json_is_marshaled_as_in_go() {
         let value = json!({"b": [1, 1.0, 1.5, 1e21, 1e-7], "a": "<&>", "c": null});
         assert_eq!(json(&value), r#"{"a":"\u003c\u0026\u003e","b":[1,1,1.5,1e+21,1e-7],"c":null}"#);
     }
 
     #[test]
-    fn plain_floats_are_short() {
+    fn plain_floats_are_formatted_as_in_go() {
         let cases = [(1.0, "1"), (0.5, "0.5"), (1e21, "1e+21"), (0.00001, "1e-05"), (123_456_789.0, "1.23456789e+08")];
         for (value, text) in cases {
             assert_eq!(plain_float(value), text);

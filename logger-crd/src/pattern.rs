@@ -1,77 +1,70 @@
-//! Patterns as Go's `regexp` takes them (RE2), which is what the API server runs.
+//! Regular expressions in Go's syntax (RE2), which the API server uses for `pattern`.
 //!
-//! A pattern is parsed by Go's rules and put into the words of the `regex` crate, so that what either takes for itself alone
-//! (lookarounds, nested classes, `(?x)`, counts over 1000, ..) cannot slip through, and a match is a match in Go.
+//! A pattern is parsed by Go's rules and translated to the syntax of the `regex` crate. Syntax that only one of them
+//! supports (lookarounds, nested classes, `(?x)`, counts over 1000) is therefore rejected, and matches are those of Go.
 
 mod class;
-mod parse;
+mod error;
+mod escape;
+mod flags;
+mod parser;
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 use regex::{Regex, RegexBuilder};
 
-/// A pattern that Go's `regexp.Compile` takes.
+pub use error::Error;
+
+/// A pattern that Go's `regexp.Compile` accepts.
 #[derive(Clone, Debug)]
 pub struct Pattern {
+    /// `None` if the `regex` crate cannot run the pattern.
     regex: Option<Regex>,
 }
-
-/// Why Go does not take a pattern, in its words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    pub(crate) code: &'static str,
-    pub(crate) part: String,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error parsing regexp: {}: `{}`", self.code, self.part)
-    }
-}
-
-impl std::error::Error for Error {}
 
 impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// Go would not take it.
+    ///
+    /// The error of Go's `regexp.Compile`.
     pub fn new(pattern: &str) -> Result<Self, Error> {
-        /// Bytes a compiled pattern may take, and the memory of a run.
-        const SIZE: usize = 64 << 20;
-        let words = parse::translated(pattern)?;
-        let regex = RegexBuilder::new(&words).size_limit(SIZE).dfa_size_limit(SIZE).nest_limit(4000).build().ok();
+        /// The maximum size of a compiled pattern, and of the cache of a match, in bytes.
+        const SIZE_LIMIT: usize = 64 << 20;
+        let translated = parser::translate(pattern)?;
+        let mut builder = RegexBuilder::new(&translated);
+        let regex = builder.size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).nest_limit(4000).build().ok();
         Ok(Self { regex })
     }
 
-    /// Whether the pattern is found in a text. One that only Go can run (of enormous size, or of a script it alone knows)
-    /// counts as found. `\B` goes by Unicode words here, by those of ASCII in Go.
-    #[must_use]
+    /// Whether the pattern matches anywhere in a text.
+    ///
+    /// A pattern that only Go can run, because of its size or an unknown script, matches every text. `\B` uses the word
+    /// characters of Unicode, where Go uses those of ASCII.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 }
 
-/// The pattern, compiled once for as long as it is in use with few others.
+/// Compiles a pattern, or returns it from a cache.
 pub(crate) fn compiled(pattern: &str) -> Result<Arc<Pattern>, Error> {
-    /// Patterns that are kept; then all are forgotten.
-    const MOST: usize = 1000;
-    static KEPT: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> = LazyLock::new(Mutex::default);
-    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = kept().get(pattern) {
-        return Ok(known.clone());
+    /// The number of patterns at which the cache is cleared.
+    const CACHE_CAPACITY: usize = 1000;
+    static CACHE: LazyLock<Mutex<HashMap<String, Arc<Pattern>>>> = LazyLock::new(Mutex::default);
+    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cached) = cache().get(pattern) {
+        return Ok(cached.clone());
     }
-    let new = Arc::new(Pattern::new(pattern)?);
-    let mut kept = kept();
-    if kept.len() >= MOST {
-        kept.clear();
+    let compiled = Arc::new(Pattern::new(pattern)?);
+    let mut cache = cache();
+    if cache.len() >= CACHE_CAPACITY {
+        cache.clear();
     }
-    kept.insert(pattern.to_owned(), new.clone());
-    Ok(new)
+    cache.insert(pattern.to_owned(), compiled.clone());
+    Ok(compiled)
 }
 
 #[cfg(test)]

@@ -1,33 +1,33 @@
-//! Quantities: amounts with a suffix such as `500m` or `1.5Gi`, exact to a billionth.
+//! Quantities: fixed-point numbers with a suffix such as `500m` or `1.5Gi`, with nano precision.
 //!
-//! From `k8s.io/apimachinery/pkg/api/resource` of Kubernetes 1.36.
+//! After `k8s.io/apimachinery/pkg/api/resource` of Kubernetes 1.36.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde_json::Value;
 
-/// So many digits of a fraction count, whatever the suffix.
-const LONGEST_FRACTION: usize = 15;
-/// Billionths: the least amount there is.
+/// The number of fraction digits that are significant, for any suffix.
+const MAX_FRACTION_DIGITS: usize = 15;
+/// The smallest quantity is one nano.
 const NANO: i128 = 1_000_000_000;
 
-/// No amount with a binary suffix is larger: what was meant to be is this.
-const LARGEST_BINARY: i128 = (i64::MAX as i128) * NANO;
+/// Larger quantities with a binary suffix are capped to this one.
+const MAX_BINARY: i128 = (i64::MAX as i128) * NANO;
 
-/// Suffixes and the powers of two they stand for.
+/// Binary suffixes and their powers of two.
 const BINARY: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
-/// Suffixes and the powers of ten they stand for.
+/// Decimal suffixes and their powers of ten.
 const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 
-/// An amount.
+/// A quantity.
 ///
-/// It promises:
-/// - Equal amounts are equal, however they are written.
-/// - It is written as the real server writes it: without a fraction, with the largest suffix that leaves none.
-/// - What is finer than a billionth is rounded away from zero. With a binary suffix there is a largest amount, as on the real server;
-///   without one, what is larger than any that can be held is the largest that can.
+/// Guarantees:
+/// - Quantities with equal values are equal, regardless of their suffix.
+/// - `Display` returns the canonical form of the API server: no fraction, and the largest suffix that needs none.
+/// - A value with more than nano precision is rounded away from zero. A value with a binary suffix is capped as on the
+///   API server, any other at the largest value of the type.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
     nanos: i128,
@@ -35,7 +35,7 @@ pub struct Quantity {
     scale: Option<i32>,
 }
 
-/// How an amount was written, and is written again.
+/// The suffix family of a quantity, preserved by `Display`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Format {
     Binary,
@@ -43,13 +43,13 @@ enum Format {
     Exponent,
 }
 
-/// What a suffix stands for.
+/// A parsed suffix.
 #[derive(Clone, Copy)]
 struct Suffix {
     format: Format,
-    /// A power of two.
+    /// The power of two.
     bits: u32,
-    /// A power of ten.
+    /// The power of ten.
     exponent: i32,
 }
 
@@ -67,7 +67,7 @@ impl Suffix {
 }
 
 impl Quantity {
-    /// Reads a text; `None` if it is no quantity.
+    /// Parses a string. Returns `None` if it is not a quantity.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -82,13 +82,13 @@ impl Quantity {
         let suffix = Suffix::parse(suffix)?;
         let (mantissa, exponent) = mantissa(whole, fraction)?;
         let nanos = times_ten_to(mantissa.saturating_mul(1 << suffix.bits), suffix.exponent + 9 + exponent);
-        let nanos = if suffix.format == Format::Binary { nanos.min(LARGEST_BINARY) } else { nanos };
-        let scale = counted_in(whole.trim_start_matches('0').len().max(1), fraction.len(), suffix);
+        let nanos = if suffix.format == Format::Binary { nanos.min(MAX_BINARY) } else { nanos };
+        let scale = int64_scale(whole.trim_start_matches('0').len().max(1), fraction.len(), suffix);
         Some(Quantity { nanos: if negative { -nanos } else { nanos }, format: suffix.format, scale })
     }
 
-    /// Reads a number, or a text; `None` if it is no quantity.
-    pub fn of(value: &Value) -> Option<Self> {
+    /// Parses a JSON number or string. Returns `None` if it is not a quantity.
+    pub fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse(text),
             Value::Number(number) => Self::parse(&number.to_string()),
@@ -96,53 +96,53 @@ impl Quantity {
         }
     }
 
-    /// A whole number.
-    pub(crate) fn whole(number: i64) -> Self {
+    /// Returns the quantity of an integer.
+    pub(crate) fn from_integer(number: i64) -> Self {
         Quantity { nanos: i128::from(number) * NANO, format: Format::Decimal, scale: Some(0) }
     }
 
-    /// It is no larger than what can be held, so it is written as what it is.
+    /// Whether the value was not capped at the largest value of the type.
     pub fn is_exact(self) -> bool {
         self.nanos.unsigned_abs() < i128::MAX.unsigned_abs()
     }
 
-    /// In billionths.
+    /// Returns the value in nanos.
     pub fn nanos(self) -> i128 {
         self.nanos
     }
 
-    /// As a float, which may not hold all of it.
+    /// Returns the nearest float.
     #[allow(clippy::cast_precision_loss)]
-    pub(crate) fn approximately(self) -> f64 {
+    pub(crate) fn as_approximate_float(self) -> f64 {
         self.nanos as f64 / NANO as f64
     }
 
-    /// The number, if it is an integer to the server: one that it counts in whole numbers.
-    pub(crate) fn integer(self) -> Option<i64> {
+    /// Returns the value if the server stores it as an `int64` with a scale of at least zero.
+    pub(crate) fn as_integer(self) -> Option<i64> {
         self.scale.filter(|scale| *scale >= 0)?;
         i64::try_from(self.nanos / NANO).ok().filter(|_| self.nanos % NANO == 0)
     }
 
-    /// The sum with another, or with its negative.
-    pub(crate) fn plus(self, other: Quantity, sign: i128) -> Self {
+    /// Adds `sign * other`.
+    pub(crate) fn add(self, other: Quantity, sign: i128) -> Self {
         let scale = self.scale.zip(other.scale).map(|(one, two)| one.min(two));
         Quantity { nanos: self.nanos.saturating_add(other.nanos.saturating_mul(sign)), scale, ..self }
     }
 }
 
-/// The digits of a number as a whole one, and the power of ten it is to be multiplied by. Of a fraction longer than any that counts,
-/// only whether there is more is kept: it is rounded away from zero in any case.
+/// Returns the digits as an integer, and its exponent. Digits beyond the significant ones are reduced to a single `1`
+/// if any of them is not zero, because they are only needed for rounding away from zero.
 fn mantissa(whole: &str, fraction: &str) -> Option<(i128, i32)> {
     let fraction = fraction.trim_end_matches('0');
-    let (counted, rest) = fraction.split_at(fraction.len().min(LONGEST_FRACTION));
+    let (significant, rest) = fraction.split_at(fraction.len().min(MAX_FRACTION_DIGITS));
     let more = if rest.is_empty() { "" } else { "1" };
-    let digits = format!("{whole}{counted}{more}");
+    let digits = format!("{whole}{significant}{more}");
     let digits = digits.trim_start_matches('0');
     let mantissa = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(i128::MAX) };
-    Some((mantissa, -i32::try_from(counted.len() + more.len()).ok()?))
+    Some((mantissa, -i32::try_from(significant.len() + more.len()).ok()?))
 }
 
-/// Rounded away from zero, as far as a number goes; of what is not negative.
+/// Multiplies a number that is not negative with a power of ten, rounded away from zero and saturating.
 fn times_ten_to(number: i128, exponent: i32) -> i128 {
     let power = 10_i128.checked_pow(exponent.unsigned_abs());
     match power {
@@ -154,9 +154,9 @@ fn times_ten_to(number: i128, exponent: i32) -> i128 {
     }
 }
 
-/// The power of ten the server counts in, by the number of digits before and after the point: it has a fast way for numbers of
-/// up to 18 digits, and for whole binary multiples of up to 15. `None` if it holds the number with arbitrary precision.
-fn counted_in(whole: usize, fraction: usize, suffix: Suffix) -> Option<i32> {
+/// Returns the scale of the server's `int64Amount`, by the number of digits before and after the point: it has at most
+/// 18 digits, and at most 15 if the suffix is binary. `None` if the server uses arbitrary precision (`infDecAmount`).
+fn int64_scale(whole: usize, fraction: usize, suffix: Suffix) -> Option<i32> {
     let digits = i32::try_from(whole + fraction).ok()?;
     let spare = match suffix.format {
         Format::Binary if fraction == 0 => 15 - digits - i32::try_from(suffix.bits).ok()? * 3 / 10 - 1,
@@ -184,7 +184,7 @@ impl fmt::Display for Quantity {
         if self.nanos == 0 {
             return f.write_str("0");
         }
-        // What is less than a unit of a binary suffix is written in the decimal way, as Go does.
+        // Go formats binary quantities below 1024 as decimal ones.
         let whole = self.nanos / NANO;
         if self.format == Format::Binary && self.nanos % NANO == 0 && whole.abs() >= 1024 {
             let (suffix, bits) = BINARY.iter().rev().find(|(_, bits)| whole % (1 << bits) == 0).unwrap_or(&("", 0));
@@ -205,16 +205,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_amounts_are_equal_however_they_are_written() {
+    fn equality_ignores_suffixes() {
         for (one, two) in [("1Gi", "1024Mi"), ("1", "1e0"), ("100m", "0.1"), ("1.5Gi", "1610612736"), ("-1e3", "-1k")] {
             assert_eq!(Quantity::parse(one).unwrap(), Quantity::parse(two).unwrap(), "{one} {two}");
         }
         assert!(Quantity::parse("1G") < Quantity::parse("1Gi"));
-        assert_eq!(Quantity::of(&Value::from(2)), Quantity::parse("2"));
+        assert_eq!(Quantity::from_json(&Value::from(2)), Quantity::parse("2"));
     }
 
     #[test]
-    fn it_is_written_as_the_real_server_writes_it() {
+    fn display_is_canonical() {
         let cases = [
             ("1024Mi", "1Gi"),
             ("1.5Gi", "1536Mi"),
@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_finer_than_a_billionth_is_rounded_away_from_zero() {
+    fn more_than_nano_precision_is_rounded_away_from_zero() {
         assert_eq!(Quantity::parse("0.1n").map(Quantity::nanos), Some(1));
         assert_eq!(Quantity::parse("-0.1n").map(Quantity::nanos), Some(-1));
         assert_eq!(Quantity::parse("1e-900").map(Quantity::nanos), Some(1));
     }
 
     #[test]
-    fn what_is_larger_than_any_is_the_largest() {
+    fn large_values_are_capped() {
         for text in ["1e99", "99999999999999999999999999999999999999999"] {
             let quantity = Quantity::parse(text).unwrap();
             assert!(quantity.nanos() == i128::MAX && !quantity.is_exact(), "{text}");
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_none() {
+    fn invalid_quantities_are_none() {
         for text in ["", ".", "x", "1x", "1.1.1", "1ee", "1e", "--1", "1ki", "Gi", "1 G"] {
             assert!(Quantity::parse(text).is_none(), "{text}");
         }

@@ -1,19 +1,20 @@
-//! A schema read as the API server reads it: a keyword that is null is not there, one of the wrong type says nothing.
+//! Access to the keywords of a schema. As on the API server, `null` counts as absent, and so does a value of a wrong
+//! type.
 
 use serde_json::{Map, Value};
 
-/// A schema, or what stands in the place of one.
+/// A schema, or a JSON value at the place of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema<'a>(pub(crate) &'a Value);
 
-/// What `additionalProperties` says.
+/// The value of `additionalProperties`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Additional<'a> {
     Schema(Schema<'a>),
     Allowed(bool),
 }
 
-/// Keywords of the server's schema; alternatives apart.
+/// The keywords that the API server supports, without those of alternatives.
 pub(crate) const KEYWORDS: &[&str] = &[
     "additionalProperties",
     "default",
@@ -49,21 +50,21 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// The keywords that hold schemas a value is checked against beside its own.
+/// The logical junctors: the keywords with schemas that a value is also validated against.
 pub(crate) const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 impl<'a> Schema<'a> {
-    /// What a keyword says.
+    /// Returns the value of a keyword.
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {
         self.0.get(keyword).filter(|value| !value.is_null())
     }
 
-    /// A text; one that is not there is empty.
-    pub(crate) fn text(self, keyword: &str) -> &'a str {
+    /// Returns a string, empty if it is absent.
+    pub(crate) fn string(self, keyword: &str) -> &'a str {
         self.get(keyword).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A flag that is not there is false.
+    /// Returns a boolean, `false` if it is absent.
     pub(crate) fn flag(self, keyword: &str) -> bool {
         self.get(keyword) == Some(&Value::Bool(true))
     }
@@ -76,33 +77,33 @@ impl<'a> Schema<'a> {
         self.get(keyword)?.as_f64()
     }
 
-    /// The schema a keyword holds.
+    /// Returns the schema at a keyword.
     pub(crate) fn child(self, keyword: &str) -> Option<Self> {
         self.get(keyword).filter(|value| value.is_object()).map(Schema)
     }
 
-    /// The values of a list.
+    /// Returns the items of a list.
     pub(crate) fn values(self, keyword: &str) -> &'a [Value] {
         self.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// The schemas of a list.
-    pub(crate) fn list(self, keyword: &str) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
+    /// Returns the schemas of a list.
+    pub(crate) fn schemas(self, keyword: &str) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
         self.values(keyword).iter().map(Schema)
     }
 
-    /// The texts of a list.
-    pub(crate) fn texts(self, keyword: &str) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
+    /// Returns the strings of a list.
+    pub(crate) fn strings(self, keyword: &str) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
         self.values(keyword).iter().filter_map(Value::as_str)
     }
 
-    /// The fields of an object; none if there is none.
+    /// Returns the fields of an object.
     pub(crate) fn fields(self, keyword: &str) -> Option<&'a Map<String, Value>> {
         self.get(keyword)?.as_object()
     }
 
-    /// The schemas of an object, by name.
-    pub(crate) fn map(self, keyword: &str) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
+    /// Returns the schemas of an object, by name.
+    pub(crate) fn schema_map(self, keyword: &str) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
         self.fields(keyword).into_iter().flatten().map(|(name, schema)| (name.as_str(), Schema(schema)))
     }
 
@@ -114,7 +115,7 @@ impl<'a> Schema<'a> {
         self.fields("properties").is_some_and(|properties| !properties.is_empty())
     }
 
-    /// The one schema of all items.
+    /// Returns the schema of the list items.
     pub(crate) fn items(self) -> Option<Self> {
         self.child("items")
     }
@@ -126,11 +127,11 @@ impl<'a> Schema<'a> {
         }
     }
 
-    pub(crate) fn preserves(self) -> bool {
+    pub(crate) fn preserves_unknown_fields(self) -> bool {
         self.flag("x-kubernetes-preserve-unknown-fields")
     }
 
-    pub(crate) fn is_embedded(self) -> bool {
+    pub(crate) fn is_embedded_resource(self) -> bool {
         self.flag("x-kubernetes-embedded-resource")
     }
 
@@ -142,17 +143,17 @@ impl<'a> Schema<'a> {
         self.flag("nullable")
     }
 
-    /// `x-kubernetes-list-type`, be it empty.
+    /// Returns `x-kubernetes-list-type`, even if it is empty.
     pub(crate) fn list_type(self) -> Option<&'a str> {
         self.get("x-kubernetes-list-type")?.as_str()
     }
 
-    /// `x-kubernetes-map-type`, be it empty.
+    /// Returns `x-kubernetes-map-type`, even if it is empty.
     pub(crate) fn map_type(self) -> Option<&'a str> {
         self.get("x-kubernetes-map-type")?.as_str()
     }
 
     pub(crate) fn list_map_keys(self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
-        self.texts("x-kubernetes-list-map-keys")
+        self.strings("x-kubernetes-list-map-keys")
     }
 }

@@ -1,37 +1,37 @@
-//! From the schema that schemars makes to the structural schema the API server takes. What cannot be said there is
-//! refused with the Rust type and field it is on, and the way out.
+//! Conversion of the JSON schemas that schemars generates to structural schemas. A schema that cannot be converted is
+//! an error with its Rust type and field, and with a suggestion.
 //!
-//! The rules are those of `apiextensions.k8s.io/v1`: every node has one type, nothing is nullable by itself, there are no
-//! references, and alternatives only restrict what is declared beside them. Optional is not nullable: an absent field is
+//! A structural schema of `apiextensions.k8s.io/v1` specifies a type at every node. It has no references, and
+//! alternatives only restrict fields that are specified beside them. Optional is not nullable: an absent field is
 //! absent.
 //!
-//! [`structural()`] goes down the tree once. At each node it gathers what all conjuncts say (`gather`: references resolved,
-//! facts intersected by `meet`), makes one node of alternatives (`union`), and settles the rest (`settle`).
+//! [`convert`] walks the tree once. At each node it merges all conjuncts (`flatten` resolves references, `merge`
+//! intersects constraints), merges alternatives into one node (`union`), and completes the node (`normalize`).
 
-mod branch;
-mod cel;
+mod cel_rule;
 mod contracts;
 mod default;
-mod derived;
-mod exclude;
-mod gather;
-mod keys;
-mod known;
-mod label;
-mod meet;
+mod flatten;
+mod generate;
+mod known_types;
+mod location;
+mod map_keys;
+mod merge;
+mod normalize;
 mod number;
 pub mod overlay;
-mod place;
-mod settle;
 mod union;
+mod union_validation;
+mod value_validation;
+mod variant;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub use contracts::{both_contracts, with_field_facts};
-pub use derived::of;
-use place::Place;
+pub use contracts::{merge_contracts, with_field_constraints};
+pub use generate::generate;
+use location::Location;
 
 type Node = Map<String, Value>;
 
@@ -42,189 +42,202 @@ const MAP_TYPE: &str = "x-kubernetes-map-type";
 const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 const RULES: &str = "x-kubernetes-validations";
 
-/// How much a schema may grow when its references are put in place. Twenty of Kubernetes' own largest, all in one object,
-/// make 12,000 nodes; etcd takes no definition above 1.5 MB.
-const MOST_NODES: usize = 30_000;
-/// How deep a schema may nest. The API server's decoder ends at 10,000, a reader much earlier.
-const DEEPEST: usize = 100;
+/// The maximum number of nodes of a schema with resolved references. Twenty of the largest Kubernetes types in one
+/// object have 12,000 nodes. etcd rejects definitions larger than 1.5 MB.
+const MAX_NODES: usize = 30_000;
+/// The maximum depth of a schema. The decoder of the API server supports 10,000.
+const MAX_DEPTH: usize = 100;
 
-/// How to say what there are several ways to say.
+/// Options of the conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Set for the schema of a whole object: then `metadata`, `apiVersion` and `kind` are the server's.
+    /// Set for the schema of a root object, whose `metadata`, `apiVersion` and `kind` the server specifies.
     pub root: Option<Root>,
-    /// What an `ObjectMeta` below the root may carry.
+    /// The fields of an `ObjectMeta` below the root.
     pub metadata: EmbeddedMetadata,
-    /// Whether floating-point numbers are taken without `x-logger-float: true` on the field.
+    /// Whether floating-point numbers are allowed without `x-logger-float: true` on the field.
     pub allow_floats: bool,
-    /// How many levels of a type that contains itself are spelled out where nothing says `x-logger-depth`. The level below
-    /// takes any value. `None` refuses such types.
+    /// The number of expanded levels of a recursive type without `x-logger-depth`. The level below accepts any value.
+    /// If `None`, recursive types are an error.
     pub depth: Option<usize>,
-    /// How the alternatives of an enum exclude each other where nothing says `x-logger-via`.
-    pub via: Via,
+    /// How the variants of an enum without `x-logger-via` are validated.
+    pub union_validation: UnionValidation,
 }
 
-/// What the root of an object needs beside its schema.
+/// Properties of the root object that are not part of its schema.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
-    /// The docs of the kind; empty for those in the schema.
-    pub docs: String,
-    /// Whether the status is a subresource. Then the server drops it from every create, and takes no alternatives at the
-    /// root.
+    /// The description of the kind. If empty, that of the schema is used.
+    pub description: String,
+    /// Whether the status is a subresource. If so, the server drops the status on create, and rejects alternatives at
+    /// the root.
     pub status: bool,
 }
 
-/// What an `ObjectMeta` below the root may carry. The server fills in and checks only that of the root.
+/// The fields of an `ObjectMeta` below the root. The server only defaults and validates the metadata of the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EmbeddedMetadata {
-    /// Annotations, finalizers, labels, name and namespace: what a template can mean.
+    /// Annotations, finalizers, labels, name and namespace: the fields that are useful in a template.
     #[default]
     Subset,
-    /// Every field, managed fields included.
+    /// All fields, including managed fields.
     Full,
-    /// An object without fields, from which the server prunes all there is.
+    /// An object without fields, from which the server prunes everything.
     None,
 }
 
-/// How the alternatives of an enum exclude each other.
+/// How the schema specifies that one variant of an enum matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Via {
-    /// `oneOf` and `anyOf` over `required`: no CEL budget is spent.
+pub enum UnionValidation {
+    /// With `oneOf` and `anyOf` over `required`. Consumes no CEL budget.
     #[default]
     Schema,
-    /// A rule in CEL: says in words what is wrong, and an unchanged old value passes an update.
+    /// With a CEL rule, which has a readable message, and which ratchets: an unchanged invalid value is accepted on
+    /// update.
     Cel,
 }
 
-/// A structural schema, and what was found on the way to it.
+/// A structural schema with the information that is collected during the conversion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Structural {
-    /// What goes under `openAPIV3Schema`.
+    /// The value of `openAPIV3Schema`.
     pub schema: Value,
-    /// Private marks that are not for this pass: `x-logger-column` and so on, each by the path of its node.
-    pub marks: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The Rust field, `my_types::v1::LoggerSpec::time_interval`, of each path whose field is known.
-    pub rust: BTreeMap<String, String>,
+    /// Private `x-logger-*` extensions that this module does not process, such as `x-logger-column`, by the path of
+    /// their node.
+    pub extensions: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The Rust field by path, as in `my_types::v1::LoggerSpec::time_interval`.
+    pub rust_fields: BTreeMap<String, String>,
 }
 
-/// What no structural schema can say.
+/// A part of a schema that cannot be converted to a structural schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Where it is: `.spec.items[].x`, with `[]` for the items of a list and `{}` for the values of a map.
+pub struct SchemaError {
+    /// The path, as in `.spec.items[].x`: `[]` for list items, and `{}` for map values.
     pub path: String,
-    /// The Rust type and field, `my_types::v1::LoggerSpec::time_interval`, where the schema says them.
-    pub rust: Option<String>,
-    /// What is wrong and the way out.
+    /// The Rust type and field, as in `my_types::v1::LoggerSpec::time_interval`, if known.
+    pub rust_field: Option<String>,
+    /// What is wrong, and a suggestion.
     pub message: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for SchemaError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Refusal { path, rust, message } = self;
-        match rust {
-            Some(rust) => write!(f, "`{rust}` ({path}): {message}"),
+        let SchemaError { path, rust_field, message } = self;
+        match rust_field {
+            Some(rust_field) => write!(f, "`{rust_field}` ({path}): {message}"),
             None => write!(f, "`{path}`: {message}"),
         }
     }
 }
 
-/// The structural schema that says what this one says. Definitions that it refers to stand in its `$defs`.
+impl std::error::Error for SchemaError {}
+
+/// Converts a schema to a structural schema. References are resolved in its `$defs`.
 ///
 /// # Errors
-/// Everything in it that no structural schema can say.
-pub fn structural(schema: &Value, options: &Options) -> Result<Structural, Vec<Refusal>> {
-    let mut pass = Pass::new(schema, options);
-    let rust = place::find(schema, place::TYPE).and_then(Value::as_str).map(str::to_owned);
-    let at = Place { rust, depth: options.depth, ..Place::default() }.with_depth_of(schema);
-    let mut said = pass.gather(schema, &at);
-    if let (Some(_), Some(Value::Object(properties))) = (&options.root, said.node.get_mut("properties")) {
-        // The metadata of the root is the server's own.
+/// Returns all parts of the schema that cannot be converted.
+pub fn convert(schema: &Value, options: &Options) -> Result<Structural, Vec<SchemaError>> {
+    let mut converter = Converter::new(schema, options);
+    let rust_field = location::find(schema, location::TYPE).and_then(Value::as_str).map(str::to_owned);
+    let at = Location { rust_field, depth: options.depth, ..Location::default() }.with_depth_of(schema);
+    let mut flattened = converter.flatten(schema, &at);
+    if let (Some(_), Some(Value::Object(properties))) = (&options.root, flattened.node.get_mut("properties")) {
+        // The server specifies the metadata of the root.
         properties.remove("metadata");
     }
-    let mut node = pass.settle(said, &at);
+    let mut node = converter.normalize(flattened, &at);
     if let Some(root) = &options.root {
-        pass.root(&mut node, root);
+        converter.complete_root(&mut node, root);
     }
-    match pass.refusals.is_empty() {
-        true => Ok(Structural { schema: Value::Object(node), marks: pass.marks, rust: pass.rust }),
-        false => Err(pass.refusals),
+    let Converter { extensions, rust_fields, errors, .. } = converter;
+    match errors.is_empty() {
+        true => Ok(Structural { schema: Value::Object(node), extensions, rust_fields }),
+        false => Err(errors),
     }
 }
 
-/// One walk over a schema.
-struct Pass<'a> {
+/// The state of one conversion.
+struct Converter<'a> {
     document: &'a Value,
     options: &'a Options,
-    /// The definitions that are being put in place, outermost first.
-    open: Vec<String>,
-    nodes: usize,
-    marks: BTreeMap<String, BTreeMap<String, Value>>,
-    rust: BTreeMap<String, String>,
-    refusals: Vec<Refusal>,
+    /// The definitions that enclose the current node, outermost first.
+    open_references: Vec<String>,
+    node_count: usize,
+    extensions: BTreeMap<String, BTreeMap<String, Value>>,
+    rust_fields: BTreeMap<String, String>,
+    errors: Vec<SchemaError>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> Converter<'a> {
     fn new(document: &'a Value, options: &'a Options) -> Self {
-        let (open, marks, rust, refusals) = (Vec::new(), BTreeMap::new(), BTreeMap::new(), Vec::new());
-        Pass { document, options, open, nodes: 0, marks, rust, refusals }
-    }
-
-    fn refuse(&mut self, at: &Place, message: impl Into<String>) {
-        let refusal = Refusal { path: at.path.clone(), rust: at.rust.clone(), message: message.into() };
-        if !self.refusals.contains(&refusal) {
-            self.refusals.push(refusal);
+        Converter {
+            document,
+            options,
+            open_references: Vec::new(),
+            node_count: 0,
+            extensions: BTreeMap::new(),
+            rust_fields: BTreeMap::new(),
+            errors: Vec::new(),
         }
     }
 
-    /// Whether there is room for one more node; said once if not.
-    fn has_room(&mut self, at: &Place) -> bool {
-        self.nodes += 1;
-        if at.level > DEEPEST {
-            self.refuse(at, format!("it nests more than {DEEPEST} levels deep; make the types flatter"));
+    fn error(&mut self, at: &Location, message: impl Into<String>) {
+        let error = SchemaError { path: at.path.clone(), rust_field: at.rust_field.clone(), message: message.into() };
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    /// Counts a node. Returns whether it is within the limits, and reports an exceeded limit once.
+    fn count_node(&mut self, at: &Location) -> bool {
+        self.node_count += 1;
+        if at.level > MAX_DEPTH {
+            self.error(at, format!("the schema nests more than {MAX_DEPTH} levels deep; flatten the types"));
             return false;
         }
-        if self.nodes == MOST_NODES {
+        if self.node_count == MAX_NODES {
             let message = format!(
-                "the schema grows beyond {MOST_NODES} nodes; use `#[schema(preserve_unknown_fields)]` on a part"
+                "the schema has more than {MAX_NODES} nodes; use `#[schema(preserve_unknown_fields)]` on a part of it"
             );
-            self.refuse(at, message);
+            self.error(at, message);
         }
-        self.nodes < MOST_NODES
+        self.node_count < MAX_NODES
     }
 
-    /// One node and all below it.
-    fn node(&mut self, schema: &Value, at: &Place) -> Node {
-        if !self.has_room(at) {
+    /// Converts a node and its children.
+    fn node(&mut self, schema: &Value, at: &Location) -> Node {
+        if !self.count_node(at) {
             return Node::new();
         }
-        let open = self.open.len();
+        let open_references = self.open_references.len();
         let at = at.with_depth_of(schema);
-        let said = self.gather(schema, &at);
-        let node = self.settle(said, &at);
-        self.open.truncate(open);
+        let flattened = self.flatten(schema, &at);
+        let node = self.normalize(flattened, &at);
+        self.open_references.truncate(open_references);
         node
     }
 
-    /// What every object has.
-    fn root(&mut self, node: &mut Node, root: &Root) {
+    /// Adds the fields of every Kubernetes object to the root.
+    fn complete_root(&mut self, node: &mut Node, root: &Root) {
         let status_is_required = strings(node.get("required")).any(|name| name == "status");
         if root.status && status_is_required {
-            let at = Place { path: ".status".to_owned(), rust: self.rust.get(".status").cloned(), ..Place::default() };
-            self.refuse(&at, "a new object has no status: make it an `Option`, or add `#[serde(default)]`");
+            let rust_field = self.rust_fields.get(".status").cloned();
+            let at = Location { path: ".status".to_owned(), rust_field, ..Location::default() };
+            self.error(&at, "a new object has no status; make it an `Option`, or add `#[serde(default)]`");
         }
         if let Some(Value::Array(required)) = node.get_mut("required") {
             required.retain(|name| name != "metadata");
         }
         node.retain(|key, value| key != "required" || value.as_array().is_some_and(|required| !required.is_empty()));
         node.insert("type".to_owned(), json!("object"));
-        if !root.docs.is_empty() {
-            node.insert("description".to_owned(), json!(root.docs));
+        if !root.description.is_empty() {
+            node.insert("description".to_owned(), json!(root.description));
         }
         if let Value::Object(properties) = node.entry("properties").or_insert_with(|| json!({})) {
             for (name, schema) in [
                 ("metadata", json!({"type": "object"})),
-                ("apiVersion", json!({"type": "string", "description": "Group and version of this object's form."})),
-                ("kind", json!({"type": "string", "description": "What this object is, in CamelCase."})),
+                ("apiVersion", json!({"type": "string", "description": API_VERSION_DESCRIPTION})),
+                ("kind", json!({"type": "string", "description": KIND_DESCRIPTION})),
             ] {
                 properties.insert(name.to_owned(), schema);
             }
@@ -232,7 +245,19 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The strings of a list; none if it is no list.
+/// The description of `apiVersion` in the OpenAPI document of kube-apiserver.
+const API_VERSION_DESCRIPTION: &str = "\
+    APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized \
+    schemas to the latest internal value, and may reject unrecognized values. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
+
+/// The description of `kind` in the OpenAPI document of kube-apiserver.
+const KIND_DESCRIPTION: &str = "\
+    Kind is a string value representing the REST resource this object represents. Servers may infer this from the \
+    endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
+
+/// Returns the strings of a list.
 fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }

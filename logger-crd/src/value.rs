@@ -1,114 +1,111 @@
-//! Values under a schema: unknown fields pruned, defaults filled in, the rest checked.
+//! Values under a schema: pruning, defaulting and validation.
 //!
-//! The order of a write on the API server is [`prune`], [`drop_nulls`], [`default`], then [`validate`] and [`duplicates`].
-//! Objects are passed without their `apiVersion`, `kind` and `metadata`, which no schema governs. Schemas are JSON as a
-//! definition has it below `openAPIV3Schema`; one that the checker refuses does no harm here, but need not mean much.
+//! The order of a write on the API server is [`prune`], [`prune_nulls`], [`default`], then [`validate`] and
+//! [`validate_list_sets_and_maps`]. Objects are passed without their `apiVersion`, `kind` and `metadata`, which no
+//! schema governs. A schema is the JSON below `openAPIV3Schema` of a definition. An invalid schema causes no panic, but
+//! the result is unspecified.
 
 mod correlation;
-mod embedded;
-mod fill;
+mod default;
+mod embedded_resource;
 mod format;
 mod list_type;
-mod metadata;
 mod number;
-mod outcome;
+mod object_meta;
 mod prune;
+mod result;
 mod validate;
 
 use serde_json::{Map, Value};
 
-pub use embedded::Unreadable;
-pub(crate) use embedded::{coerce, resource};
-pub use fill::{default, drop_nulls};
-pub(crate) use format::{is_known as is_known_format, is_uri};
+pub use crate::go::json_type;
+pub use default::{default, prune_nulls};
+pub use embedded_resource::InvalidFields;
+pub(crate) use embedded_resource::{coerce, validate_resource};
+pub(crate) use format::{is_supported as is_supported_format, is_supported_for as is_supported_format_for, is_uri};
+pub(crate) use object_meta::is_known as is_object_meta_field;
 pub use prune::prune;
 pub(crate) use prune::prune_value;
 pub(crate) use validate::validate_default;
 
-pub use crate::go::json_type;
-
 use crate::{
-    finding::Finding,
+    field::FieldError,
     schema::{Additional, Schema},
 };
-use correlation::Old;
+use correlation::OldValue;
 
-/// The rules of `schema` that an object breaks, with the texts of the real server.
+/// Validates an object against a schema, with the messages of the API server.
 ///
-/// CEL rules are [`cel`](crate::cel)'s, doubles in lists [`duplicates`]'.
-#[must_use]
-pub fn validate(fields: &Map<String, Value>, schema: &Value) -> Vec<Finding> {
+/// Does not run CEL rules (see [`Validator`](crate::validator::Validator)), and does not detect duplicate items
+/// (see [`validate_list_sets_and_maps`]).
+pub fn validate(fields: &Map<String, Value>, schema: &Value) -> Vec<FieldError> {
     validate::object(fields, Schema(schema), None)
 }
 
-/// As [`validate`], but what `old` has alike may stay as it is: below `properties`, `additionalProperties` and the items of
-/// lists that are maps, not inside `allOf`, `anyOf`, `oneOf` and `not`.
-#[must_use]
-pub fn validate_update(fields: &Map<String, Value>, old: &Map<String, Value>, schema: &Value) -> Vec<Finding> {
+/// Validates an update of `old` with ratcheting: the errors of an unchanged value are ignored.
+///
+/// Values are correlated below `properties`, `additionalProperties` and the items of lists of type map, not inside
+/// `allOf`, `anyOf`, `oneOf` and `not`.
+pub fn validate_update(fields: &Map<String, Value>, old: &Map<String, Value>, schema: &Value) -> Vec<FieldError> {
     let old = Value::Object(old.clone());
-    validate::object(fields, Schema(schema), Some(Old(&old)))
+    validate::object(fields, Schema(schema), Some(OldValue(&old)))
 }
 
-/// The items of lists that are sets or maps which are there already, each reported once.
-#[must_use]
-pub fn duplicates(fields: &Map<String, Value>, schema: &Value) -> Vec<Finding> {
-    list_type::duplicates(fields, Schema(schema))
+/// Validates that lists of type set or map have no duplicate items. A duplicate is reported once.
+pub fn validate_list_sets_and_maps(fields: &Map<String, Value>, schema: &Value) -> Vec<FieldError> {
+    list_type::validate(fields, Schema(schema))
 }
 
-/// The rules of Kubernetes objects that resources embedded in an object break.
-#[must_use]
-pub fn embedded_resources(fields: &Map<String, Value>, schema: &Value) -> Vec<Finding> {
-    embedded::inside(fields, Schema(schema), "")
+/// Validates the type and the metadata of embedded resources.
+pub fn validate_embedded_resources(fields: &Map<String, Value>, schema: &Value) -> Vec<FieldError> {
+    embedded_resource::validate_fields(fields, Schema(schema), "")
 }
 
-/// Makes the metadata of resources embedded in an object what Go reads of it, and returns the paths of the fields that are dropped
-/// because no metadata has them.
+/// Normalizes the metadata of embedded resources as if Go had decoded and encoded it. Returns the paths of the unknown
+/// fields that are dropped.
 ///
 /// # Errors
-/// Metadata, an `apiVersion` or a `kind` of a wrong type, if that is to be refused.
+/// Returns the first field of a wrong type, if invalid fields are rejected.
 pub fn coerce_embedded_resources(
     fields: &mut Map<String, Value>,
     schema: &Value,
-    unreadable: Unreadable,
-) -> Result<Vec<String>, Box<Finding>> {
-    embedded::coerce_inside(fields, Schema(schema), unreadable)
+    invalid_fields: InvalidFields,
+) -> Result<Vec<String>, Box<FieldError>> {
+    embedded_resource::coerce_fields(fields, Schema(schema), invalid_fields)
 }
 
-/// Why Go cannot read this `metadata` of an object, in its words.
-#[must_use]
-pub fn unreadable_metadata(metadata: &Value) -> Option<String> {
-    metadata::unreadable(metadata)
+/// Returns the error of Go's decoder for the `metadata` of an object, if it cannot be decoded.
+pub fn metadata_decode_error(metadata: &Value) -> Option<String> {
+    object_meta::decode_error(metadata)
 }
 
-/// What a schema says of a field.
+/// What a schema specifies for a field.
 #[derive(Clone, Copy, Debug)]
-pub enum Known<'a> {
-    /// It has this schema.
+pub enum Property<'a> {
+    /// The field has this schema.
     Schema(&'a Value),
-    /// It may be there, and no schema says more.
-    Anything,
-    /// It is unknown.
-    No,
+    /// The field is allowed and can have any value.
+    Any,
+    /// The field is unknown.
+    Unknown,
 }
 
-/// What `schema` says of the field of this name.
-#[must_use]
-pub fn property<'a>(schema: &'a Value, name: &str) -> Known<'a> {
+/// Returns what `schema` specifies for the field `name`.
+pub fn property_schema<'a>(schema: &'a Value, name: &str) -> Property<'a> {
     let schema = Schema(schema);
     match (schema.property(name), schema.additional()) {
-        (Some(property), _) | (None, Some(Additional::Schema(property))) => Known::Schema(property.0),
-        (None, Some(Additional::Allowed(true))) => Known::Anything,
-        (None, Some(Additional::Allowed(false)) | None) => Known::No,
+        (Some(property), _) | (None, Some(Additional::Schema(property))) => Property::Schema(property.0),
+        (None, Some(Additional::Allowed(true))) => Property::Any,
+        (None, Some(Additional::Allowed(false)) | None) => Property::Unknown,
     }
 }
 
-/// The schema of the items of a list.
-#[must_use]
+/// Returns the schema of the items of a list.
 pub fn item_schema(schema: &Value) -> Option<&Value> {
     Schema(schema).items().map(|items| items.0)
 }
 
-/// The path of a field inside `path`.
+/// Returns the path of a field inside `path`.
 fn child(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

@@ -1,12 +1,13 @@
-//! What a real API server says to the shapes, and whether Kubernetes' own types are as it describes them.
+//! Compares the responses of a real API server to the shapes with the recorded ones, and the schemas of built-in types
+//! with its OpenAPI document.
 //!
-//! Without a control plane it is skipped with one line that says how to get one; with `LOGGER_REQUIRE_CONTROL_PLANE=1`, as
-//! in CI, that is a failure.
+//! Without a control plane the test is skipped with a line that describes how to get one. With
+//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, it fails.
 
 #[path = "server/parity.rs"]
 mod parity;
 #[path = "shapes/mod.rs"]
-mod table;
+mod shapes;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -35,32 +36,35 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         Trial::test(name, move || run(&assets, &control_plane))
     };
     let trials = vec![
-        trial("the_server_says_of_each_shape_what_is_recorded", shapes),
-        trial("the_overlay_is_as_derived", overlay_is_as_derived),
-        trial("kubernetes_own_types_are_as_the_server_describes_them", parity::holds),
+        trial("responses_are_as_recorded", compare_responses),
+        trial("overlay_is_up_to_date", overlay_is_up_to_date),
+        trial("built_in_types_have_the_schemas_of_the_server", parity::compare),
     ];
     Ok(libtest_mimic::run(args, trials).exit_code())
 }
 
-fn overlay_is_as_derived(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
-    let derived = overlay::overlay(&overlay::documents(assets, control_plane.kubeconfig())?);
-    match derived == logger_crd::structural::overlay::DATA {
+fn overlay_is_up_to_date(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
+    let generated = overlay::overlay(&overlay::documents(assets, control_plane.kubeconfig())?);
+    match generated == logger_crd::structural::overlay::DATA {
         true => Ok(()),
         false => Err("run `cargo xtask overlay`".into()),
     }
 }
 
-fn shapes(_: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
-    let said = tokio::runtime::Runtime::new()?.block_on(said_of_all(control_plane))?;
-    let recorded = table::recorded();
-    if std::env::var_os("SHAPES").is_some_and(|word| word == "record") {
-        return Ok(std::fs::write(table::file(), said)?);
+fn compare_responses(_: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
+    let actual = tokio::runtime::Runtime::new()?.block_on(record_all(control_plane))?;
+    let recorded = shapes::recorded();
+    if std::env::var_os("SHAPES").is_some_and(|value| value == "record") {
+        return Ok(std::fs::write(shapes::file(), actual)?);
     }
-    if said == recorded {
+    if actual == recorded {
         return Ok(());
     }
-    let differs = said.lines().zip(recorded.lines()).find(|(said, recorded)| said != recorded);
-    Err(format!("the first line that differs: {differs:#?}\nif all is right: SHAPES=record cargo test -p logger-crd --test server").into())
+    let difference = actual.lines().zip(recorded.lines()).find(|(actual, recorded)| actual != recorded);
+    Err(format!(
+        "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p logger-crd --test server"
+    )
+    .into())
 }
 
 async fn client(control_plane: &ControlPlane) -> Result<Client, Failed> {
@@ -69,37 +73,37 @@ async fn client(control_plane: &ControlPlane) -> Result<Client, Failed> {
     Ok(Client::try_from(config)?)
 }
 
-async fn said_of_all(control_plane: &ControlPlane) -> Result<String, Failed> {
+async fn record_all(control_plane: &ControlPlane) -> Result<String, Failed> {
     let client = client(control_plane).await?;
-    let rows: Vec<_> = table::rows().into_iter().map(|row| (row.outcome().ok(), row)).collect();
-    let mut refused = Vec::new();
+    let rows: Vec<_> = shapes::rows().into_iter().map(|row| (row.convert().ok(), row)).collect();
+    let mut rejected = Vec::new();
     for (i, (structural, row)) in rows.iter().enumerate() {
         let Some(structural) = structural else { continue };
-        if let Err(failed) = define(&client, i, &structural.schema).await {
-            refused.push(format!("{}: {failed}", row.name));
+        if let Err(failed) = create_definition(&client, i, &structural.schema).await {
+            rejected.push(format!("{}: {failed}", row.name));
         }
     }
-    if !refused.is_empty() {
-        return Err(format!("the server does not take {refused:#?}").into());
+    if !rejected.is_empty() {
+        return Err(format!("the server rejects {rejected:#?}").into());
     }
-    let said = rows.iter().enumerate().map(|(i, (structural, row))| said_of(&client, i, structural.is_some(), row));
-    Ok(futures::future::try_join_all(said).await?.concat())
+    let records = rows.iter().enumerate().map(|(i, (structural, row))| record(&client, i, structural.is_some(), row));
+    Ok(futures::future::try_join_all(records).await?.concat())
 }
 
-/// What is recorded of one shape.
-async fn said_of(client: &Client, i: usize, is_structural: bool, row: &table::Row) -> Result<String, String> {
-    let mut text = format!("## {}\n{}", row.name, row.told());
+/// Returns the record of a shape.
+async fn record(client: &Client, i: usize, is_structural: bool, row: &shapes::Row) -> Result<String, String> {
+    let mut text = format!("## {}\n{}", row.name, row.summary());
     if is_structural {
-        established(client, i).await.map_err(|failed| format!("{}: {failed}", row.name))?;
+        wait_until_established(client, i).await.map_err(|failed| format!("{}: {failed}", row.name))?;
         for value in &row.values {
-            text += &format!("value {value} {}\n", answer(client, i, value).await?);
+            text += &format!("value {value} {}\n", response(client, i, value).await?);
         }
     }
     Ok(text + "\n")
 }
 
-/// Posts a definition; the server takes it and warns of nothing.
-async fn define(client: &Client, i: usize, schema: &Value) -> Result<(), String> {
+/// Creates a definition. Warnings are errors.
+async fn create_definition(client: &Client, i: usize, schema: &Value) -> Result<(), String> {
     let crd = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -121,8 +125,8 @@ async fn define(client: &Client, i: usize, schema: &Value) -> Result<(), String>
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Waits until the kind is served. Its schema is structural.
-async fn established(client: &Client, i: usize) -> Result<(), String> {
+/// Waits until the kind is served, and checks that the server considers the schema as structural.
+async fn wait_until_established(client: &Client, i: usize) -> Result<(), String> {
     for _ in 0..600 {
         let (_, _, crd) = send(client, "GET", &format!("{CRDS}/row{i}s.shapes.example.org"), &Value::Null).await?;
         let conditions = crd["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -139,25 +143,27 @@ async fn established(client: &Client, i: usize) -> Result<(), String> {
     Err("it was not established within 30 seconds".to_owned())
 }
 
-/// What the server says to a value, and what it keeps of it.
-async fn answer(client: &Client, i: usize, value: &Value) -> Result<String, String> {
+/// Returns whether the server accepts a value, and what it stores.
+async fn response(client: &Client, i: usize, value: &Value) -> Result<String, String> {
     let object = json!({
         "apiVersion": "shapes.example.org/v1", "kind": format!("Row{i}"), "metadata": {"name": "it"}, "it": value,
     });
     let path = format!("/apis/shapes.example.org/v1/row{i}s?dryRun=All");
     let (status, _, body) = send(client, "POST", &path, &object).await?;
     Ok(match status {
-        StatusCode::CREATED if body.get("it") == Some(value) => "is taken".to_owned(),
-        StatusCode::CREATED => format!("is taken as {}", body.get("it").map_or("nothing".to_owned(), Value::to_string)),
+        StatusCode::CREATED if body.get("it") == Some(value) => "is accepted".to_owned(),
+        StatusCode::CREATED => {
+            format!("is stored as {}", body.get("it").map_or("nothing".to_owned(), Value::to_string))
+        }
         _ => {
             let causes = body["details"]["causes"].as_array().cloned().unwrap_or_default();
-            let said = |cause: &Value| {
+            let format_cause = |cause: &Value| {
                 format!("{}: {}", cause["field"].as_str().unwrap_or(""), cause["message"].as_str().unwrap_or(""))
             };
-            let causes: Vec<String> = causes.iter().map(said).collect();
+            let causes: Vec<String> = causes.iter().map(format_cause).collect();
             let text =
                 if causes.is_empty() { body["message"].as_str().unwrap_or("").to_owned() } else { causes.join("; ") };
-            format!("is refused: {}", text.replace('\n', " "))
+            format!("is rejected: {}", text.replace('\n', " "))
         }
     })
 }
@@ -170,9 +176,9 @@ async fn send(
 ) -> Result<(StatusCode, Vec<String>, Value), String> {
     let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string().into_bytes()) };
     let request = Request::builder().method(method).uri(path).header("Content-Type", "application/json").body(body);
-    let answer = client.send(request.map_err(|error| error.to_string())?).await.map_err(|error| error.to_string())?;
-    let (status, warnings) = (answer.status(), answer.headers().get_all("Warning").iter());
+    let response = client.send(request.map_err(|error| error.to_string())?).await.map_err(|error| error.to_string())?;
+    let (status, warnings) = (response.status(), response.headers().get_all("Warning").iter());
     let warnings = warnings.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
-    let bytes = answer.into_body().collect_bytes().await.map_err(|error| error.to_string())?;
+    let bytes = response.into_body().collect_bytes().await.map_err(|error| error.to_string())?;
     Ok((status, warnings, serde_json::from_slice(&bytes).unwrap_or_default()))
 }

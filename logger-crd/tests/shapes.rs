@@ -1,29 +1,29 @@
-//! Each shape becomes what is recorded.
+//! Compares the conversion of each shape with the recorded result.
 
 #[path = "shapes/mod.rs"]
-mod table;
+mod shapes;
 
-/// The record without what a server says.
-fn without_answers(text: &str) -> String {
+/// Returns the recorded results without the responses of the server.
+fn without_responses(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("value ")).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn each_shape_becomes_what_is_recorded() {
-    let told: String = table::rows().iter().map(|row| format!("## {}\n{}\n", row.name, row.told())).collect();
-    let recorded = table::recorded();
-    let recorded = without_answers(&recorded);
-    if told != recorded {
-        let differs = told.lines().zip(recorded.lines()).find(|(a, b)| a != b);
+fn each_shape_has_the_recorded_result() {
+    let actual: String = shapes::rows().iter().map(|row| format!("## {}\n{}\n", row.name, row.summary())).collect();
+    let recorded = without_responses(&shapes::recorded());
+    if actual != recorded {
+        let difference = actual.lines().zip(recorded.lines()).find(|(a, b)| a != b);
         panic!(
-            "the first line that differs: {differs:#?}\nif all is right: SHAPES=record cargo test -p logger-crd --test server"
+            "first difference: {difference:#?}\nto update the record: SHAPES=record cargo test -p logger-crd --test \
+             server"
         );
     }
 }
 
 #[test]
-fn no_server_is_asked_about_what_is_refused() {
-    for row in table::rows() {
-        assert!(row.outcome().is_ok() || row.values.is_empty(), "{}", row.name);
+fn only_valid_shapes_have_values() {
+    for row in shapes::rows() {
+        assert!(row.convert().is_ok() || row.values.is_empty(), "{}", row.name);
     }
 }

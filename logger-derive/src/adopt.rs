@@ -1,4 +1,4 @@
-//! `adopt!`: hands kinds that were declared elsewhere to the generator.
+//! `adopt!`: passes kinds that are declared elsewhere to the generator.
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
@@ -13,14 +13,14 @@ use crate::verbs;
 
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Keywords {
+pub(crate) struct AdoptKeys {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     built_in: Kinds,
     custom_resources: Kinds,
 }
 
-/// `[Pod, a::Widget(status, readonly)]`
+/// The types of `[Pod, a::Widget(status, readonly)]`.
 #[derive(Default)]
 struct Kinds(Vec<Meta>);
 
@@ -39,19 +39,19 @@ impl FromMeta for Kinds {
     }
 }
 
-/// What may be said of a type that kube's derive made, in parentheses.
+/// The keys in parentheses after a type of kube's derive.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Said {
+pub(crate) struct CustomResourceKeys {
     status: darling::util::Flag,
     #[darling(flatten)]
     genclient: Genclient,
 }
 
-/// A type that kube's derive made, and what is said of it.
+/// A type of kube's derive, with its keys.
 struct Kind {
     path: Path,
-    said: Said,
+    keys: CustomResourceKeys,
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -60,18 +60,18 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         errors.extend(error);
         Vec::new()
     });
-    let Keywords { krate, built_in, custom_resources } = attr::keywords(items, &mut errors);
+    let AdoptKeys { krate, built_in, custom_resources } = attr::parse_keys(items, &mut errors);
     let krate = crate_path(krate.as_ref());
     if errors.is_empty() && built_in.0.is_empty() && custom_resources.0.is_empty() {
-        let message = "nothing to adopt: list kinds in `built_in = [..]` or `custom_resources = [..]`";
+        let message = "nothing to adopt; list kinds in `built_in = [..]` or `custom_resources = [..]`";
         errors.extend(syn::Error::new(Span::call_site(), message));
     }
-    let mut named = Vec::new();
-    let mut built_in: Vec<_> = built_in.0.into_iter().filter_map(|meta| plain(meta, &mut errors)).collect();
-    built_in.retain(|path| is_name_of_its_own(&mut named, path, &mut errors));
+    let mut unique = Vec::new();
+    let mut built_in: Vec<_> = built_in.0.into_iter().filter_map(|meta| type_path(meta, &mut errors)).collect();
+    built_in.retain(|path| is_unique_name(&mut unique, path, &mut errors));
     let mut custom: Vec<_> = custom_resources.0.into_iter().filter_map(|meta| Kind::parse(meta, &mut errors)).collect();
-    custom.retain(|kind| is_name_of_its_own(&mut named, &kind.path, &mut errors));
-    let uses = named.iter().map(visible);
+    custom.retain(|kind| is_unique_name(&mut unique, &kind.path, &mut errors));
+    let uses = unique.iter().map(reexport);
     let for_kube = for_kube(&custom, &krate, errors.is_empty());
     let custom_paths: Vec<_> = custom.iter().map(|kind| &kind.path).collect();
     let custom = custom.iter().map(Kind::adopted);
@@ -81,7 +81,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         #errors
         #(#uses)*
 
-        /// What is known of the adopted kinds of this module: the input of the generator.
+        /// The metadata of the adopted kinds of this module: the input of the generator.
         #[allow(non_local_definitions)]
         pub fn api_groups() -> ::std::vec::Vec<#krate::meta::ApiGroup> {
             #for_kube
@@ -94,13 +94,13 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         /// Registers the adopted kinds of this module and their lists.
         ///
         /// # Errors
-        /// Another type is registered under one of their names.
+        /// Another type is registered for one of their group, version and kind.
         #[inline]
         pub fn add_to_scheme(
             scheme: &mut #krate::Scheme,
         ) -> ::core::result::Result<(), #krate::scheme::Conflict> {
             #[allow(unused_imports)]
-            use #krate::adopt::Refused as _;
+            use #krate::adopt::NotAdoptable as _;
             #(#krate::adopt::add_built_in::<#built_in>(scheme)?;)*
             #(#krate::adopt::Entry::<#custom_paths>::add_to_scheme(scheme)?;)*
             ::core::result::Result::Ok(())
@@ -108,9 +108,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Generated code names the types in this module: what is elsewhere is made public here, and what is here must be public.
-fn visible(path: &Path) -> TokenStream {
-    match name_here(path) {
+/// Generated code uses the types through this module: types of other modules are re-exported, its own must be public.
+fn reexport(path: &Path) -> TokenStream {
+    match local_name(path) {
         Some(ident) => quote_spanned! {ident.span()=>
             #[allow(unused_imports)]
             pub use self::#ident as _;
@@ -119,8 +119,8 @@ fn visible(path: &Path) -> TokenStream {
     }
 }
 
-/// The name of a type that is in this module already: `Widget` or `self::Widget`.
-fn name_here(path: &Path) -> Option<&Ident> {
+/// Returns the name of a type that is already in this module: `Widget` or `self::Widget`.
+fn local_name(path: &Path) -> Option<&Ident> {
     match path.segments.iter().collect::<Vec<_>>()[..] {
         [name] if path.leading_colon.is_none() => Some(&name.ident),
         [module, name] if module.ident == "self" => Some(&name.ident),
@@ -128,71 +128,72 @@ fn name_here(path: &Path) -> Option<&Ident> {
     }
 }
 
-/// The name that a type has in this module.
+/// Returns the name of a type in this module.
 fn rust_name(path: &Path) -> String {
     path.segments.last().map_or_else(String::new, |last| last.ident.to_string())
 }
 
-/// Where that name stands, for what is emitted on its account.
-fn at(path: &Path) -> Span {
+/// Returns the span of that name, for the impls of the type.
+fn name_span(path: &Path) -> Span {
     let span = Span::call_site();
     path.segments.last().map_or(span, |last| span.located_at(last.ident.span()))
 }
 
-/// Two types of one name cannot be told apart in one module: each but the first is a mistake.
-fn is_name_of_its_own(named: &mut Vec<Path>, path: &Path, errors: &mut Errors) -> bool {
+/// Types in one module must have distinct names: each duplicate is an error.
+fn is_unique_name(unique: &mut Vec<Path>, path: &Path, errors: &mut Errors) -> bool {
     let name = rust_name(path);
-    let message = match named.iter().find(|other| rust_name(other) == name) {
+    let message = match unique.iter().find(|other| rust_name(other) == name) {
         None => {
-            named.push(path.clone());
+            unique.push(path.clone());
             return true;
         }
-        Some(other) if other == path => "listed twice; keep one".to_owned(),
+        Some(other) if other == path => "duplicate type; keep one".to_owned(),
         Some(_) => format!(
-            "`{name}` names another kind here; give this one a name of its own, `pub use path::{name} as Other{name};`, \
-             and list that"
+            "duplicate name `{name}` of another kind; rename this one, `pub use path::{name} as Other{name};`, and \
+             list the new name"
         ),
     };
     errors.push(path, message);
     false
 }
 
-/// Nothing is to be said of Kubernetes' own kinds.
-fn plain(meta: Meta, errors: &mut Errors) -> Option<Path> {
+/// Built-in kinds have no keys.
+fn type_path(meta: Meta, errors: &mut Errors) -> Option<Path> {
     if let Meta::Path(path) = meta {
         return Some(path);
     }
-    errors.push(&meta, "every verb is granted to a built-in kind; remove the parentheses");
+    errors.push(&meta, "a built-in kind has no keys, because every verb is granted; remove the parentheses");
     None
 }
 
-/// What the types that kube's derive made need beside it. kube is the user's: only where this expands it can be named.
+/// Emits the impls that types of kube's derive need. Only the user's crate, where this expands, depends on kube.
 fn for_kube(custom: &[Kind], krate: &TokenStream, is_accepted: bool) -> TokenStream {
     if custom.is_empty() {
         return quote!();
     }
-    let (kube_kind, kube_object, kube_says) = (kube_kind(krate), kube_object(krate), kube_says());
+    let (kube_kind, kube_object, kube_facts) = (kube_kind(krate), kube_object(krate), kube_facts());
     let impls = custom.iter().map(|kind| kind.impls(krate));
-    // A word that was refused may have been meant to say it.
-    let statuses = custom.iter().filter(|_| is_accepted).map(Kind::status_is_said);
+    // A rejected key may be a misspelt `status`.
+    let statuses = custom.iter().filter(|_| is_accepted).map(Kind::check_status);
     quote! {
         #kube_kind
         #kube_object
-        #kube_says
+        #kube_facts
         #(#impls)*
         #(#statuses)*
     }
 }
 
-/// A trait of all that can be adopted, so that what cannot is one error in our words. It has a lifetime because a bound
-/// `for<'a>` that does not hold is no error where it stands, so there is none but that of `adopted`.
+/// Emits a trait of all types that can be adopted, so that any other type is one error with our message. The lifetime
+/// parameter prevents follow-up errors: an unsatisfied bound with `for<'a>` is not reported where it is declared, so
+/// that only the use in `adopted` is.
 fn kube_kind(krate: &TokenStream) -> TokenStream {
     quote! {
         #[diagnostic::on_unimplemented(
-            message = "`{Self}` is no kind that kube knows",
+            message = "`{Self}` is not a custom resource of kube",
             label = "cannot be listed in `custom_resources`",
-            note = "list the kind that kube's `CustomResource` derive makes, not the struct that it stands on",
-            note = "what else is a `kube::Resource` must be `Clone`, `Debug`, `Serialize` and `DeserializeOwned` too"
+            note = "list the kind that kube's `CustomResource` derive generates, not the spec struct that has the derive",
+            note = "another `kube::Resource` must also be `Clone`, `Debug`, `Serialize` and `DeserializeOwned`"
         )]
         pub trait KubeKind<'a> {
             type List: #krate::serde::Serialize
@@ -223,17 +224,17 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
                 K: #krate::verbs::Granted,
             {
                 #krate::adopt::Adopted {
-                    group: #krate::adopt::literal(K::group(&())),
-                    version: #krate::adopt::literal(K::version(&())),
+                    group: #krate::adopt::static_str(K::group(&())),
+                    version: #krate::adopt::static_str(K::version(&())),
                     kind: #krate::meta::ApiKind {
-                        kind: #krate::adopt::literal(K::kind(&())),
+                        kind: #krate::adopt::static_str(K::kind(&())),
                         rust_name,
-                        plural: #krate::adopt::literal(K::plural(&())),
+                        plural: #krate::adopt::static_str(K::plural(&())),
                         scope: <K::Scope as #krate::meta::HasScope>::SCOPE,
                         genclient: true,
                         verbs: K::VERBS,
                         status,
-                        ..#krate::meta::ApiKind::UNKNOWN
+                        ..#krate::meta::ApiKind::DEFAULT
                     },
                 }
             }
@@ -241,7 +242,7 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// A trait of what objects need beside it. What is asked above is asked here without a word: it would be said twice.
+/// Emits a trait with the requirements of `Object`. It has no message of its own, because `KubeKind` reports the error.
 fn kube_object(krate: &TokenStream) -> TokenStream {
     quote! {
         pub trait KubeObject<'a>:
@@ -282,19 +283,19 @@ fn kube_object(krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// What `KubeSays::<K>` tells as constants: those of the type itself go before those of a trait, where their bound holds.
-fn kube_says() -> TokenStream {
+/// Emits `KubeFacts::<K>`: its inherent constants take precedence over those of the trait if their bound is satisfied.
+fn kube_facts() -> TokenStream {
     quote! {
-        struct KubeSays<K>(::core::marker::PhantomData<K>);
-        trait KubeSaysNo {
+        struct KubeFacts<K>(::core::marker::PhantomData<K>);
+        trait KubeFactsDefault {
             const IS_KIND: ::core::primitive::bool = false;
             const HAS_STATUS: ::core::primitive::bool = false;
         }
-        impl<K> KubeSaysNo for KubeSays<K> {}
-        impl<K: KubeKind<'static>> KubeSays<K> {
+        impl<K> KubeFactsDefault for KubeFacts<K> {}
+        impl<K: KubeKind<'static>> KubeFacts<K> {
             const IS_KIND: ::core::primitive::bool = true;
         }
-        impl<K: ::kube::core::object::HasStatus> KubeSays<K> {
+        impl<K: ::kube::core::object::HasStatus> KubeFacts<K> {
             const HAS_STATUS: ::core::primitive::bool = true;
         }
     }
@@ -302,49 +303,50 @@ fn kube_says() -> TokenStream {
 
 impl Kind {
     fn parse(meta: Meta, errors: &mut Errors) -> Option<Self> {
-        let (path, said) = match meta {
+        let (path, keys) = match meta {
             Meta::List(list) => match NestedMeta::parse_meta_list(list.tokens.clone()) {
-                Ok(items) => (list.path, attr::keywords(items, errors)),
+                Ok(items) => (list.path, attr::parse_keys(items, errors)),
                 Err(error) => {
                     errors.extend(error);
-                    (list.path, Said::default())
+                    (list.path, CustomResourceKeys::default())
                 }
             },
-            other => (other.path().clone(), Said::default()),
+            other => (other.path().clone(), CustomResourceKeys::default()),
         };
         if path.segments.first().is_some_and(|first| first.ident == "k8s_openapi") {
-            errors.push(path, "this is a kind of Kubernetes' own; list it in `built_in = [..]`");
+            errors.push(path, "this is a built-in kind of Kubernetes; list it in `built_in = [..]`");
             return None;
         }
-        let kind = Kind { path, said };
+        let kind = Kind { path, keys };
         kind.check(errors);
         Some(kind)
     }
 
     fn check(&self, errors: &mut Errors) {
-        let Said { status, genclient } = &self.said;
-        verbs::one_at_most(&self.path, genclient, errors);
-        verbs::status_is_there(genclient, status.is_present(), "`status` before it", errors);
+        let CustomResourceKeys { status, genclient } = &self.keys;
+        verbs::check_conflicts(&self.path, genclient, errors);
+        verbs::check_status_verbs(genclient, status.is_present(), "the key `status`", errors);
         if genclient.non_namespaced.is_present() {
-            let message = "kube's derive says where objects live; remove this";
+            let message = "the scope is that of kube's derive; remove this";
             errors.extend(syn::Error::new(genclient.non_namespaced.span(), message));
         }
         for method in &genclient.method {
-            errors.push(&method.name, "methods are not for adopted kinds; write a trait with yours");
+            errors
+                .push(&method.name, "adopted kinds do not support extension methods; write an extension trait instead");
         }
         for index in &genclient.index {
-            errors.push(&index.name, "indexes are not for adopted kinds; add yours with `add_index` to the informer");
+            errors.push(&index.name, "adopted kinds do not support indexes; call `add_index` on the informer instead");
         }
     }
 
     fn verbs(&self) -> Vec<Ident> {
-        let verbs = self.said.genclient.verbs(self.said.status.is_present());
+        let verbs = self.keys.genclient.verbs(self.keys.status.is_present());
         verbs.into_iter().map(|verb| format_ident!("{verb}")).collect()
     }
 
     fn impls(&self, krate: &TokenStream) -> TokenStream {
         let (path, verbs, object) = (&self.path, self.verbs(), self.object(krate));
-        quote_spanned! {at(path)=>
+        quote_spanned! {name_span(path)=>
             #(#[automatically_derived] impl #krate::verbs::#verbs for #path {})*
 
             #[automatically_derived]
@@ -364,10 +366,10 @@ impl Kind {
         }
     }
 
-    /// What k8s-openapi's traits give to other kinds.
+    /// Emits the impl of `Object`, which other kinds have through k8s-openapi's traits.
     fn object(&self, krate: &TokenStream) -> TokenStream {
         let path = &self.path;
-        quote_spanned! {at(path)=>
+        quote_spanned! {name_span(path)=>
             #[automatically_derived]
             impl #krate::adopt::CustomResource for #path
             where
@@ -405,31 +407,31 @@ impl Kind {
         }
     }
 
-    /// Whether a kind has a status is known to kube, but which verbs there are is written before anyone can ask: it must
-    /// be said.
-    fn status_is_said(&self) -> TokenStream {
-        let (path, name, Said { status, genclient }) = (&self.path, rust_name(&self.path), &self.said);
+    /// Emits a check of the `status` key. The type shows whether the kind has a status, but the impls of the verbs
+    /// cannot depend on that, so the key is required.
+    fn check_status(&self) -> TokenStream {
+        let (path, name, CustomResourceKeys { status, genclient }) = (&self.path, rust_name(&self.path), &self.keys);
         if status.is_present() {
-            let message =
-                format!("`{name}` has no status; remove `status`, or give it one: `#[kube(status = \"..\")]`");
+            let message = format!("`{name}` has no status; remove `status`, or add `#[kube(status = \"..\")]`");
             return quote_spanned! {status.span()=>
-                const _: () = ::core::assert!(KubeSays::<#path>::HAS_STATUS || !KubeSays::<#path>::IS_KIND, #message);
+                const _: () = ::core::assert!(KubeFacts::<#path>::HAS_STATUS || !KubeFacts::<#path>::IS_KIND, #message);
             };
         }
         if genclient.verbs(true) == genclient.verbs(false) {
             return quote!();
         }
         let message = format!(
-            "`{name}` has a status; say `{name}(status)`, or `{name}(status, no_status)` to leave it to others"
+            "`{name}` has a status; use `{name}(status)`, or `{name}(status, no_status)` for a client that does not \
+             write it"
         );
-        quote_spanned! {at(path)=>
-            const _: () = ::core::assert!(!KubeSays::<#path>::HAS_STATUS, #message);
+        quote_spanned! {name_span(path)=>
+            const _: () = ::core::assert!(!KubeFacts::<#path>::HAS_STATUS, #message);
         }
     }
 
-    /// Its facts, asked when the generator runs.
+    /// Emits the metadata of the kind, which is evaluated when the generator runs.
     fn adopted(&self) -> TokenStream {
-        let (path, name, status) = (&self.path, rust_name(&self.path), self.said.status.is_present());
+        let (path, name, status) = (&self.path, rust_name(&self.path), self.keys.status.is_present());
         quote!(<#path as KubeKind<'static>>::adopted(#name, #status))
     }
 }

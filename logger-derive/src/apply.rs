@@ -1,4 +1,4 @@
-//! `#[derive(ApplyConfiguration)]`: what a type looks like, left as data for the generator of apply configurations.
+//! `#[derive(ApplyConfiguration)]`: emits the shape of a type as data for the generator of apply configurations.
 
 use darling::FromMeta;
 use darling::util::Flag;
@@ -17,7 +17,7 @@ use crate::model::crate_path;
 /// `#[apply(..)]` on a type.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Container {
+pub(crate) struct TypeAttr {
     #[darling(rename = "crate")]
     krate: Option<Path>,
 }
@@ -26,17 +26,17 @@ pub(crate) struct Container {
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct FieldAttr {
-    /// The field is applied as a whole.
+    /// The field is applied atomically.
     atomic: Flag,
 }
 
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let container: Container = attr::read("apply", &input.attrs, &mut errors);
-    let krate = crate_path(container.krate.as_ref());
+    let attr: TypeAttr = attr::parse("apply", &input.attrs, &mut errors);
+    let krate = crate_path(attr.krate.as_ref());
     if !input.generics.params.is_empty() {
-        let message = "an apply configuration has one name; remove the parameters, or this derive and say \
-                       `#[apply(atomic)]` on the fields of this type";
+        let message = "`ApplyConfiguration` does not support generic types: an apply configuration has one name; \
+                       remove the parameters, or this derive and use `#[apply(atomic)]` on the fields of this type";
         errors.push(&input.generics, message);
     }
     let emitted = match &input.data {
@@ -44,35 +44,35 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
             Fields::Named(fields) => {
                 let fields =
                     fields.named.iter().enumerate().filter_map(|(i, f)| AppliedField::parse(i, f, &mut errors));
-                of_struct(&input, &krate, &fields.collect::<Vec<_>>())
+                emit_struct(&input, &krate, &fields.collect::<Vec<_>>())
             }
-            Fields::Unnamed(_) | Fields::Unit => whole(&input, &krate, &mut errors),
+            Fields::Unnamed(_) | Fields::Unit => emit_atomic(&input, &krate, &mut errors),
         },
-        Data::Enum(_) => whole(&input, &krate, &mut errors),
+        Data::Enum(_) => emit_atomic(&input, &krate, &mut errors),
         Data::Union(_) => {
-            errors.push(&input.ident, "a union cannot be applied: which field is live is not known; use an enum");
+            errors.push(&input.ident, "unsupported union: its active field is not known; use an enum");
             quote!()
         }
     };
     match errors.is_empty() {
         true => emitted,
         false => {
-            let (errors, stand_in) =
-                (errors.into_compile_errors(), applied(&input, &krate, &quote!(Whole(::core::option::Option::None))));
-            quote!(#errors #stand_in)
+            let (errors, placeholder) =
+                (errors.into_compile_errors(), applied(&input, &krate, &quote!(Atomic(::core::option::Option::None))));
+            quote!(#errors #placeholder)
         }
     }
 }
 
-/// A field that is written.
+/// A serialised field.
 struct AppliedField {
-    place: usize,
+    index: usize,
     field: Field,
     atomic: bool,
     serde: Serde,
 }
 
-/// What serde's attributes say of a field.
+/// The supported serde attributes of a field.
 #[derive(Default)]
 struct Serde {
     rename: Option<LitStr>,
@@ -81,43 +81,43 @@ struct Serde {
 }
 
 impl AppliedField {
-    fn parse(place: usize, field: &Field, errors: &mut Errors) -> Option<Self> {
-        let FieldAttr { atomic } = attr::read("apply", &field.attrs, errors);
+    fn parse(index: usize, field: &Field, errors: &mut Errors) -> Option<Self> {
+        let FieldAttr { atomic } = attr::parse("apply", &field.attrs, errors);
         let serde = Serde::parse(&field.attrs, errors);
-        (!serde.skipped).then(|| AppliedField { place, field: field.clone(), atomic: atomic.is_present(), serde })
+        (!serde.skipped).then(|| AppliedField { index, field: field.clone(), atomic: atomic.is_present(), serde })
     }
 
-    /// The field as data of this struct.
+    /// Emits the field as data of this struct.
     fn meta(&self, of: &Ident, krate: &TokenStream) -> TokenStream {
-        let AppliedField { place, field, serde, .. } = self;
+        let AppliedField { index, field, serde, .. } = self;
         let name = field.ident.as_ref().map(|ident| ident.unraw().to_string());
         let (rename, flatten, docs) = (optional(serde.rename.as_ref()), serde.flatten, attr::docs(&field.attrs));
         quote! {
             #krate::apply::Field {
                 name: #name,
-                place: #place,
+                index: #index,
                 rename: #rename,
                 flatten: #flatten,
                 docs: #docs,
-                shape: <#of as #krate::apply::AppliedField<#place>>::shape,
+                shape: <#of as #krate::apply::AppliedField<#index>>::shape,
             }
         }
     }
 
-    /// Its type, as an associated type: rustc resolves its path where it is written.
+    /// Emits its type as an associated type, whose path rustc resolves in the user's module.
     fn impls(&self, of: &Ident, krate: &TokenStream) -> TokenStream {
-        let (place, ty) = (self.place, &self.field.ty);
+        let (index, ty) = (self.index, &self.field.ty);
         let ty = match self.atomic {
             true => {
                 let inner = option_item(ty).unwrap_or(ty);
-                let atomic = placed(quote!(#krate::apply::Atomic), inner.span());
+                let atomic = located_at(quote!(#krate::apply::Atomic), inner.span());
                 quote_spanned!(inner.span()=> #atomic<#inner>)
             }
             false => quote!(#ty),
         };
         quote! {
             #[automatically_derived]
-            impl #krate::apply::AppliedField<#place> for #of {
+            impl #krate::apply::AppliedField<#index> for #of {
                 type Type = #ty;
             }
         }
@@ -130,12 +130,15 @@ impl Serde {
         for meta in metas(attrs) {
             match (meta.path().get_ident().map(ToString::to_string).unwrap_or_default().as_str(), &meta) {
                 ("rename", Meta::NameValue(value)) => serde.rename = literal(value),
-                ("rename", _) => errors.push(meta, "one name for reading and writing is needed: `rename = \"..\"`"),
+                ("rename", _) => errors.push(
+                    meta,
+                    "different names for serialisation and deserialisation are not supported; use `rename = \"..\"`",
+                ),
                 ("flatten", _) => serde.flatten = true,
                 ("skip" | "skip_serializing", _) => serde.skipped = true,
                 ("with" | "serialize_with" | "deserialize_with", _) => errors.push(
                     meta,
-                    "how this field is written is not known where it is applied; give it a type that is written so",
+                    "a custom serialisation is not supported in an apply configuration; use a type that implements it",
                 ),
                 _ => {}
             }
@@ -144,9 +147,9 @@ impl Serde {
     }
 }
 
-/// The impls of a struct whose fields are applied one by one.
-fn of_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) -> TokenStream {
-    let (ident, docs, of) = (&input.ident, attr::docs(&input.attrs), itself(input, krate));
+/// Emits the impls of a struct whose fields are applied one by one.
+fn emit_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) -> TokenStream {
+    let (ident, docs, of) = (&input.ident, attr::docs(&input.attrs), type_data(input, krate));
     let rename_all = metas(&input.attrs).into_iter().find_map(|meta| match meta {
         Meta::NameValue(value) if value.path.is_ident("rename_all") => literal(&value),
         _ => None,
@@ -166,24 +169,24 @@ fn of_struct(input: &DeriveInput, krate: &TokenStream, fields: &[AppliedField]) 
     quote!(#applied #(#impls)*)
 }
 
-/// The impl of a type that is applied as a whole: an enum, a tuple or a unit struct.
-fn whole(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> TokenStream {
+/// Emits the impl of a type that is applied atomically: an enum, a tuple struct or a unit struct.
+fn emit_atomic(input: &DeriveInput, krate: &TokenStream, errors: &mut Errors) -> TokenStream {
     let fields = match &input.data {
         Data::Struct(data) => data.fields.iter().collect(),
         Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
         Data::Union(_) => Vec::new(),
     };
     for attr in fields.into_iter().flat_map(|field| attr::named("apply", &field.attrs)) {
-        errors.push(attr, "this type is applied as a whole, with all its fields; remove this");
+        errors.push(attr, "this type is applied atomically, with all its fields; remove this");
     }
-    let (ident, of) = (&input.ident, itself(input, krate));
-    let applied = applied(input, krate, &quote!(Whole(::core::option::Option::Some(#of))));
-    let checked = is_whole(&quote_spanned!(ident.span()=> #ident), krate);
+    let (ident, of) = (&input.ident, type_data(input, krate));
+    let applied = applied(input, krate, &quote!(Atomic(::core::option::Option::Some(#of))));
+    let checked = assert_atomic_value(&quote_spanned!(ident.span()=> #ident), krate);
     quote!(#applied #checked)
 }
 
-/// The type as data.
-fn itself(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+/// Emits the type as data.
+fn type_data(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     let name = input.ident.unraw().to_string();
     quote!(#krate::apply::Type { name: #name, module: ::core::module_path!() })
 }
@@ -202,17 +205,17 @@ fn applied(input: &DeriveInput, krate: &TokenStream, shape: &TokenStream) -> Tok
     }
 }
 
-/// What is applied as a whole stands in a configuration as it is.
-fn is_whole(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
+/// Emits the assertion that the type can be used in an apply configuration unchanged.
+fn assert_atomic_value(ty: &TokenStream, krate: &TokenStream) -> TokenStream {
     quote! {
         const _: fn() = || {
-            fn is_whole<T: #krate::apply::Whole>() {}
-            is_whole::<#ty>();
+            fn assert_atomic_value<T: #krate::apply::AtomicValue>() {}
+            assert_atomic_value::<#ty>();
         };
     }
 }
 
-/// What serde's attributes say; serde's own derive reports those it cannot read.
+/// Returns the serde attributes; those with syntax errors are reported by serde's own derive.
 fn metas(attrs: &[Attribute]) -> Vec<Meta> {
     let parse = |attr: &Attribute| {
         attr.parse_args_with(syn::punctuated::Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default()
@@ -234,16 +237,16 @@ fn optional(value: Option<&LitStr>) -> TokenStream {
     }
 }
 
-/// The same tokens as if they stood there: that is where rustc reports what is wrong with them.
-fn placed(tokens: TokenStream, at: Span) -> TokenStream {
-    let place = |mut token: TokenTree| {
+/// Moves the tokens to this location, where rustc reports errors in them.
+fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
+    let locate = |mut token: TokenTree| {
         token.set_span(token.span().located_at(at));
         token
     };
-    tokens.into_iter().map(place).collect()
+    tokens.into_iter().map(locate).collect()
 }
 
-/// The `T` of `Option<T>`.
+/// Returns the `T` of `Option<T>`.
 fn option_item(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;

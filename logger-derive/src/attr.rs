@@ -1,4 +1,4 @@
-//! The attributes: what may be written, one struct each.
+//! The attributes of kinds and lists: one struct for the keys of each, and their parser.
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
@@ -110,9 +110,9 @@ pub(crate) struct SerdeField {
 
 /// `#[serde(default)]`
 pub(crate) enum SerdeDefault {
-    /// `default`: what the type's `Default` gives.
+    /// `default`: the value of the type's `Default`.
     OfType,
-    /// `default = "path::function"`: what this function gives.
+    /// `default = "path::function"`: the result of this function.
     With(ExprPath),
 }
 
@@ -130,8 +130,8 @@ impl FromMeta for SerdeDefault {
     }
 }
 
-/// Reads all attributes of this name as one.
-pub(crate) fn read<T: FromMeta + Default>(name: &str, attrs: &[Attribute], errors: &mut Errors) -> T {
+/// Parses all attributes of this name as one.
+pub(crate) fn parse<T: FromMeta + Default>(name: &str, attrs: &[Attribute], errors: &mut Errors) -> T {
     let mut items = Vec::new();
     for attr in named(name, attrs) {
         match &attr.meta {
@@ -143,38 +143,65 @@ pub(crate) fn read<T: FromMeta + Default>(name: &str, attrs: &[Attribute], error
             Meta::NameValue(_) => errors.push(attr, format_args!("expected `#[{name}]` or `#[{name}(..)]`")),
         }
     }
-    keywords(items, errors)
+    parse_keys(items, errors)
 }
 
-/// Takes keyword after keyword: one that is refused is left out, and the others still count.
-pub(crate) fn keywords<T: FromMeta + Default>(items: Vec<NestedMeta>, errors: &mut Errors) -> T {
-    let (mut taken, mut value) = (Vec::new(), T::default());
+/// Parses keys one by one: a rejected key is reported and skipped, the others still apply.
+pub(crate) fn parse_keys<T: FromMeta + Default>(items: Vec<NestedMeta>, errors: &mut Errors) -> T {
+    let (mut accepted, mut value) = (Vec::new(), T::default());
     for item in items {
-        taken.push(item);
-        match T::from_list(&taken) {
+        accepted.push(item);
+        match T::from_list(&accepted) {
             Ok(with_it) => value = with_it,
             Err(error) => {
-                let refused = taken.pop();
-                errors.refuse(refused.as_ref(), error);
+                let rejected = accepted.pop();
+                errors.extend_from_darling(rejected.as_ref(), error);
             }
         }
     }
     value
 }
 
-/// The attributes of this name.
+/// Returns the attributes of this name.
 pub(crate) fn named<'a>(name: &'a str, attrs: &'a [Attribute]) -> impl Iterator<Item = &'a Attribute> {
     attrs.iter().filter(move |attr| attr.path().is_ident(name))
 }
 
-/// `rename = ".."` in `#[schemars(..)]`.
+/// Returns the derives of the type. A derive macro receives only those of later attributes.
+pub(crate) fn derives(attrs: &[Attribute]) -> Vec<Path> {
+    named("derive", attrs)
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+/// Whether the last segment of the path is this name.
+pub(crate) fn is_named(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == name)
+}
+
+/// Whether the path is that of a derive of serde.
+pub(crate) fn is_serde_derive(path: &Path) -> bool {
+    is_named(path, "Serialize") || is_named(path, "Deserialize")
+}
+
+/// Returns the message for a derive of serde on a kind or a list.
+pub(crate) fn serde_conflict(derive: &str, path: &Path) -> String {
+    let name = path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
+    format!(
+        "conflicts with `{derive}`, which implements `{name}`, because it writes and validates `apiVersion` and \
+         `kind`; remove this"
+    )
+}
+
+/// Returns each `rename = ".."` in `#[schemars(..)]`.
 pub(crate) fn schemars_renames(attrs: &[Attribute]) -> impl Iterator<Item = Meta> {
     let nested = |attr: &Attribute| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok();
     named("schemars", attrs).filter_map(nested).flatten().filter(|meta| meta.path().is_ident("rename"))
 }
 
-/// The doc comment, as an expression: its lines without the space after `///`, blank lines at the ends left out. What is
-/// no literal (`#[doc = include_str!(..)]`) stays as it is written.
+/// Returns the doc comment as an expression: its lines without the space after `///` and without leading and trailing
+/// blank lines. A value that is not a literal (`#[doc = include_str!(..)]`) is passed through.
 pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
     let blocks: Vec<_> = named("doc", attrs)
         .filter_map(|attr| match &attr.meta {
@@ -200,7 +227,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> TokenStream {
     }
 }
 
-/// The lines of a doc comment, without the stars of a block comment.
+/// Returns the lines of a doc comment, without the stars of a block comment.
 fn literal_doc(block: &Expr) -> Option<Vec<String>> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = block else { return None };
     let text = text.value();

@@ -1,27 +1,28 @@
-//! The rules across attributes and fields, one function each.
+//! The checks across attributes and fields, one function each.
 
+use logger_names::resource::is_kind;
+use logger_names::validation::is_dns_1035_label;
 use syn::LitStr;
 
 use crate::attr::SerdeDefault;
 use crate::errors::Errors;
 use crate::model::{Kind, List, Root};
-use crate::{indexes, lifecycle, methods, names, verbs};
+use crate::{indexes, lifecycle, methods, verbs};
 
-/// Checks a kind. What its attributes or shape lost when they were parsed was reported there, and is not missed here.
+/// Checks a kind. Keys and fields that the parser rejected are reported there, and not as missing here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
-    metadata_is_there(&kind.root, "ObjectMeta", errors);
-    metadata_has_no_default(&kind.root, errors);
-    type_meta_is_not_a_field(&kind.root, errors);
-    each_json_name_is_one_field(&kind.root, errors);
-    name_is_accepted_by_the_server(&kind.root, errors);
-    scope_is_known(kind, errors);
-    names_are_accepted_by_the_server(kind, errors);
-    status_subresource_has_a_status(kind, errors);
-    scale_paths_are_where_they_belong(kind, errors);
-    columns_are_accepted_by_the_server(kind, errors);
-    selectable_fields_are_accepted_by_the_server(kind, errors);
-    metadata_of_the_definition_has_names_and_values(kind, errors);
-    what_is_stored_is_served(kind, errors);
+    check_metadata(&kind.root, "ObjectMeta", errors);
+    check_metadata_default(&kind.root, errors);
+    check_type_meta(&kind.root, errors);
+    check_json_names(&kind.root, errors);
+    check_type_name(&kind.root, errors);
+    check_scope(kind, errors);
+    check_resource_names(kind, errors);
+    check_scale_paths(kind, errors);
+    check_columns(kind, errors);
+    check_selectable_fields(kind, errors);
+    check_definition_metadata(kind, errors);
+    check_served(kind, errors);
     lifecycle::check(kind, errors);
     verbs::check(kind, errors);
     methods::check(kind, errors);
@@ -30,18 +31,18 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
 
 /// Checks a list, likewise.
 pub(crate) fn list(list: &List, errors: &mut Errors) {
-    metadata_is_there(&list.root, "ListMeta", errors);
-    type_meta_is_not_a_field(&list.root, errors);
-    each_json_name_is_one_field(&list.root, errors);
-    name_is_accepted_by_the_server(&list.root, errors);
-    items_are_a_vec(list, errors);
-    nothing_else_is_there(list, errors);
+    check_metadata(&list.root, "ListMeta", errors);
+    check_type_meta(&list.root, errors);
+    check_json_names(&list.root, errors);
+    check_type_name(&list.root, errors);
+    check_items(list, errors);
+    check_no_other_fields(list, errors);
 }
 
-/// `pub metadata: ObjectMeta` must be a field, and `ListMeta` that of a list.
-fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
+/// A kind must have `pub metadata: ObjectMeta`, and a list `pub metadata: ListMeta`.
+fn check_metadata(root: &Root, ty: &str, errors: &mut Errors) {
     if root.lacks("metadata") {
-        errors.push(&root.ident, format_args!("every Kubernetes object has metadata: add `pub metadata: {ty}`"));
+        errors.push(&root.ident, format_args!("missing `metadata` of the object; add `pub metadata: {ty}`"));
     }
     let other = root
         .field("metadata")
@@ -51,68 +52,75 @@ fn metadata_is_there(root: &Root, ty: &str, errors: &mut Errors) {
     }
 }
 
-/// `pub items: Vec<Widget>` must be a field of `WidgetList`.
-fn items_are_a_vec(list: &List, errors: &mut Errors) {
+/// `WidgetList` must have `pub items: Vec<Widget>`.
+fn check_items(list: &List, errors: &mut Errors) {
     let example = list.kind_by_name().map_or_else(|| "Kind".to_owned(), |kind| kind.to_string());
     match list.items() {
         None if list.root.has_named_fields() => {
-            errors.push(&list.root.ident, format_args!("a list needs its items: add `pub items: Vec<{example}>`"))
+            errors.push(&list.root.ident, format_args!("missing items of the list; add `pub items: Vec<{example}>`"))
         }
         Some(items) if items.vec_item().is_none() => {
-            errors.push(&items.ty, format_args!("the items of a list are a `Vec`, such as `Vec<{example}>`"))
+            errors.push(&items.ty, format_args!("expected a `Vec` of the kind, such as `Vec<{example}>`"))
         }
         None | Some(_) => {}
     }
 }
 
-/// A list has no fields beside these two.
-fn nothing_else_is_there(list: &List, errors: &mut Errors) {
+/// A list has no other fields.
+fn check_no_other_fields(list: &List, errors: &mut Errors) {
     if let Some(other) = list.root.fields().iter().filter(|f| f.json_name != "metadata").nth(1) {
-        errors.push(&other.ident, "a list has `metadata` and its items, nothing else; remove this field");
+        errors
+            .push(&other.ident, "unexpected field of a list: it has only `metadata` and its items; remove this field");
     }
 }
 
-/// The server fills in no default that a schema has for the metadata.
-fn metadata_has_no_default(root: &Root, errors: &mut Errors) {
+/// The server does not apply defaults to metadata.
+fn check_metadata_default(root: &Root, errors: &mut Errors) {
     if let Some(SerdeDefault::With(path)) = root.field("metadata").and_then(|field| field.default.as_ref()) {
-        errors.push(path, "the API server fills in no metadata from a schema; remove this default");
+        errors.push(path, "the API server does not apply defaults to metadata; remove this default");
     }
 }
 
-/// `apiVersion` and `kind` come from the type, so a field of that name would be written twice.
-fn type_meta_is_not_a_field(root: &Root, errors: &mut Errors) {
+/// The derive writes `apiVersion` and `kind`, so a field of that name would be a duplicate.
+fn check_type_meta(root: &Root, errors: &mut Errors) {
     for field in root.fields().iter().filter(|f| ["apiVersion", "kind"].contains(&f.json_name.as_str())) {
         errors.push(
             &field.ident,
-            format_args!("`{}` is written and checked by the derive; remove this field", field.json_name),
+            format_args!("`{}` is written and validated by the derive; remove this field", field.json_name),
         );
     }
 }
 
-/// Two fields of one JSON name would be written twice.
-fn each_json_name_is_one_field(root: &Root, errors: &mut Errors) {
+/// Each JSON name must belong to one field.
+fn check_json_names(root: &Root, errors: &mut Errors) {
     for (i, field) in root.fields().iter().enumerate() {
         if root.fields()[..i].iter().any(|earlier| earlier.json_name == field.json_name) {
-            errors.push(&field.ident, format_args!("another field is `{}` in JSON too; rename one", field.json_name));
+            errors.push(
+                &field.ident,
+                format_args!("duplicate JSON name `{}`; rename one of the fields", field.json_name),
+            );
         }
     }
 }
 
-/// A kind is letters and digits, as its lower-case form must be a DNS label.
-fn name_is_accepted_by_the_server(root: &Root, errors: &mut Errors) {
-    if !names::is_kind(&root.name()) {
-        errors.push(&root.ident, "the API server takes letters and digits in CamelCase for a kind; rename the type");
+/// A kind consists of letters and digits, because in lower case it must be a DNS label.
+fn check_type_name(root: &Root, errors: &mut Errors) {
+    if !is_kind(&root.name()) {
+        errors.push(
+            &root.ident,
+            "invalid name of a kind: expected letters and digits in CamelCase, at most 63; rename the type",
+        );
     }
 }
 
-/// `#[k8s(scope = "Namespaced")]` contradicts `#[genclient(non_namespaced)]`; without `#[genclient]` it must be said.
-fn scope_is_known(kind: &Kind, errors: &mut Errors) {
+/// `#[k8s(scope = "Namespaced")]` conflicts with `#[genclient(non_namespaced)]`; without `#[genclient]` it is required.
+fn check_scope(kind: &Kind, errors: &mut Errors) {
     let non_namespaced = kind.genclient.as_ref().is_some_and(|(_, client)| client.non_namespaced.is_present());
     match (&kind.k8s.scope, &kind.genclient) {
         (None, None) if !kind.incomplete => errors.push(
             &kind.root.ident,
-            "where do its objects live? Add `#[genclient]` (a client, namespaced unless `non_namespaced`) or \
-             `#[k8s(scope = \"Namespaced\")]` or `\"Cluster\"`",
+            "unknown scope of the kind; add `#[genclient]` (a client, namespaced unless `non_namespaced`), or \
+             `#[k8s(scope = \"Namespaced\")]` or `#[k8s(scope = \"Cluster\")]`",
         ),
         (Some(scope), _) if !["Cluster", "Namespaced"].contains(&scope.value().as_str()) => {
             errors.push(scope, "unknown scope; expected one of `Cluster`, `Namespaced`");
@@ -120,40 +128,36 @@ fn scope_is_known(kind: &Kind, errors: &mut Errors) {
         (Some(scope), _) if non_namespaced && scope.value() != "Cluster" => {
             errors.push(
                 scope,
-                "`#[genclient(non_namespaced)]` says that objects live in the cluster; keep one of the two",
+                "conflicts with `#[genclient(non_namespaced)]`, which makes the kind cluster-scoped; keep one of the \
+                 two",
             );
         }
         (Some(_) | None, _) => {}
     }
 }
 
-/// Plural, singular, short names and categories are DNS-1035 labels, each short name and category once.
-fn names_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+/// Plural, singular, short names and categories are DNS-1035 labels. Short names and categories have no duplicates.
+fn check_resource_names(kind: &Kind, errors: &mut Errors) {
     let k8s = &kind.k8s;
     for name in [&k8s.plural, &k8s.singular].into_iter().flatten().chain(&k8s.short_names).chain(&k8s.categories) {
-        if !names::is_dns_1035_label(&name.value()) {
-            errors.push(name, "the API server takes lower-case letters, digits and `-` here, starting with a letter");
+        if !is_dns_1035_label(&name.value()) {
+            errors.push(
+                name,
+                "invalid name: expected at most 63 lower-case letters, digits and `-`, starting with a letter",
+            );
         }
     }
     for list in [&k8s.short_names, &k8s.categories] {
         for (i, name) in list.iter().enumerate() {
             if list[..i].iter().any(|earlier| earlier.value() == name.value()) {
-                errors.push(name, "given twice; keep one");
+                errors.push(name, "duplicate value; keep one");
             }
         }
     }
 }
 
-/// `subresource(status)` without a field `status` would be an endpoint for nothing.
-fn status_subresource_has_a_status(kind: &Kind, errors: &mut Errors) {
-    if kind.k8s.subresource.status.is_present() && kind.root.lacks("status") {
-        let message = "there is no status to serve: add `pub status: Option<..>` or remove this";
-        errors.extend(syn::Error::new(kind.k8s.subresource.status.span(), message));
-    }
-}
-
-/// Scale paths start with `.spec.` and `.status.`.
-fn scale_paths_are_where_they_belong(kind: &Kind, errors: &mut Errors) {
+/// The paths of the scale subresource start with `.spec.` and `.status.`.
+fn check_scale_paths(kind: &Kind, errors: &mut Errors) {
     let Some(scale) = &kind.k8s.subresource.scale else {
         return;
     };
@@ -165,38 +169,42 @@ fn scale_paths_are_where_they_belong(kind: &Kind, errors: &mut Errors) {
 }
 
 /// The path of a column starts with a dot.
-fn columns_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+fn check_columns(kind: &Kind, errors: &mut Errors) {
     for column in &kind.k8s.printcolumns.0 {
         starts_with(&column.json_path, &["."], errors);
     }
 }
 
-/// The path of a selectable field starts with a dot, is not in the metadata, and is there once; eight at most.
-fn selectable_fields_are_accepted_by_the_server(kind: &Kind, errors: &mut Errors) {
+/// The path of a selectable field starts with a dot, is not in the metadata and is not a duplicate; at most eight.
+fn check_selectable_fields(kind: &Kind, errors: &mut Errors) {
     let fields = &kind.k8s.selectable_fields;
     for (i, path) in fields.iter().enumerate() {
         starts_with(path, &["."], errors);
         if path.value().starts_with(".metadata") {
-            errors.push(path, "of the metadata, name and namespace can always be selected and nothing else can");
+            errors.push(
+                path,
+                "metadata fields cannot be selectable fields: only `metadata.name` and `metadata.namespace` are, \
+                               always; remove this",
+            );
         } else if fields[..i].iter().any(|earlier| earlier.value() == path.value()) {
-            errors.push(path, "given twice; keep one");
+            errors.push(path, "duplicate value; keep one");
         }
     }
     if let Some(ninth) = fields.get(8) {
-        errors.push(ninth, "the API server takes eight selectable fields at most");
+        errors.push(ninth, "too many selectable fields: the API server accepts at most 8");
     }
 }
 
-/// `metadata(annotations = ["name=value"])`
-fn metadata_of_the_definition_has_names_and_values(kind: &Kind, errors: &mut Errors) {
-    for said in [&kind.k8s.metadata.annotations, &kind.k8s.metadata.labels] {
+/// Annotations and labels of the definition have the syntax `name=value`, with a name and without duplicates.
+fn check_definition_metadata(kind: &Kind, errors: &mut Errors) {
+    for pairs in [&kind.k8s.metadata.annotations, &kind.k8s.metadata.labels] {
         let name = |text: &LitStr| text.value().split_once('=').map(|(name, _)| name.to_owned());
-        for (i, text) in said.iter().enumerate() {
+        for (i, text) in pairs.iter().enumerate() {
             match name(text) {
-                None => errors.push(text, "expected a name and a value: `\"name=value\"`"),
-                Some(found) if found.is_empty() => errors.push(text, "expected a name before `=`"),
-                found if said[..i].iter().any(|earlier| name(earlier) == found) => {
-                    errors.push(text, "this name is given twice; keep one");
+                None => errors.push(text, "expected name and value, such as `\"name=value\"`"),
+                Some(found) if found.is_empty() => errors.push(text, "missing name before `=`"),
+                found if pairs[..i].iter().any(|earlier| name(earlier) == found) => {
+                    errors.push(text, "duplicate name; keep one");
                 }
                 Some(_) => {}
             }
@@ -204,10 +212,10 @@ fn metadata_of_the_definition_has_names_and_values(kind: &Kind, errors: &mut Err
     }
 }
 
-/// A version may be stored and not served while it is being left, but an only one must be served.
-fn what_is_stored_is_served(kind: &Kind, errors: &mut Errors) {
+/// A version can be stored without being served during a migration, but a client needs a served version.
+fn check_served(kind: &Kind, errors: &mut Errors) {
     if kind.k8s.unserved.is_present() && kind.genclient.is_some() {
-        let message = "no client can reach a version that is not served; remove this or `#[genclient]`";
+        let message = "a version that is not served has no client; remove this or `#[genclient]`";
         errors.extend(syn::Error::new(kind.k8s.unserved.span(), message));
     }
 }
@@ -215,6 +223,6 @@ fn what_is_stored_is_served(kind: &Kind, errors: &mut Errors) {
 fn starts_with(path: &LitStr, prefixes: &[&str], errors: &mut Errors) {
     if !prefixes.iter().any(|prefix| path.value().starts_with(prefix)) {
         let expected: Vec<_> = prefixes.iter().map(|prefix| format!("`{prefix}`")).collect();
-        errors.push(path, format_args!("this path must start with {}", expected.join(" or ")));
+        errors.push(path, format_args!("invalid path: expected a path that starts with {}", expected.join(" or ")));
     }
 }

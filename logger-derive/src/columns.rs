@@ -1,23 +1,23 @@
-//! `#[k8s(printcolumns = [..])]`: the columns of `kubectl get`, each written as a call.
+//! `#[k8s(printcolumns = [..])]`: the columns of `kubectl get`, each in the syntax of a call.
 //!
 //! `[string("State", ".status.state"), date("Age", ".metadata.creationTimestamp").priority(1)]`: the type, the heading,
-//! the path, and what else is to be said. A list of expressions, since clippy takes keywords that two columns give the
-//! same value, as `type = "string"` would be, for a mistake.
+//! the path, and optional properties. The columns are expressions because clippy reports two equal keys with equal
+//! values in one attribute, such as `type = "string"`, as duplicates.
 
 use darling::{Error, FromMeta, Result};
 use syn::{Expr, ExprCall, ExprLit, Ident, Lit, LitInt, LitStr};
 
 use crate::grammar::COLUMN;
 
-/// What the API server takes for a column.
+/// The column types of the API server.
 pub(crate) const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const EXAMPLE: &str = "expected a column, such as `string(\"State\", \".status.state\")`";
 
-/// The columns, in order.
+/// The columns, in display order.
 #[derive(Default)]
 pub(crate) struct PrintColumns(pub(crate) Vec<PrintColumn>);
 
-/// A column.
+/// A column of `kubectl get`.
 pub(crate) struct PrintColumn {
     pub(crate) column_type: Ident,
     pub(crate) name: LitStr,
@@ -47,7 +47,7 @@ impl PrintColumn {
             Expr::MethodCall(call) => {
                 let mut column = Self::parse(&call.receiver)?;
                 let [argument] = call.args.iter().collect::<Vec<_>>()[..] else {
-                    return Err(Error::custom("expected one value").with_span(&call.method));
+                    return Err(Error::custom("expected one argument").with_span(&call.method));
                 };
                 column.set(&call.method, argument)?;
                 Ok(column)
@@ -66,32 +66,32 @@ impl PrintColumn {
         };
         let (Some(name), Some(json_path), 2) = (text(call.args.first()), text(call.args.get(1)), call.args.len())
         else {
-            let message = format!("expected `{column_type}(\"Heading\", \".json.path\")`: heading and path");
+            let message = format!("expected `{column_type}(\"Heading\", \".json.path\")`, with heading and JSON path");
             return Err(Error::custom(message).with_span(call));
         };
         Ok(PrintColumn { column_type, name, json_path, description: None, format: None, priority: None })
     }
 
     /// `.description("..")`, `.format("..")`, `.priority(1)`
-    fn set(&mut self, keyword: &Ident, value: &Expr) -> Result<()> {
-        let known = COLUMN.keywords.iter().map(|known| known.word).find(|known| keyword == known);
+    fn set(&mut self, key: &Ident, value: &Expr) -> Result<()> {
+        let known = COLUMN.keys.iter().map(|known| known.key).find(|known| key == known);
         let set_before = match known {
             Some("description") => {
-                self.description.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some()
+                self.description.replace(literal(value, "a string literal", text(Some(value)))?).is_some()
             }
-            Some("format") => self.format.replace(literal(value, "a text in quotes", text(Some(value)))?).is_some(),
+            Some("format") => self.format.replace(literal(value, "a string literal", text(Some(value)))?).is_some(),
             Some("priority") => {
-                let expected = "0 (always shown) or more (with `-o wide`)";
+                let expected = "0 (always shown) or a greater integer (shown with `-o wide`)";
                 self.priority.replace(literal(value, expected, number(value))?).is_some()
             }
             _ => {
-                let expected = COLUMN.keywords.iter().map(|keyword| format!("`{}`", keyword.form)).collect::<Vec<_>>();
-                let message = format!("unknown keyword; expected one of {}", expected.join(", "));
-                return Err(Error::custom(message).with_span(keyword));
+                let expected = COLUMN.keys.iter().map(|known| format!("`{}`", known.syntax)).collect::<Vec<_>>();
+                let message = format!("unknown method of a column; expected one of {}", expected.join(", "));
+                return Err(Error::custom(message).with_span(key));
             }
         };
         match set_before {
-            true => Err(Error::custom(format_args!("`{keyword}`: given twice; keep one")).with_span(keyword)),
+            true => Err(Error::custom(format_args!("duplicate `{key}`; keep one")).with_span(key)),
             false => Ok(()),
         }
     }
@@ -108,7 +108,7 @@ fn text(expr: Option<&Expr>) -> Option<LitStr> {
     }
 }
 
-/// An integer without a sign: `-1` is no literal.
+/// Returns an integer literal without a sign: `-1` is an expression, not a literal.
 fn number(expr: &Expr) -> Option<LitInt> {
     match expr {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if number.base10_parse::<i32>().is_ok() => {

@@ -1,7 +1,8 @@
-//! `#[derive(DeepCopy)]`: a copy field by field.
+//! `#[derive(DeepCopy)]`: emits a field-by-field copy.
 
 use darling::FromMeta;
 use darling::util::{Flag, PathList};
+use logger_names::case::snake_case;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -11,12 +12,11 @@ use crate::attr;
 use crate::defaults;
 use crate::errors::Errors;
 use crate::model::crate_path;
-use crate::names;
 
 /// `#[deep_copy(..)]` on a type.
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Container {
+pub(crate) struct TypeAttr {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     /// `+k8s:deepcopy-gen:interfaces=`
@@ -33,14 +33,14 @@ pub(crate) struct FieldAttr {
 
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let container: Container = attr::read("deep_copy", &input.attrs, &mut errors);
-    let krate = crate_path(container.krate.as_ref());
-    defaults::are_read(&input, &mut errors);
+    let attr: TypeAttr = attr::parse("deep_copy", &input.attrs, &mut errors);
+    let krate = crate_path(attr.krate.as_ref());
+    defaults::check_defaults_attribute(&input, &mut errors);
     let (copy, copy_into) = match &input.data {
-        Data::Struct(data) => of_struct(&parts(&data.fields, &krate, &mut errors)),
-        Data::Enum(data) => of_enum(data, &krate, &mut errors),
+        Data::Struct(data) => struct_bodies(&copied_fields(&data.fields, &krate, &mut errors)),
+        Data::Enum(data) => enum_bodies(data, &krate, &mut errors),
         Data::Union(_) => {
-            errors.push(&input.ident, "a union cannot be deep-copied: which field is live is not known; use an enum");
+            errors.push(&input.ident, "unsupported union: its active field is not known; use an enum");
             (quote!(::core::unreachable!()), quote!())
         }
     };
@@ -48,8 +48,8 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let generics = bounded(&input.generics, &krate);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let dynamic = container.traits.iter().map(|path| as_trait_object(path, &krate));
-    let dynamic = (!container.traits.is_empty())
+    let dynamic = attr.traits.iter().map(|path| trait_object_method(path, &krate));
+    let dynamic = (!attr.traits.is_empty())
         .then(|| quote!(impl #impl_generics #ident #ty_generics #where_clause { #(#dynamic)* }));
     quote! {
         #errors
@@ -69,7 +69,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     }
 }
 
-/// Every type parameter must itself be deep-copied, as `Clone`'s derive asks of them.
+/// Adds the bound `DeepCopy` to every type parameter, as the derive of `Clone` does.
 fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     for param in generics.type_params_mut() {
@@ -78,11 +78,11 @@ fn bounded(generics: &Generics, krate: &TokenStream) -> Generics {
     generics
 }
 
-/// `deep_copy_shape(&self) -> Box<dyn Shape>`: what the trait's own method of this name calls.
-fn as_trait_object(path: &Path, krate: &TokenStream) -> TokenStream {
+/// Emits `deep_copy_shape(&self) -> Box<dyn Shape>`, for the trait's own method of this name to call.
+fn trait_object_method(path: &Path, krate: &TokenStream) -> TokenStream {
     let name = path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
-    let method = format_ident!("deep_copy_{}", names::snake(&name));
-    let docs = format!("A copy that shares nothing with it, as any [`{name}`].");
+    let method = format_ident!("deep_copy_{}", snake_case(&name));
+    let docs = format!("Returns a deep copy as a boxed [`{name}`].");
     quote! {
         #[doc = #docs]
         pub fn #method(&self) -> ::std::boxed::Box<dyn #path> {
@@ -91,23 +91,23 @@ fn as_trait_object(path: &Path, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// A field and how it is copied.
-struct Part {
+/// A field with its copy mode.
+struct CopiedField {
     member: Member,
     ty: Type,
-    /// By `Clone`, which the user says is deep.
+    /// Whether it is copied by `Clone`, which the user declares to be deep.
     clone: bool,
     krate: TokenStream,
 }
 
-fn parts(fields: &Fields, krate: &TokenStream, errors: &mut Errors) -> Vec<Part> {
-    fields.iter().enumerate().map(|(i, field)| Part::new(i, field, krate, errors)).collect()
+fn copied_fields(fields: &Fields, krate: &TokenStream, errors: &mut Errors) -> Vec<CopiedField> {
+    fields.iter().enumerate().map(|(i, field)| CopiedField::new(i, field, krate, errors)).collect()
 }
 
-impl Part {
+impl CopiedField {
     fn new(i: usize, field: &Field, krate: &TokenStream, errors: &mut Errors) -> Self {
-        let attr: FieldAttr = attr::read("deep_copy", &field.attrs, errors);
-        Part {
+        let attr: FieldAttr = attr::parse("deep_copy", &field.attrs, errors);
+        CopiedField {
             member: field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(i)), Member::Named),
             ty: field.ty.clone(),
             clone: attr.clone.is_present(),
@@ -115,7 +115,7 @@ impl Part {
         }
     }
 
-    /// A copy of what the expression refers to.
+    /// Emits a copy of the value that the expression refers to.
     fn copy(&self, from: impl ToTokens) -> TokenStream {
         let copy = match self.clone {
             true => self.call(&quote!(::core::clone::Clone), "clone"),
@@ -124,7 +124,7 @@ impl Part {
         quote!(#copy(#from))
     }
 
-    /// The same, over what the other expression refers to.
+    /// Emits a copy into the value that the other expression refers to.
     fn copy_into(&self, from: impl ToTokens, to: impl ToTokens) -> TokenStream {
         match self.clone {
             true => {
@@ -143,7 +143,7 @@ impl Part {
         quote!(#krate::DeepCopy)
     }
 
-    /// The method, on the span of the field's type: that is where a missing impl is reported.
+    /// Emits the method with the span of the field's type, on which rustc reports a missing impl.
     fn call(&self, of: &TokenStream, method: &str) -> TokenStream {
         let (ty, span) = (&self.ty, self.ty.span());
         let method = Ident::new(method, span);
@@ -151,8 +151,8 @@ impl Part {
     }
 }
 
-/// How to make a struct, and how to overwrite one.
-fn of_struct(parts: &[Part]) -> (TokenStream, TokenStream) {
+/// Emits the bodies of `deep_copy` and `deep_copy_into` of a struct.
+fn struct_bodies(parts: &[CopiedField]) -> (TokenStream, TokenStream) {
     let copies = parts.iter().map(|part| {
         let member = &part.member;
         let copy = part.copy(quote!(&self.#member));
@@ -169,9 +169,9 @@ fn of_struct(parts: &[Part]) -> (TokenStream, TokenStream) {
     }
 }
 
-/// How to make an enum, and how to overwrite one: in place where both are of the same variant.
-fn of_enum(data: &DataEnum, krate: &TokenStream, errors: &mut Errors) -> (TokenStream, TokenStream) {
-    let variants = data.variants.iter().map(|v| of_variant(&v.ident, &parts(&v.fields, krate, errors)));
+/// Emits the same bodies of an enum, which copies in place if both values have the same variant.
+fn enum_bodies(data: &DataEnum, krate: &TokenStream, errors: &mut Errors) -> (TokenStream, TokenStream) {
+    let variants = data.variants.iter().map(|v| variant_arms(&v.ident, &copied_fields(&v.fields, krate, errors)));
     let (copies, copies_into): (Vec<_>, Vec<_>) = variants.unzip();
     match copies.is_empty() {
         true => (quote!(match *self {}), quote!(let _ = target; match *self {})),
@@ -187,13 +187,13 @@ fn of_enum(data: &DataEnum, krate: &TokenStream, errors: &mut Errors) -> (TokenS
     }
 }
 
-fn of_variant(ident: &Ident, parts: &[Part]) -> (TokenStream, TokenStream) {
+fn variant_arms(ident: &Ident, parts: &[CopiedField]) -> (TokenStream, TokenStream) {
     let froms: Vec<_> = (0..parts.len()).map(|i| format_ident!("from_{i}")).collect();
     let tos: Vec<_> = (0..parts.len()).map(|i| format_ident!("to_{i}")).collect();
     let names: Vec<_> = parts.iter().map(|part| &part.member).collect();
     let copies = parts.iter().zip(&froms).map(|(part, from)| part.copy(from));
     let copy = quote!(Self::#ident { #(#names: #froms),* } => Self::#ident { #(#names: #copies),* },);
-    // A variant without fields is as cheaply assigned, by the last arm.
+    // A variant without fields is assigned by the last arm.
     if parts.is_empty() {
         return (copy, quote!());
     }

@@ -1,6 +1,6 @@
-//! `#[defaults]`: the defaults of a type, written once for decoding, the schema and `Default`.
+//! `#[defaults]`: emits the defaults of a type for decoding, the schema and `Default`.
 
-pub(crate) mod read;
+pub(crate) mod parse;
 
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
@@ -12,30 +12,30 @@ use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type};
 use crate::attr::{self, CrateOnly};
 use crate::errors::Errors;
 use crate::model::crate_path;
-use read::Value;
+use parse::Value;
 
-/// One item in, the same with serde's attributes and the functions they name out; every error at once.
+/// Expands the item to itself with serde attributes, and the functions they refer to. All errors are reported at once.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = NestedMeta::parse_meta_list(args).unwrap_or_else(|error| {
         errors.extend(error);
         Vec::new()
     });
-    let krate = crate_path(attr::keywords::<CrateOnly>(args, &mut errors).krate.as_ref());
+    let krate = crate_path(attr::parse_keys::<CrateOnly>(args, &mut errors).krate.as_ref());
     let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else {
-        let message = "`#[logger_core::defaults]` belongs on a struct or an enum with `#[derive(..)]`s; move it there";
+        let message = "`#[logger_core::defaults]` applies to a struct or an enum with derives; move it there";
         errors.extend(syn::Error::new(Span::call_site(), message));
         return [errors.into_compile_errors(), item].into_iter().collect();
     };
-    let defaults = read::defaults(&mut input, &mut errors);
-    let derives_default = matches!(input.data, Data::Struct(_)) && read::take_default(&mut input.attrs);
-    let refused = !errors.is_empty();
-    let default = derives_default.then(|| match refused {
+    let defaults = parse::defaults(&mut input, &mut errors);
+    let derives_default = matches!(input.data, Data::Struct(_)) && parse::take_default(&mut input.attrs);
+    let is_rejected = !errors.is_empty();
+    let default = derives_default.then(|| match is_rejected {
         true => impl_default(&input, quote!(::core::unreachable!())),
-        false => impl_default(&input, of_struct(&input.data, &defaults)),
+        false => impl_default(&input, default_of_struct(&input.data, &defaults)),
     });
-    let functions = (!refused).then(|| {
-        mark(&mut input, &defaults);
+    let functions = (!is_rejected).then(|| {
+        add_serde_defaults(&mut input, &defaults);
         input.attrs.extend(schema_bound(&input, &defaults, &krate));
         functions(&input, &defaults)
     });
@@ -43,9 +43,9 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#errors #input #functions #default)
 }
 
-/// Where `#[defaults]` is missing, a derive that knows of it says so: `#[default(..)]` alone would do nothing.
-pub(crate) fn are_read(input: &DeriveInput, errors: &mut Errors) {
-    // It stands below the derive then, and says that itself.
+/// Reports `#[default(..)]` on a type without `#[defaults]`, where it would have no effect. Called by other derives.
+pub(crate) fn check_defaults_attribute(input: &DeriveInput, errors: &mut Errors) {
+    // An attribute below the derive reports its wrong position itself.
     if input.attrs.iter().any(|attr| attr.path().segments.last().is_some_and(|last| last.ident == "defaults")) {
         return;
     }
@@ -55,23 +55,26 @@ pub(crate) fn are_read(input: &DeriveInput, errors: &mut Errors) {
         Data::Union(_) => Vec::new(),
     };
     for attr in fields.into_iter().flatten().flat_map(|field| attr::named("default", &field.attrs)) {
-        errors.push(attr, "nothing reads this: put `#[logger_core::defaults]` above the derives of the type");
+        errors.push(
+            attr,
+            "`#[default(..)]` has no effect without `#[logger_core::defaults]`; add that above the derives of the type",
+        );
     }
 }
 
-/// A field that has a default.
+/// A field with a default.
 struct FieldDefault {
-    /// The variant of an enum that the field is of.
+    /// The variant of the field, in an enum.
     variant: Option<Ident>,
     field: Ident,
     ty: Type,
-    /// The conditions on which the field is there.
+    /// The `cfg` attributes of the field.
     cfgs: Vec<Attribute>,
     value: Value,
 }
 
 impl FieldDefault {
-    /// The name of the function that makes it.
+    /// Returns the name of the function that returns the default.
     fn function(&self) -> Ident {
         let field = self.field.unraw();
         match &self.variant {
@@ -87,7 +90,7 @@ impl FieldDefault {
             None => format!("The default of `{}`.", self.field.unraw()),
             Some(variant) => format!("The default of `{}` in `{}`.", self.field.unraw(), variant.unraw()),
         };
-        let optional = read::inside_option(ty);
+        let optional = parse::inside_option(ty);
         let mut value = value.emit(optional.unwrap_or(ty));
         if optional.is_some() {
             value = quote!(::core::option::Option::Some(#value));
@@ -104,7 +107,7 @@ impl FieldDefault {
 }
 
 impl Value {
-    /// The value, as one of this type.
+    /// Emits the value as one of this type.
     fn emit(&self, ty: &Type) -> TokenStream {
         let at = self.span();
         match self {
@@ -114,7 +117,7 @@ impl Value {
         }
     }
 
-    /// Where rustc reports that it is of another type: on what the user wrote. Names stay those of the macro.
+    /// Returns the span for type errors, which is that of the user's value. Hygiene remains that of the macro.
     fn span(&self) -> Span {
         let at = match self {
             Value::Literal(value) | Value::From(value) => value.span(),
@@ -124,14 +127,14 @@ impl Value {
     }
 }
 
-/// `#[serde(default = "Type::function")]` on each field: serde reads it on decode, and schemars for the schema.
-fn mark(input: &mut DeriveInput, defaults: &[FieldDefault]) {
+/// Adds `#[serde(default = "Type::function")]` to each field, for decoding by serde and the schema of schemars.
+fn add_serde_defaults(input: &mut DeriveInput, defaults: &[FieldDefault]) {
     let (_, arguments, _) = input.generics.split_for_impl();
     let (ident, arguments) = (&input.ident, arguments.as_turbofish());
-    for (variant, field) in read::named_fields(&mut input.data) {
-        let of_field =
+    for (variant, field) in parse::named_fields(&mut input.data) {
+        let is_of_field =
             |default: &&FieldDefault| default.variant == variant && Some(&default.field) == field.ident.as_ref();
-        if let Some(default) = defaults.iter().find(of_field) {
+        if let Some(default) = defaults.iter().find(is_of_field) {
             let function = default.function();
             let path = quote!(#ident #arguments::#function).to_string().replace(' ', "");
             let path = LitStr::new(&path, default.value.span());
@@ -152,7 +155,7 @@ fn functions(input: &DeriveInput, defaults: &[FieldDefault]) -> TokenStream {
     }
 }
 
-/// What std's derive would implement, with this for a body.
+/// Emits the impl that std's derive would, with this body.
 fn impl_default(input: &DeriveInput, body: TokenStream) -> TokenStream {
     let ident = &input.ident;
     let mut generics = input.generics.clone();
@@ -171,8 +174,8 @@ fn impl_default(input: &DeriveInput, body: TokenStream) -> TokenStream {
     }
 }
 
-/// A field without a default of its own has that of its type.
-fn of_struct(data: &Data, defaults: &[FieldDefault]) -> TokenStream {
+/// Emits the body of `Default` of a struct. A field without `#[default(..)]` has the default of its type.
+fn default_of_struct(data: &Data, defaults: &[FieldDefault]) -> TokenStream {
     let Data::Struct(data) = data else { return TokenStream::new() };
     let fields = data.fields.iter().map(|field| {
         let Field { ident, ty, .. } = field;
@@ -192,15 +195,15 @@ fn of_struct(data: &Data, defaults: &[FieldDefault]) -> TokenStream {
     quote!(Self { #(#fields),* })
 }
 
-/// schemars asks for no `Serialize` of a type parameter, and then leaves a default of that type out without a word.
+/// Returns a bound on type parameters for schemars: without `Serialize` it silently omits a default of that type.
 fn schema_bound(input: &DeriveInput, defaults: &[FieldDefault], krate: &TokenStream) -> Option<Attribute> {
     let params: Vec<_> = input.generics.type_params().map(|param| &param.ident).collect();
     let is_generic =
-        |default: &FieldDefault| params.iter().any(|param| read::mentions(default.ty.to_token_stream(), param));
+        |default: &FieldDefault| params.iter().any(|param| parse::mentions(default.ty.to_token_stream(), param));
     let is_bound = ["schemars", "serde"]
         .iter()
-        .any(|name| read::nested(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));
-    let has_schema = read::derived(&input.attrs).iter().any(|path| read::is_named(path, "JsonSchema"));
+        .any(|name| parse::nested(name, &input.attrs).iter().any(|meta| meta.path().is_ident("bound")));
+    let has_schema = attr::derives(&input.attrs).iter().any(|path| attr::is_named(path, "JsonSchema"));
     let needed = has_schema && defaults.iter().any(is_generic) && !is_bound;
     needed.then(|| {
         let bounds = params.iter().map(|param| quote!(#param: #krate::schemars::JsonSchema + #krate::serde::Serialize));

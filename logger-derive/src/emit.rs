@@ -1,8 +1,9 @@
-//! From a checked model to impls; where the model was refused, to the errors and stand-ins that keep others quiet.
+//! Emits the impls of a checked model; for a rejected one its errors, and placeholder impls that prevent follow-up
+//! errors.
 
 mod kind;
 mod list;
-mod stand_in;
+mod placeholder;
 mod wire;
 
 use proc_macro2::TokenStream;
@@ -13,35 +14,35 @@ use crate::errors::Errors;
 use crate::model::{Kind, List};
 use crate::{check, model};
 
-/// One item in, its impls out; every error at once.
+/// Expands `#[derive(Object)]`. All errors are reported at once.
 pub(crate) fn derive_object(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let kind = Kind::parse(&input, &mut errors);
     check::kind(&kind, &mut errors);
     match errors.is_empty() {
-        true => in_its_own_scope(kind::emit(&kind)),
-        false => with_errors(errors, stand_in::kind(&input, &kind)),
+        true => in_const_block(kind::emit(&kind)),
+        false => with_errors(errors, placeholder::kind(&input, &kind)),
     }
 }
 
-/// One item in, its impls out; every error at once.
+/// Expands `#[derive(ObjectList)]`. All errors are reported at once.
 pub(crate) fn derive_list(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let list = List::parse(&input, &mut errors);
     check::list(&list, &mut errors);
     match errors.is_empty() {
-        true => in_its_own_scope(list::emit(&list)),
-        false => with_errors(errors, stand_in::list(&input, &list)),
+        true => in_const_block(list::emit(&list)),
+        false => with_errors(errors, placeholder::list(&input, &list)),
     }
 }
 
-fn with_errors(errors: Errors, stand_in: TokenStream) -> TokenStream {
+fn with_errors(errors: Errors, placeholder: TokenStream) -> TokenStream {
     let errors = errors.into_compile_errors();
-    quote!(#errors #stand_in)
+    quote!(#errors #placeholder)
 }
 
-/// What is emitted for a deprecated type is no use of it.
-fn in_its_own_scope(impls: TokenStream) -> TokenStream {
+/// Wraps the impls, so that those of a deprecated type do not warn about its use.
+fn in_const_block(impls: TokenStream) -> TokenStream {
     quote! {
         #[allow(deprecated)]
         const _: () = { #impls };
@@ -49,7 +50,7 @@ fn in_its_own_scope(impls: TokenStream) -> TokenStream {
 }
 
 impl model::Root {
-    /// `ApiType`, the same for kinds and lists but for the name of the constant.
+    /// Emits the impl of `ApiType`, which is the same for kinds and lists except for the constant.
     fn api_type(&self, meta: TokenStream) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
         quote! {
@@ -66,11 +67,11 @@ impl model::Root {
         }
     }
 
-    /// k8s-openapi's `Resource` and `Metadata`: kube's own traits follow from them.
+    /// Emits k8s-openapi's `Resource` and `Metadata`, from which kube's traits follow.
     fn resource_impls(&self, url_path_segment: TokenStream, scope: TokenStream, meta: TokenStream) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
         let (name, metadata) = (self.name(), self.metadata());
-        // One span and one form for each use: rustc then reports a type that is registered nowhere once.
+        // With one span and one expression for each use, rustc reports an unregistered type once.
         let group_version = quote_spanned!(ident.span()=> <#ident as #krate::Registered>::GROUP_VERSION);
         quote! {
             #[automatically_derived]

@@ -1,4 +1,5 @@
-//! What may be written: every keyword in its place, with its Go tag and its meaning, for error messages and `explain`.
+//! The attribute grammar: every key with its section, syntax, Go tags and description, for error messages and the
+//! attribute reference.
 
 mod fields;
 mod genclient;
@@ -14,51 +15,53 @@ use quote::{ToTokens, quote};
 pub(crate) use k8s::COLUMN;
 pub(crate) use schema::{SCHEMA_EACH, SCHEMA_FIELD, SCHEMA_TYPE};
 
-/// Where keywords are written.
-pub(crate) struct Place {
-    /// The attribute or macro; inside of a keyword's parentheses, that keyword.
+/// A place where keys are accepted.
+pub(crate) struct Section {
+    /// The attribute or macro; for a nested list its key.
     pub(crate) name: &'static str,
-    /// Whether it is inside of a keyword's parentheses.
+    /// Whether the keys are in the nested list of another key.
     pub(crate) nested: bool,
-    /// How it is written, and on what.
+    /// The syntax of the attribute and the item it applies to.
     pub(crate) title: &'static str,
-    /// What may be written there.
-    pub(crate) keywords: &'static [Keyword],
+    /// The derives and macros whose documentation has the section.
+    pub(crate) accepted_by: &'static [&'static str],
+    /// The keys that are accepted there.
+    pub(crate) keys: &'static [AttributeKey],
 }
 
-/// What may be written in one place.
-pub(crate) struct Keyword {
-    pub(crate) word: &'static str,
-    /// How it is written.
-    pub(crate) form: &'static str,
-    /// The words it takes, if it takes only some.
+/// A key of an attribute or macro.
+pub(crate) struct AttributeKey {
+    pub(crate) key: &'static str,
+    /// The key with its value.
+    pub(crate) syntax: &'static str,
+    /// The accepted values, if they are a fixed set.
     pub(crate) values: fn() -> Vec<&'static str>,
-    /// The tags and markers of the Go tools that say the same.
+    /// The equivalent tags and markers of the Go tools.
     pub(crate) go_tags: &'static [&'static str],
-    pub(crate) meaning: &'static str,
-    /// Its default, what it excludes, what it asks for; empty if there is nothing to know.
-    pub(crate) rule: &'static str,
-    /// How it looks in its place.
+    pub(crate) description: &'static str,
+    /// Its default, and the keys it requires and excludes; empty if there are none.
+    pub(crate) constraints: &'static str,
+    /// A complete attribute or macro call that uses the key.
     pub(crate) example: &'static str,
 }
 
-/// What a row of the table does not say.
-const UNSAID: Keyword =
-    Keyword { word: "", form: "", values: Vec::new, go_tags: &[], meaning: "", rule: "", example: "" };
+/// The default of the optional columns of the table.
+const EMPTY: AttributeKey =
+    AttributeKey { key: "", syntax: "", values: Vec::new, go_tags: &[], description: "", constraints: "", example: "" };
 
-/// `crate = path`, the same in every place but for the example.
-const fn krate(example: &'static str) -> Keyword {
-    Keyword {
-        word: "crate",
-        form: "crate = path",
-        meaning: "Where `logger_core` is, if it has another name in this crate.",
+/// The key `crate = path`, which is the same everywhere except for its example.
+const fn crate_key(example: &'static str) -> AttributeKey {
+    AttributeKey {
+        key: "crate",
+        syntax: "crate = path",
+        description: "The path of `logger_core`, if it has another name in this crate.",
         example,
-        ..UNSAID
+        ..EMPTY
     }
 }
 
-/// Every place, in the order in which people read of them.
-pub(crate) const PLACES: [&Place; 32] = [
+/// All sections, in the order of the attribute reference.
+pub(crate) const SECTIONS: [&Section; 32] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -93,53 +96,58 @@ pub(crate) const PLACES: [&Place; 32] = [
     &macros::ADOPTED,
 ];
 
-/// That this keyword is missing, and how it is written. `within` is the keyword in whose parentheses it belongs, if any.
-pub(crate) fn missing(within: Option<&str>, word: &str) -> String {
-    format!("missing `{}`", form(within, word).unwrap_or(word))
+/// Returns the message for a missing key, with its syntax. `within` is the key whose nested list it belongs to.
+pub(crate) fn missing(within: Option<&str>, key: &str) -> String {
+    format!("missing `{}`", syntax(within, key).unwrap_or(key))
 }
 
-/// How this keyword is written, likewise.
-pub(crate) fn expected(within: Option<&str>, word: &str) -> String {
-    match form(within, word) {
-        Some(form) if form == word => format!("expected `{form}` alone: it takes no value"),
-        Some(form) => format!("expected `{form}`"),
-        None => "expected a keyword, not a literal".to_owned(),
+/// Returns the message for a key with a wrong value, likewise.
+pub(crate) fn expected(within: Option<&str>, key: &str) -> String {
+    match syntax(within, key) {
+        Some(syntax) if syntax == key => format!("expected `{syntax}`: the key takes no value"),
+        Some(syntax) => format!("expected `{syntax}`"),
+        None => "expected a key, not a literal".to_owned(),
     }
 }
 
-fn form(within: Option<&str>, word: &str) -> Option<&'static str> {
-    let is_there = |place: &&&Place| within.map_or(!place.nested, |within| place.nested && place.name == within);
-    let keyword = |place: &&'static Place| place.keywords.iter().find(|keyword| keyword.word == word);
-    PLACES.iter().filter(is_there).find_map(keyword).map(|keyword| keyword.form)
+fn syntax(within: Option<&str>, key: &str) -> Option<&'static str> {
+    let accepts = |section: &&&Section| within.map_or(!section.nested, |name| section.nested && section.name == name);
+    let of_key = |section: &&'static Section| section.keys.iter().find(|known| known.key == key);
+    SECTIONS.iter().filter(accepts).find_map(of_key).map(|known| known.syntax)
 }
 
-/// The whole table as data of `logger_core`'s.
+/// Expands to the complete table, as data of `logger_core::grammar`.
 pub(crate) fn expand() -> TokenStream {
-    let places = PLACES;
-    quote!(&[#(#places),*])
+    let sections = SECTIONS;
+    quote!(&[#(#sections),*])
 }
 
-impl ToTokens for Place {
+impl ToTokens for Section {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Place { name, nested: _, title, keywords } = self;
+        let Section { name, nested: _, title, accepted_by, keys } = self;
         tokens.extend(quote! {
-            ::logger_core::grammar::Place { name: #name, title: #title, keywords: &[#(#keywords),*] }
+            ::logger_core::grammar::Section {
+                name: #name,
+                title: #title,
+                accepted_by: &[#(#accepted_by),*],
+                keys: &[#(#keys),*],
+            }
         });
     }
 }
 
-impl ToTokens for Keyword {
+impl ToTokens for AttributeKey {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Keyword { word, form, values, go_tags, meaning, rule, example } = self;
+        let AttributeKey { key, syntax, values, go_tags, description, constraints, example } = self;
         let values = values();
         tokens.extend(quote! {
-            ::logger_core::grammar::Keyword {
-                word: #word,
-                form: #form,
+            ::logger_core::grammar::AttributeKey {
+                key: #key,
+                syntax: #syntax,
                 values: &[#(#values),*],
                 go_tags: &[#(#go_tags),*],
-                meaning: #meaning,
-                rule: #rule,
+                description: #description,
+                constraints: #constraints,
                 example: #example,
             }
         });

@@ -2,6 +2,9 @@
 
 use darling::FromMeta;
 use darling::ast::NestedMeta;
+use logger_names::case::is_snake_case;
+use logger_names::resource::is_group;
+use logger_names::version::is_version;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Ident, LitStr, Meta, Path};
@@ -10,7 +13,6 @@ use crate::attr;
 use crate::errors::Errors;
 use crate::grammar;
 use crate::model::crate_path;
-use crate::names;
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -21,13 +23,13 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let declaration = Declaration::parse(&items, &mut errors);
     match errors.is_empty() {
         true => declaration.emit(),
-        false => declaration.stand_in(&named_types(&items), errors),
+        false => declaration.placeholder(&named_types(&items), errors),
     }
 }
 
 #[derive(Default, FromMeta)]
 #[darling(default)]
-pub(crate) struct Keywords {
+pub(crate) struct GroupVersionKeys {
     #[darling(rename = "crate")]
     krate: Option<Path>,
     group: Option<LitStr>,
@@ -54,7 +56,7 @@ impl FromMeta for Kinds {
 }
 
 fn plain_name(expr: &Expr) -> darling::Result<Ident> {
-    let message = "name the type as it is visible here: `pub use` it first, so that its path is that of this module";
+    let message = "expected the name of a type in this module; re-export types of other modules here with `pub use`";
     match expr {
         Expr::Path(path) => path.path.get_ident().cloned().ok_or(message),
         _ => Err(message),
@@ -62,20 +64,20 @@ fn plain_name(expr: &Expr) -> darling::Result<Ident> {
     .map_err(|message| darling::Error::custom(message).with_span(expr))
 }
 
-/// The types that a refused declaration means to list: whatever a keyword but `crate` is said to be, by its path.
+/// Returns the types that a rejected declaration lists: every path value of a key other than `crate`.
 fn named_types(items: &[NestedMeta]) -> Vec<&Path> {
     let mut types = Vec::new();
     for item in items {
-        let NestedMeta::Meta(Meta::NameValue(keyword)) = item else {
+        let NestedMeta::Meta(Meta::NameValue(pair)) = item else {
             continue;
         };
-        let values: Vec<_> = match &keyword.value {
+        let values: Vec<_> = match &pair.value {
             Expr::Array(array) => array.elems.iter().collect(),
             value => vec![value],
         };
         for value in values {
             match value {
-                Expr::Path(ty) if !keyword.path.is_ident("crate") && !types.contains(&&ty.path) => types.push(&ty.path),
+                Expr::Path(ty) if !pair.path.is_ident("crate") && !types.contains(&&ty.path) => types.push(&ty.path),
                 _ => {}
             }
         }
@@ -93,15 +95,15 @@ struct Declaration {
 
 impl Declaration {
     fn parse(items: &[NestedMeta], errors: &mut Errors) -> Self {
-        let keywords: Keywords = attr::keywords(items.to_vec(), errors);
+        let keys: GroupVersionKeys = attr::parse_keys(items.to_vec(), errors);
         if errors.is_empty() {
-            nothing_is_missing(&keywords, errors);
+            check_required_keys(&keys, errors);
         }
-        let Keywords { krate, group, version, group_ident, kinds } = keywords;
+        let GroupVersionKeys { krate, group, version, group_ident, kinds } = keys;
         let Kinds(kinds) = kinds.unwrap_or_default();
-        each_is_listed_once(&kinds, errors);
-        if let Some(word) = group_ident.as_ref().filter(|word| !names::is_snake_case(&word.value())) {
-            errors.push(word, "expected a word in snake case, such as `second_example`");
+        check_duplicates(&kinds, errors);
+        if let Some(ident) = group_ident.as_ref().filter(|ident| !is_snake_case(&ident.value())) {
+            errors.push(ident, "expected an identifier in snake case, such as `second_example`");
         }
         Declaration {
             krate: crate_path(krate.as_ref()),
@@ -113,36 +115,38 @@ impl Declaration {
     }
 }
 
-fn nothing_is_missing(keywords: &Keywords, errors: &mut Errors) {
-    for (missing, keyword) in [
-        (keywords.group.is_none(), "group"),
-        (keywords.version.is_none(), "version"),
-        (keywords.kinds.is_none(), "kinds"),
-    ] {
+fn check_required_keys(keys: &GroupVersionKeys, errors: &mut Errors) {
+    for (missing, key) in
+        [(keys.group.is_none(), "group"), (keys.version.is_none(), "version"), (keys.kinds.is_none(), "kinds")]
+    {
         if missing {
-            errors.extend(syn::Error::new(Span::call_site(), grammar::missing(None, keyword)));
+            errors.extend(syn::Error::new(Span::call_site(), grammar::missing(None, key)));
         }
     }
 }
 
 fn group_name(group: &LitStr, errors: &mut Errors) -> String {
-    if !names::is_group(&group.value()) {
-        errors.push(group, "the API server takes a lower-case domain name with a dot here, such as `example.com`");
+    if !is_group(&group.value()) {
+        errors.push(group, "invalid group: expected a lower-case domain name with a dot, such as `example.com`");
     }
     group.value()
 }
 
 fn version_name(version: &LitStr, errors: &mut Errors) -> String {
-    if !names::is_version(&version.value()) {
-        errors.push(version, "a version is `v1`, `v1beta1`, `v1alpha1` or another number of these");
+    if !is_version(&version.value()) {
+        errors.push(
+            version,
+            "invalid version: expected at most 63 lower-case letters, digits and `-`, starting with \
+                              a letter, such as `v1` or `v1beta1`",
+        );
     }
     version.value()
 }
 
-fn each_is_listed_once(kinds: &[Ident], errors: &mut Errors) {
+fn check_duplicates(kinds: &[Ident], errors: &mut Errors) {
     for (i, kind) in kinds.iter().enumerate() {
         if kinds[..i].contains(kind) {
-            errors.push(kind, "listed twice; keep one");
+            errors.push(kind, "duplicate type; keep one");
         }
     }
 }
@@ -157,19 +161,19 @@ impl Declaration {
         quote!(#items #(#registered)*)
     }
 
-    /// What others name of a declaration that was refused, so that the mistake is reported once.
-    fn stand_in(&self, types: &[&Path], errors: Errors) -> TokenStream {
+    /// Emits the items that other code refers to, without bodies, so that a rejected declaration is reported once.
+    fn placeholder(&self, types: &[&Path], errors: Errors) -> TokenStream {
         let errors = errors.into_compile_errors();
         let items = self.items(quote!(let _ = scheme;), quote!());
         let registered = types.iter().map(|ty| registered(&self.krate, ty));
         quote!(#errors #items #(#registered)*)
     }
 
-    /// The public items, with the body of `add_to_scheme` and the types of `API_GROUP`.
+    /// Emits the public items, with the body of `add_to_scheme` and the types of `API_GROUP`.
     fn items(&self, adds: TokenStream, metas: TokenStream) -> TokenStream {
         let Declaration { krate, group, version, .. } = self;
         let group_ident = match &self.group_ident {
-            Some(word) => quote!(::core::option::Option::Some(#word)),
+            Some(ident) => quote!(::core::option::Option::Some(#ident)),
             None => quote!(::core::option::Option::None),
         };
         let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
@@ -178,7 +182,7 @@ impl Declaration {
             pub const GROUP_VERSION: #krate::GroupVersion =
                 #krate::GroupVersion { group: #group, version: #version, api_version: #api_version };
 
-            /// The resource of this group and version with the given plural name.
+            /// Returns the resource of this group and version with the given plural name.
             pub const fn resource(plural: &'static ::core::primitive::str) -> #krate::GroupVersionResource {
                 GROUP_VERSION.resource(plural)
             }
@@ -186,7 +190,7 @@ impl Declaration {
             /// Registers the kinds of this module.
             ///
             /// # Errors
-            /// Another type is registered under one of their names.
+            /// Another type is registered for one of their group, version and kind.
             #[allow(deprecated)]
             #[inline]
             pub fn add_to_scheme(
@@ -196,7 +200,7 @@ impl Declaration {
                 ::core::result::Result::Ok(())
             }
 
-            /// What the derives know of the kinds in this module: the input of the generator.
+            /// The metadata of the kinds in this module: the input of the generator.
             #[allow(deprecated)]
             pub const API_GROUP: #krate::meta::ApiGroup = #krate::meta::ApiGroup {
                 group: #group,

@@ -1,6 +1,7 @@
 //! `#[genclient(index(..))]`: the indexes of a kind's informer.
 
 use darling::FromMeta;
+use logger_names::case::is_snake_case;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Path;
@@ -8,7 +9,6 @@ use syn::spanned::Spanned;
 
 use crate::errors::Errors;
 use crate::model::Kind;
-use crate::names;
 
 /// `index(name = by_state, by = path::function)`
 #[derive(FromMeta)]
@@ -17,21 +17,21 @@ pub(crate) struct Index {
     by: Path,
 }
 
-/// Names are names, and each is given once.
+/// Checks the names of the indexes, and that there is an informer.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let indexes = kind.indexes();
     for (i, index) in indexes.iter().enumerate() {
         let name = index.name();
-        if !names::is_snake_case(&name) {
-            errors.push(&index.name, "expected a name in snake case, such as `by_state`");
+        if !is_snake_case(&name) {
+            errors.push(&index.name, "expected an index name in snake case, such as `by_state`");
         } else if indexes[..i].iter().any(|earlier| earlier.name() == name) {
-            errors.push(&index.name, "another index has this name; rename one");
+            errors.push(&index.name, "duplicate index name; rename one");
         }
     }
-    if let (Some(index), false) = (indexes.first(), kind.is_informed()) {
+    if let (Some(index), false) = (indexes.first(), kind.has_informer()) {
         errors.push(
             &index.name,
-            "an index is on an informer's store, and without `list`, `watch` and `get` nothing reads one",
+            "an index requires an informer and a lister; grant `list`, `watch` and `get`, or remove it",
         );
     }
 }
@@ -41,8 +41,8 @@ impl Kind {
         self.genclient.as_ref().map_or(&[], |(_, client)| &client.index)
     }
 
-    /// Whether there is an informer, and a lister to read its store.
-    fn is_informed(&self) -> bool {
+    /// Whether the kind has an informer, and a lister to read its store.
+    fn has_informer(&self) -> bool {
         let verbs = self.verbs();
         ["Get", "List", "Watch"].iter().all(|verb| verbs.contains(verb))
     }
@@ -54,7 +54,7 @@ impl Index {
     }
 }
 
-/// The names as data, and the functions as impls: rustc resolves their paths where they are written.
+/// Emits the names as data, and the functions as impls, whose paths rustc resolves in the user's module.
 pub(crate) fn emit(kind: &Kind) -> (TokenStream, TokenStream) {
     let (ident, krate) = (&kind.root.ident, &kind.root.krate);
     let names = kind.indexes().iter().map(Index::name);

@@ -1,6 +1,6 @@
 //! Derives that turn annotated API types into Kubernetes kinds: attributes → model with spans → check → impls.
 //!
-//! Use them through `logger-core`, which re-exports them and everything they name.
+//! Use them through `logger-core`, which re-exports them together with all items that their output refers to.
 
 mod adopt;
 mod apply;
@@ -17,54 +17,41 @@ mod indexes;
 mod lifecycle;
 mod methods;
 mod model;
-mod names;
 mod schema;
 mod verbs;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Derives `DeepCopy`: a copy field by field, for structs and enums, generic ones too.
+/// Derives `DeepCopy`: a field-by-field copy, for structs and enums, including generic ones.
 ///
-/// A field of a type that shares what it points to (`Rc`, `Arc`, a reference) is a compile error on that field. A type that
-/// is to be copied in a way of its own does not derive it, but has an `impl DeepCopy`.
+/// A field that shares what it points to (`Rc`, `Arc`, a reference) is a compile error on that field. A type with a
+/// custom copy implements `DeepCopy` by hand instead.
 ///
-/// # Attributes
-/// ## `#[deep_copy(dyn(path::Shape))]`
-/// Gives the type a method `deep_copy_shape(&self) -> Box<dyn Shape>`, Go's `+k8s:deepcopy-gen:interfaces`. A trait that
-/// has this method too makes its objects copyable with `logger_core::deep_copy_dyn!`.
-///
-/// ## `#[deep_copy(clone)]` on a field
-/// Copies the field by its `Clone`: for a type of another crate whose `Clone` shares nothing.
-///
-/// ## `#[deep_copy(crate = path)]`
-/// Where `logger_core` is, if it has another name in this crate.
+/// `dyn(path::Shape)` adds the method `deep_copy_shape(&self) -> Box<dyn Shape>`, like Go's
+/// `+k8s:deepcopy-gen:interfaces`. A trait that declares this method can be made copyable with
+/// `logger_core::deep_copy_dyn!`.
+#[doc = include_str!("../docs/deep_copy.md")]
 #[proc_macro_derive(DeepCopy, attributes(deep_copy, default))]
 pub fn derive_deep_copy(input: TokenStream) -> TokenStream {
     deep_copy::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives what the generator needs to make an apply configuration of a type: on a kind, and on each type in it.
+/// Derives the input for the generation of an apply configuration: on a kind, and on each type in it.
 ///
-/// A struct with named fields gets a configuration of its own, whose fields are all optional; an enum or a tuple struct
-/// stands in the configurations of others as it is. Types of k8s-openapi's have theirs in `logger-apply`.
-///
-/// # Attributes
-/// ## `#[apply(atomic)]` on a field
-/// Applies the field as a whole, whatever its type: for types that cannot derive this.
-///
-/// ## `#[apply(crate = path)]`
-/// Where `logger_core` is, if it has another name in this crate.
-///
-/// ## `#[serde(..)]`
-/// `rename_all` on the struct, `rename`, `flatten`, `skip` and `skip_serializing` on its fields, as serde reads them.
+/// A struct with named fields gets a dedicated configuration, whose fields are all optional; an enum or a tuple struct
+/// is used in the configurations of other types unchanged. The types of k8s-openapi have their configurations in
+/// `logger-apply`.
+#[doc = include_str!("../docs/apply_configuration.md")]
 #[proc_macro_derive(ApplyConfiguration, attributes(apply, serde))]
 pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
     apply::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives schemars' `JsonSchema`, with what `#[schema(..)]` says of a type and its fields: it stands in place of
-/// `#[derive(JsonSchema)]`. serde's and schemars' attributes count as they do there.
+/// Derives schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and its fields.
+///
+/// It replaces `#[derive(JsonSchema)]`. The attributes of serde and schemars apply as they do there. Constraints of a
+/// type and of a field of that type both apply: bounds narrow each other, and rules accumulate.
 ///
 /// ```ignore
 /// #[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
@@ -81,80 +68,57 @@ pub fn derive_apply_configuration(input: TokenStream) -> TokenStream {
 ///     pub level: String,
 /// }
 /// ```
-///
-/// # Attributes
-/// ## `#[schema(..)]`
-/// `cargo xtask codegen explain schema` tells of each keyword how it is written, its Go tag, its rule and an example. What
-/// the type and what a field of that type say both hold: bounds narrow each other, and rules add up.
-///
-/// ## `#[schema(crate = path)]`
-/// On the type: where `logger_core` is, if it has another name in this crate.
+#[doc = include_str!("../docs/kube_schema.md")]
 #[proc_macro_derive(KubeSchema, attributes(schema, schemars, serde))]
 pub fn derive_kube_schema(input: TokenStream) -> TokenStream {
     schema::derive(parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives everything that makes a struct a Kubernetes kind, from its fields `metadata`, `spec`, `status` and others.
+/// Derives a Kubernetes kind from a struct with the fields `metadata`, `spec`, `status` and others.
 ///
-/// It implements `Object` and `Kind`, k8s-openapi's `Resource` and `Metadata` (so kube's `Resource` too), `Serialize`
-/// and `Deserialize` (`apiVersion` and `kind` written and checked, unset fields left out) and the verb markers, and
-/// leaves the constant `Kind::API_KIND` that the generator reads. The type must also derive `Clone`, `Debug`,
-/// `DeepCopy` and `KubeSchema` (or schemars' `JsonSchema`), and be listed in a `group_version!`.
+/// It implements `Object` and `Kind`, k8s-openapi's `Resource` and `Metadata` (and thereby kube's `Resource`),
+/// `Serialize` and `Deserialize` (which write and validate `apiVersion` and `kind`, and omit unset fields) and the verb
+/// markers, and declares the constant `Kind::API_KIND`, the input of the generator. The type must also derive `Clone`,
+/// `Debug`, `DeepCopy` and `KubeSchema` (or schemars' `JsonSchema`), and be listed in a `group_version!`. It must not
+/// derive `Serialize` and `Deserialize`.
 ///
-/// # Attributes
-/// `cargo xtask codegen explain` tells of each keyword how it is written, its Go tag, its rule and an example.
+/// # Client
+/// `#[genclient]` generates a client, like Go's `+genclient`. The kind is namespaced unless `non_namespaced` is set,
+/// and every verb is granted unless `no_status` or one of `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` is set.
+/// A verb that is not granted is a compile error; without `list` and `watch` there is no informer, and without `get` no
+/// lister.
 ///
-/// ## `#[genclient(..)]`
-/// Generate a client, as Go's `+genclient`. Objects are namespaced unless it says `non_namespaced`, and every verb is
-/// granted unless it says `no_status`, or one of `no_verbs`, `readonly`, `only_verbs = [get, list]` and
-/// `skip_verbs = [delete]`. A verb it has not is a compile error; without `list` and `watch` there is no informer, and
-/// without `get` no lister.
-///
-/// `method(name = get_scale, verb = get, subresource = "scale", result = path::Scale)` is one more method of the client,
-/// and `index(name = by_state, by = path::function)` an index of the informer's store; each may be said several times.
-///
-/// ## `#[k8s(..)]`
-/// What the API server is told: the names `plural`, `singular`, `short_names` and `categories`, the `scope`, the
-/// `subresource(status, scale(..))`, the `printcolumns` of `kubectl get`, `selectable_fields`, the `lifecycle(..)`, and of the
-/// definition itself `metadata(..)`, `storage` and `unserved`. The scope must be said where there is no `#[genclient]`; all
-/// else has a default, or is not there.
-///
-/// With `deprecated` in its lifecycle the server warns of the kind, and so does rustc of its client, lister and informer.
-/// Rust's own `#[deprecated(note = "..")]` on the type does the same, with its note; with schemars' `JsonSchema` in place of
-/// `KubeSchema` the module then needs `#![allow(deprecated)]`, since schemars' derive names the type.
-///
-/// ## `#[serde(..)]`
-/// `rename_all = "camelCase"` on the struct, `rename = ".."`, `default` and `default = "path"` on its fields.
+/// # Lifecycle
+/// With `deprecated` in its lifecycle the server warns about the kind, and rustc about its client, lister and informer.
+/// Rust's own `#[deprecated(note = "..")]` on the type has the same effect, with its note; with schemars' `JsonSchema`
+/// in place of `KubeSchema` the module then needs `#![allow(deprecated)]`, because schemars' derive uses the type.
 ///
 /// # Schema
-/// The CRD's schema is what schemars makes of the types, with what `#[schema(..)]` of [`KubeSchema`](macro@KubeSchema) says
-/// beside it. An `Option<T>` is not nullable, and left out when it is `None`; `logger_core::Nullable<T>` with
-/// `#[serde(default)]` is absent, null or a value. Defaults are `#[default(..)]` with
-/// [`#[logger_core::defaults]`](macro@defaults). Columns and selectable fields may be said on the fields they show.
+/// The schema of the CRD is the schemars schema of the types, with the constraints of [`KubeSchema`](macro@KubeSchema).
+/// An `Option<T>` is not nullable, and omitted when it is `None`; `logger_core::Nullable<T>` with `#[serde(default)]`
+/// is absent, null or a value. Defaults are declared by `#[default(..)]` with
+/// [`#[logger_core::defaults]`](macro@defaults).
+#[doc = include_str!("../docs/object.md")]
 #[proc_macro_derive(Object, attributes(genclient, k8s, serde))]
 pub fn derive_object(input: TokenStream) -> TokenStream {
     emit::derive_object(parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Derives everything that makes a struct the list of a kind, from its fields `metadata: ListMeta` and `items: Vec<Kind>`.
+/// Derives the list of a kind from a struct with the fields `metadata: ListMeta` and `items: Vec<Kind>`.
 ///
 /// It implements `Object` and `KindList`, k8s-openapi's `Resource` and `Metadata`, `Serialize` and `Deserialize`, and
-/// tells the kind that this is its list. The type must also derive `Clone`, `Debug` and `DeepCopy`, and be listed in
-/// a `group_version!`.
-///
-/// # Attributes
-/// ## `#[k8s(crate = path)]`
-/// Where `logger_core` is, if it has another name in this crate.
-///
-/// ## `#[serde(rename = "..")]`
-/// On the field of the items: their name in JSON. Every real server says `items`.
+/// `Listed` for the kind. The type must also derive `Clone`, `Debug` and `DeepCopy`, and be listed in a
+/// `group_version!`. The JSON name of the items is that of every Kubernetes API, `items`, unless `#[serde(rename =
+/// "..")]` changes it.
+#[doc = include_str!("../docs/object_list.md")]
 #[proc_macro_derive(ObjectList, attributes(genclient, k8s, serde))]
 pub fn derive_object_list(input: TokenStream) -> TokenStream {
     emit::derive_list(parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Gives fields their defaults, from one place: decoding, the schema and `Default` all have them. It stands above the
-/// derives of a struct, or of an enum whose variants have named fields.
+/// Declares the defaults of fields once, for decoding, the schema and `Default`.
+///
+/// The attribute is placed above the derives of a struct, or of an enum whose variants have named fields.
 ///
 /// ```ignore
 /// #[logger_core::defaults]
@@ -173,43 +137,40 @@ pub fn derive_object_list(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// - Decoding fills them in where the field is absent (it writes `#[serde(default = "..")]` for serde).
-/// - schemars writes them into the schema, so they are in the CRD and the API server fills them in too.
+/// - Decoding applies them to absent fields: each field gets `#[serde(default = "..")]`.
+/// - schemars adds them to the schema, so that the CRD has them and the API server applies them too.
 /// - If `Default` is derived below, it is implemented with them; other fields have `Default::default()`.
 ///
-/// Nothing is filled in below a field that is itself absent and has no default, as on the server. A null is no absent
-/// field here, while the server takes it for one: it decodes as the `None` of an `Option` and is refused elsewhere. An
-/// object that was built in Rust gets its defaults from `logger_core::defaults::defaulted`.
+/// Defaults below an absent field without a default are not applied, as on the server. A null is not an absent field
+/// here, although the server treats it as one: it decodes to the `None` of an `Option` and is rejected for other types.
+/// `logger_core::defaults::defaulted` applies the defaults to an object that was built in Rust.
 ///
-/// # Attributes
-/// ## `#[default(..)]` on a field
-/// A number, `true` or `false`; a text or the path of a constant, of any type that the field's type is `From`; or
-/// `with = path::function`, a function without parameters that makes it. For an `Option<T>` it is the `T`.
-///
-/// ## `#[logger_core::defaults(crate = path)]`
-/// Where `logger_core` is, if it has another name in this crate.
+/// # Values
+/// A number or a boolean literal; a string literal or the path of a constant, of any type that converts into that of
+/// the field by `From`; or `with = path::function`, the path of a function without parameters. For an `Option<T>` the
+/// value is a `T`.
+#[doc = include_str!("../docs/defaults.md")]
 #[proc_macro_attribute]
 pub fn defaults(arguments: TokenStream, item: TokenStream) -> TokenStream {
     defaults::expand(arguments.into(), item.into()).into()
 }
 
-/// Declares a version of an API group, once in its module: what `doc.go` and `register.go` are in Go.
+/// Declares a version of an API group, once in its module, as `doc.go` and `register.go` do in Go.
 ///
 /// ```ignore
 /// logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
 /// ```
 ///
-/// `group_ident = "second_example"` is the word for the group in generated names, if the group's own would not do. Kinds of
-/// Kubernetes' own groups (`group = ""` is the core group) may be declared too; a CRD is not written for them.
-///
-/// It makes `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the constant that the
-/// generator reads. The kinds are public where the macro stands: `pub use` those that are defined elsewhere.
+/// It defines `GROUP_VERSION`, `resource("widgets")`, `add_to_scheme(&mut Scheme)` and `API_GROUP`, the input of the
+/// generator. The kinds must be public in the module of the macro: re-export types of other modules with `pub use`.
+/// Kinds of the built-in groups of Kubernetes can be declared too; no CRD is generated for them.
+#[doc = include_str!("../docs/group_version.md")]
 #[proc_macro]
 pub fn group_version(input: TokenStream) -> TokenStream {
     group_version::expand(input.into()).into()
 }
 
-/// Hands kinds that were declared elsewhere to the generator, so that they too get clients, listers and informers.
+/// Passes kinds that are declared elsewhere to the generator, which generates clients, listers and informers for them.
 ///
 /// ```ignore
 /// logger_core::adopt! {
@@ -218,22 +179,25 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `built_in` are Kubernetes' own kinds, as k8s-openapi has them. `custom_resources` are types that kube's
-/// `CustomResource` derive made, in this crate: group, version, names and scope are asked of it. In parentheses stands what
-/// `#[genclient]` says of one's own kinds (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`, `no_status`), and `status`,
-/// which must be said of one that has a status if its client is to write that. A CRD is written for none of them.
+/// `built_in` lists built-in kinds of Kubernetes, by their types in k8s-openapi. `custom_resources` lists types of
+/// kube's `CustomResource` derive in this crate, which provides group, version, names and scope. The parentheses after
+/// a type contain the keys of `#[genclient]` for verbs (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`,
+/// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD is
+/// generated for these kinds.
 ///
-/// Types of one name are told apart by `pub use path::Event as NewEvent;`: what is generated is named by the kind.
+/// Rename one of two types with the same name by `pub use path::Event as NewEvent;`: generated items have the name of
+/// the kind.
 ///
-/// It makes `api_groups()`, which the generator reads, `add_to_scheme(&mut Scheme)` for the kinds and their lists, and
-/// `pub use` of each type that is named by a longer path. `custom_resources` become `Object`s by it, whose deep copies are
-/// what their `Clone` makes.
+/// The macro defines `api_groups()`, the input of the generator, `add_to_scheme(&mut Scheme)` for the kinds and their
+/// lists, and re-exports each type of another module. It implements `Object` for `custom_resources`, with `Clone` as
+/// the deep copy.
+#[doc = include_str!("../docs/adopt.md")]
 #[proc_macro]
 pub fn adopt(input: TokenStream) -> TokenStream {
     adopt::expand(input.into()).into()
 }
 
-/// What may be written in all of these, as data of `logger_core::grammar`: for `cargo xtask codegen explain`.
+/// Expands to the attribute grammar as data of `logger_core::grammar`, for `cargo xtask codegen explain`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn grammar(_: TokenStream) -> TokenStream {

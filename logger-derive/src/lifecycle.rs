@@ -1,4 +1,5 @@
-//! `#[k8s(lifecycle(..))]`: since when a kind is served and how long. Go's `+k8s:prerelease-lifecycle-gen`.
+//! `#[k8s(lifecycle(..))]`: the releases that introduce, deprecate and remove a kind. Go's
+//! `+k8s:prerelease-lifecycle-gen`.
 
 use darling::FromMeta;
 use proc_macro2::TokenStream;
@@ -11,7 +12,7 @@ use crate::attr;
 use crate::errors::Errors;
 use crate::model::Kind;
 
-/// What may be said in it.
+/// The keys of `lifecycle(..)`.
 #[derive(FromMeta)]
 pub(crate) struct Lifecycle {
     introduced: LitStr,
@@ -23,52 +24,61 @@ pub(crate) struct Lifecycle {
     replacement: Option<Path>,
 }
 
-/// A release of the product that serves the kind: major and minor number.
+/// A release of the product that serves the kind: major and minor version.
 type Release = (u32, u32);
 
-/// Releases are `major.minor` and in order; the replacement is another kind.
+/// Checks that releases are `major.minor` and in order, and that the replacement is another kind.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let Some(lifecycle) = &kind.k8s.lifecycle else {
         return;
     };
     let Lifecycle { introduced, deprecated, removed, replacement } = lifecycle;
-    for said in [Some(introduced), deprecated.as_ref(), removed.as_ref()].into_iter().flatten() {
-        if release(said).is_none() {
-            errors.push(said, "expected a release, `major.minor`, of what serves the kind, such as `1.2`");
+    for literal in [Some(introduced), deprecated.as_ref(), removed.as_ref()].into_iter().flatten() {
+        if release(literal).is_none() {
+            errors.push(literal, "invalid release: expected `major.minor`, such as `1.2`");
         }
     }
-    let at = |said: Option<&LitStr>| said.and_then(release);
+    let at = |literal: Option<&LitStr>| literal.and_then(release);
     if let (Some(introduced), Some(deprecated)) = (at(Some(introduced)), at(deprecated.as_ref()))
         && deprecated < introduced
     {
-        errors.push(&lifecycle.deprecated, "deprecated before it is introduced; give a release that is not earlier");
+        errors.push(
+            &lifecycle.deprecated,
+            "invalid lifecycle: deprecated before it is introduced; use a release not earlier than `introduced`",
+        );
     }
     if let (Some(deprecated), Some(removed)) = (at(deprecated.as_ref()), at(removed.as_ref()))
         && removed <= deprecated
     {
-        errors.push(&lifecycle.removed, "removed before users could be warned; give a release after `deprecated`");
+        errors.push(
+            &lifecycle.removed,
+            "invalid lifecycle: removed no later than it is deprecated; use a release after `deprecated`",
+        );
     }
     if let (Some(introduced), None, Some(removed)) = (at(Some(introduced)), deprecated, at(removed.as_ref()))
         && removed <= introduced
     {
-        errors.push(&lifecycle.removed, "removed before it could be used; give a release after `introduced`");
+        errors.push(
+            &lifecycle.removed,
+            "invalid lifecycle: removed no later than it is introduced; use a release after `introduced`",
+        );
     }
     if let Some(path) = replacement
         && path.is_ident(&kind.root.ident)
     {
-        errors.push(path, "a kind cannot replace itself; name another, by its path");
+        errors.push(path, "a kind cannot replace itself; use the path of another kind");
     }
 }
 
-/// `1.2`
-fn release(said: &LitStr) -> Option<Release> {
+/// Parses a release such as `1.2`.
+fn release(literal: &LitStr) -> Option<Release> {
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    let text = said.value();
+    let text = literal.value();
     let (major, minor) = text.split_once('.')?;
     Some((number(major)?, number(minor)?))
 }
 
-/// The fields of `ApiKind`: what the attribute says, and what the type's own `#[deprecated]` says.
+/// Emits the fields of `ApiKind` for the attribute and for the type's own `#[deprecated]`.
 pub(crate) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
     let lifecycle = option(kind.k8s.lifecycle.as_ref().map(|lifecycle| data(lifecycle, krate)));
@@ -77,8 +87,8 @@ pub(crate) fn emit(kind: &Kind) -> TokenStream {
 }
 
 fn data(lifecycle: &Lifecycle, krate: &TokenStream) -> TokenStream {
-    let release = |said: Option<&LitStr>| {
-        said.and_then(release).map(|(major, minor)| quote!(#krate::meta::Release { major: #major, minor: #minor }))
+    let release = |literal: Option<&LitStr>| {
+        literal.and_then(release).map(|(major, minor)| quote!(#krate::meta::Release { major: #major, minor: #minor }))
     };
     let introduced = release(Some(&lifecycle.introduced));
     let (deprecated, removed) =
@@ -103,7 +113,7 @@ fn option(value: Option<TokenStream>) -> TokenStream {
     }
 }
 
-/// The note of Rust's own `#[deprecated]`, empty if it has none. What is wrong with it rustc says.
+/// Returns the note of Rust's own `#[deprecated]`, empty if it has none. rustc reports errors in it.
 pub(crate) fn deprecation_note(attrs: &[Attribute]) -> Option<String> {
     let text = |value: &Expr| match value {
         Expr::Lit(ExprLit { lit: Lit::Str(note), .. }) => Some(note.value()),
@@ -115,7 +125,7 @@ pub(crate) fn deprecation_note(attrs: &[Attribute]) -> Option<String> {
         Meta::List(_) => attr
             .parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated)
             .ok()
-            .and_then(|said| text(&said.iter().find(|keyword| keyword.path.is_ident("note"))?.value)),
+            .and_then(|keys| text(&keys.iter().find(|key| key.path.is_ident("note"))?.value)),
     })?;
     Some(note.unwrap_or_default())
 }

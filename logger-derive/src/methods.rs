@@ -22,7 +22,7 @@ pub(crate) struct Method {
     result: Option<Path>,
 }
 
-/// What a method can do, and whether it sends an object of its own.
+/// The verbs of extension methods, and whether they have a request body.
 const METHOD_VERBS: [(&str, &str, bool); 6] = [
     ("get", "Get", false),
     ("list", "List", false),
@@ -32,35 +32,38 @@ const METHOD_VERBS: [(&str, &str, bool); 6] = [
     ("apply", "Apply", true),
 ];
 
-/// What a client has beside its verbs.
-const TAKEN: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];
-/// The verbs of methods as attributes say them.
+/// The methods that a client has in addition to its verbs.
+const RESERVED: [&str; 4] = ["cluster", "get_opt", "get_with", "namespaced"];
+
+/// Returns the names of the verbs in `method(verb = ..)`.
 pub(crate) fn verbs() -> Vec<&'static str> {
     METHOD_VERBS.map(|(verb, ..)| verb).to_vec()
 }
 
-/// Names, verbs and types fit together, and no name is taken.
+/// Checks names, verbs and types of the extension methods.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let methods = kind.methods();
     for (i, method) in methods.iter().enumerate() {
-        let taken = |name: &str| TAKEN.contains(&name) || VERBS.iter().any(|(verb, _)| *verb == name);
+        let is_reserved = |name: &str| RESERVED.contains(&name) || VERBS.iter().any(|(verb, _)| *verb == name);
         match method.name.get_ident().map(ToString::to_string) {
-            None => errors.push(&method.name, "expected a name, such as `get_scale`"),
-            Some(name) if taken(&name) => {
-                errors.push(&method.name, "the client has a method of this name; rename yours")
-            }
+            None => errors.push(&method.name, "expected a method name, such as `get_scale`"),
+            Some(name) if is_reserved(&name) => errors
+                .push(&method.name, "reserved name: the client already has a method of this name; rename this one"),
             Some(_) if methods[..i].iter().any(|earlier| earlier.name == method.name) => {
-                errors.push(&method.name, "another method has this name; rename one");
+                errors.push(&method.name, "duplicate method name; rename one");
             }
             Some(_) => {}
         }
         match (method.verb(), &method.input) {
             (None, _) => {
                 let expected = METHOD_VERBS.map(|(verb, ..)| format!("`{verb}`")).join(", ");
-                errors.push(&method.verb, format_args!("no verb for a method; expected one of {expected}"));
+                errors.push(
+                    &method.verb,
+                    format_args!("unsupported verb of an extension method; expected one of {expected}"),
+                );
             }
             (Some((verb, _, false)), Some(input)) => {
-                errors.push(input, format_args!("`{verb}` sends no object of its own; remove `input`"));
+                errors.push(input, format_args!("`{verb}` has no request body; remove `input`"));
             }
             (Some(_), _) => {}
         }
@@ -79,7 +82,7 @@ impl Method {
     }
 }
 
-/// The methods as data, and their types as associated types: rustc resolves the paths where they are written.
+/// Emits the methods as data, and their types as associated types, whose paths rustc resolves in the user's module.
 pub(crate) fn emit(kind: &Kind) -> (TokenStream, TokenStream) {
     let (ident, krate) = (&kind.root.ident, &kind.root.krate);
     let metas = kind.methods().iter().map(|method| meta(method, krate));
@@ -124,7 +127,7 @@ fn meta(method: &Method, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// The shape of a type, or none if it cannot be part of an apply configuration.
+/// Emits the shape of a type, or `None` if it cannot be part of an apply configuration.
 pub(crate) fn shape_of(ty: impl ToTokens, krate: &TokenStream) -> TokenStream {
     quote! {{
         #[allow(unused_imports)]

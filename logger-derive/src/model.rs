@@ -1,5 +1,6 @@
-//! A root type with its spans, ready to check and to generate code from.
+//! The model of a root type with its spans: parsed from attributes and fields, input of checks and emitters.
 
+use logger_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
@@ -14,12 +15,12 @@ use crate::lifecycle;
 /// A struct that derives `Object`.
 pub(crate) struct Kind {
     pub(crate) root: Root,
-    /// Its `#[genclient]`, if it has one.
+    /// The `#[genclient]` attribute.
     pub(crate) genclient: Option<(Attribute, Genclient)>,
     pub(crate) k8s: K8s,
-    /// The note of its `#[deprecated]`, if it has one.
+    /// The note of the `#[deprecated]` attribute.
     pub(crate) deprecated: Option<String>,
-    /// Whether some of `#[genclient]` or `#[k8s]` was refused, so that what is not there may have been meant.
+    /// Whether a key of `#[genclient]` or `#[k8s]` was rejected, so that a missing key is not reported.
     pub(crate) incomplete: bool,
 }
 
@@ -28,14 +29,14 @@ pub(crate) struct List {
     pub(crate) root: Root,
 }
 
-/// What kinds and lists have in common.
+/// The common part of kinds and lists.
 pub(crate) struct Root {
     pub(crate) ident: Ident,
-    /// Path of `logger_core`.
+    /// The path of `logger_core`.
     pub(crate) krate: TokenStream,
     /// The doc comment, as an expression.
     pub(crate) docs: TokenStream,
-    /// `None` where the shape was refused: not a struct with named fields.
+    /// `None` if the type was rejected because it is not a struct with named fields.
     named_fields: Option<Vec<RootField>>,
 }
 
@@ -50,8 +51,8 @@ pub(crate) struct RootField {
 
 impl Kind {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
-        let k8s: K8s = attr::read("k8s", &input.attrs, errors);
-        let genclient = attr::read("genclient", &input.attrs, errors);
+        let k8s: K8s = attr::parse("k8s", &input.attrs, errors);
+        let genclient = attr::parse("genclient", &input.attrs, errors);
         let incomplete = !errors.is_empty();
         Kind {
             root: Root::parse(input, "Object", k8s.krate.as_ref(), errors),
@@ -66,20 +67,24 @@ impl Kind {
 impl List {
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
         for attr in attr::named("genclient", &input.attrs) {
-            errors.push(attr, "`#[genclient]` belongs on the kind, not on its list; move it there");
+            errors.push(attr, "`#[genclient]` applies to kinds, not to lists; move it to the kind");
         }
-        let k8s: CrateOnly = attr::read("k8s", &input.attrs, errors);
+        let k8s: CrateOnly = attr::parse("k8s", &input.attrs, errors);
         List { root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors) }
     }
 }
 
 impl Root {
     fn parse(input: &DeriveInput, derive: &str, krate: Option<&Path>, errors: &mut Errors) -> Self {
-        let container: SerdeContainer = attr::read("serde", &input.attrs, errors);
+        let container: SerdeContainer = attr::parse("serde", &input.attrs, errors);
         let camel_case = match &container.rename_all {
             Some(rule) if rule.value() == "camelCase" => true,
             Some(rule) => {
-                errors.push(rule, "Kubernetes fields are camelCase; expected `rename_all = \"camelCase\"`");
+                errors.push(
+                    rule,
+                    "unsupported case convention: the fields of Kubernetes objects are in camelCase; \
+                                   use `rename_all = \"camelCase\"`",
+                );
                 false
             }
             None => false,
@@ -87,8 +92,14 @@ impl Root {
         if !input.generics.params.is_empty() {
             errors.push(
                 &input.generics,
-                format_args!("`{derive}` needs a type with one name and one schema; remove the parameters"),
+                format_args!(
+                    "`{derive}` does not support generic types: a kind has one name and one schema; remove \
+                              the parameters"
+                ),
             );
+        }
+        for path in attr::derives(&input.attrs).iter().filter(|path| attr::is_serde_derive(path)) {
+            errors.push(path, attr::serde_conflict(derive, path));
         }
         let fields = named_fields(input, derive, errors);
         Root {
@@ -99,12 +110,12 @@ impl Root {
         }
     }
 
-    /// The kind: the type's name.
+    /// Returns the kind, which is the name of the type.
     pub(crate) fn name(&self) -> String {
         self.ident.unraw().to_string()
     }
 
-    /// The field of the metadata, by the name it has in Rust.
+    /// Returns the Rust name of the metadata field.
     pub(crate) fn metadata(&self) -> TokenStream {
         self.field("metadata").map_or_else(|| quote!(metadata), |RootField { ident, .. }| quote!(#ident))
     }
@@ -121,7 +132,7 @@ impl Root {
         self.fields().iter().find(|field| field.json_name == json_name)
     }
 
-    /// Whether it is missing, and not just out of sight because the shape was refused.
+    /// Whether the field is missing from a struct with named fields.
     pub(crate) fn lacks(&self, json_name: &str) -> bool {
         self.has_named_fields() && self.field(json_name).is_none()
     }
@@ -131,22 +142,25 @@ impl RootField {
     fn parse(field: &Field, camel_case: bool, errors: &mut Errors) -> Option<Self> {
         for name in ["genclient", "k8s"] {
             for attr in attr::named(name, &field.attrs) {
-                errors
-                    .push(attr, format_args!("`#[{name}]` belongs on the struct, not on a field of it; move it there"));
+                errors.push(
+                    attr,
+                    format_args!("`#[{name}]` applies to the struct, not to its fields; move it to the struct"),
+                );
             }
         }
-        let serde: SerdeField = attr::read("serde", &field.attrs, errors);
+        let serde: SerdeField = attr::parse("serde", &field.attrs, errors);
         for rename in attr::schemars_renames(&field.attrs) {
             errors.push(
                 rename,
-                "this names the field in the schema only; use `#[serde(rename = \"..\")]`, which both read",
+                "this renames the field in the schema only; use `#[serde(rename = \"..\")]`, which also applies to \
+                 the JSON encoding",
             );
         }
         let ident = field.ident.clone()?;
         let rust_name = ident.unraw().to_string();
         let json_name = match serde.rename {
             Some(name) => name.value(),
-            None if camel_case => crate::names::camel_case(&rust_name),
+            None if camel_case => case::camel_case(&rust_name),
             None => rust_name,
         };
         Some(RootField { ident, ty: field.ty.clone(), json_name, default: serde.default })
@@ -154,7 +168,7 @@ impl RootField {
 }
 
 impl RootField {
-    /// Whether its type has this name, by whatever path.
+    /// Whether the last segment of its type path is this name.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         self.type_name().is_some_and(|last| last.ident == name)
     }
@@ -166,7 +180,7 @@ impl RootField {
         }
     }
 
-    /// The `T` of a field of type `Vec<T>`.
+    /// Returns the `T` of a field of type `Vec<T>`.
     pub(crate) fn vec_item(&self) -> Option<&Type> {
         let last = self.type_name().filter(|last| last.ident == "Vec")?;
         let PathArguments::AngleBracketed(arguments) = &last.arguments else {
@@ -195,12 +209,12 @@ fn named_fields<'a>(
     };
     errors.push(
         &input.ident,
-        format_args!("`{derive}` needs a struct with named fields, such as `metadata`, and this is {found}"),
+        format_args!("`{derive}` requires a struct with named fields, such as `metadata`, but this is {found}"),
     );
     None
 }
 
-/// Path of `logger_core`, as the attribute says or by its own name.
+/// Returns the path of `logger_core`: that of the attribute, or the default.
 pub(crate) fn crate_path(given: Option<&Path>) -> TokenStream {
     given.map_or_else(|| quote!(::logger_core), |path| quote!(#path))
 }

@@ -1,11 +1,12 @@
-//! `#[derive(KubeSchema)]`: schemars' `JsonSchema`, with the facts that `#[schema(..)]` says beside it.
+//! `#[derive(KubeSchema)]`: schemars' `JsonSchema`, with the schema keywords of `#[schema(..)]`.
 //!
-//! schemars' own derive reads a twin of the type, which has its serde and schemars attributes. The facts come to its
-//! schema as constants.
+//! schemars' own derive is applied to a shadow of the type with the same serde and schemars attributes. The keywords
+//! are constants that a schemars transform adds to its schema.
 
 mod check;
-mod facts;
-pub(crate) mod read;
+mod emit;
+mod map_keys;
+pub(crate) mod parse;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -15,63 +16,65 @@ use syn::{Attribute, Data, DeriveInput, Field, Ident, parse_quote};
 use crate::attr;
 use crate::errors::Errors;
 use crate::model::crate_path;
-use read::Declared;
+use parse::SchemaType;
 
-/// The impl of `JsonSchema`; every error at once.
+/// Expands to the impl of `JsonSchema`. All errors are reported at once.
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let declared = Declared::parse(&input, &mut errors);
-    let krate = crate_path(declared.facts.krate.as_ref());
+    let model = SchemaType::parse(&input, &mut errors);
+    let krate = crate_path(model.attr.krate.as_ref());
     if !errors.is_empty() {
-        let (errors, stand_in) = (errors.into_compile_errors(), stand_in(&input, &krate));
-        return quote!(#errors #stand_in);
+        let (errors, placeholder) = (errors.into_compile_errors(), placeholder(&input, &krate));
+        return quote!(#errors #placeholder);
     }
-    let twin_name = format_ident!("__{}", input.ident.unraw());
-    let implementation = implementation(&input, &twin_name, &krate);
-    let (twin, functions) = twin(&input, twin_name, &declared, &krate);
+    let shadow_name = format_ident!("__{}", input.ident.unraw());
+    let implementation = implementation(&input, &shadow_name, &krate);
+    let map_keys = map_keys::emit(&input, &fields(&input.data), &krate);
+    let (shadow, functions) = shadow(&input, shadow_name, &model, &krate);
     quote! {
-        // What is derived of a deprecated type is no use of it.
+        // The impl of a deprecated type must not warn about its use.
         #[allow(deprecated)]
         const _: () = {
             #[allow(dead_code, non_camel_case_types, clippy::all, clippy::pedantic)]
             #[derive(#krate::schemars::JsonSchema)]
-            #twin
+            #shadow
             #functions
             #implementation
+            #map_keys
         };
     }
 }
 
-/// The impl of the type itself, by that of its twin.
-fn implementation(input: &DeriveInput, twin: &Ident, krate: &TokenStream) -> TokenStream {
+/// Emits the impl of the type itself, which calls that of its shadow.
+fn implementation(input: &DeriveInput, shadow: &Ident, krate: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     let names: Vec<Ident> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     let bounds = names.iter().map(|name| -> syn::WherePredicate { parse_quote!(#name: #krate::schemars::JsonSchema) });
     generics.make_where_clause().predicates.extend(bounds);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    let twin = quote!(<#twin #ty_generics as #krate::schemars::JsonSchema>);
+    let shadow = quote!(<#shadow #ty_generics as #krate::schemars::JsonSchema>);
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::schemars::JsonSchema for #ident #ty_generics #where_clause {
             fn inline_schema() -> ::core::primitive::bool {
-                #twin::inline_schema()
+                #shadow::inline_schema()
             }
             fn schema_name() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
-                #twin::schema_name()
+                #shadow::schema_name()
             }
             fn schema_id() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
-                #twin::schema_id()
+                #shadow::schema_id()
             }
             fn json_schema(generator: &mut #krate::schemars::SchemaGenerator) -> #krate::schemars::Schema {
-                #twin::json_schema(generator)
+                #shadow::json_schema(generator)
             }
         }
     }
 }
 
-/// So that a type whose attributes were refused is not told to have no schema, too.
-fn stand_in(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
+/// Emits an impl without a body for a rejected type, to prevent follow-up errors about a missing schema.
+fn placeholder(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
     quote! {
@@ -87,35 +90,35 @@ fn stand_in(input: &DeriveInput, krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// The copy of the type that schemars' derive reads, and the functions that its attributes name.
-fn twin(
+/// Returns the copy of the type for schemars' derive, and the functions that its attributes refer to.
+fn shadow(
     input: &DeriveInput,
     name: Ident,
-    declared: &Declared,
+    model: &SchemaType,
     krate: &TokenStream,
 ) -> (DeriveInput, Option<TokenStream>) {
-    let mut twin = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
-    for (field, facts) in fields(&mut twin.data).into_iter().zip(&declared.fields) {
-        keep_for_schemars(&mut field.attrs);
-        if let Some(facts) = facts.of_field(krate) {
-            field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::Field(#facts))]));
+    let mut shadow = DeriveInput { ident: name, vis: syn::Visibility::Inherited, ..input.clone() };
+    for (field, schema) in fields_mut(&mut shadow.data).into_iter().zip(&model.fields) {
+        retain_schemars_attributes(&mut field.attrs);
+        if let Some(keywords) = schema.keywords(krate) {
+            field.attrs.push(parse_quote!(#[schemars(transform = #krate::schema::FieldSchema(#keywords))]));
         }
     }
-    if let Data::Enum(data) = &mut twin.data {
-        data.variants.iter_mut().for_each(|variant| keep_for_schemars(&mut variant.attrs));
+    if let Data::Enum(data) = &mut shadow.data {
+        data.variants.iter_mut().for_each(|variant| retain_schemars_attributes(&mut variant.attrs));
     }
-    keep_for_schemars(&mut twin.attrs);
-    let functions = has_default(&input.attrs).then(|| default_of_each_field(&mut twin, &input.ident));
-    if attr::schemars_renames(&input.attrs).next().is_none() && !read::serde_says(&input.attrs, "rename") {
+    retain_schemars_attributes(&mut shadow.attrs);
+    let functions = has_default(&input.attrs).then(|| field_defaults(&mut shadow, &input.ident));
+    if attr::schemars_renames(&input.attrs).next().is_none() && !parse::has_serde_key(&input.attrs, "rename") {
         let name = schema_name(input);
-        twin.attrs.push(parse_quote!(#[schemars(rename = #name)]));
+        shadow.attrs.push(parse_quote!(#[schemars(rename = #name)]));
     }
-    let (path, facts) = (quote!(#krate::schemars).to_string(), declared.of_type(&input.ident, krate));
-    twin.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #facts)]));
-    (twin, functions)
+    let (path, schema) = (quote!(#krate::schemars).to_string(), model.type_schema(&input.ident, krate));
+    shadow.attrs.push(parse_quote!(#[schemars(crate = #path, transform = #schema)]));
+    (shadow, functions)
 }
 
-/// The name that schemars' derive would give the type itself.
+/// Returns the schema name that schemars' derive would give the type itself.
 fn schema_name(input: &DeriveInput) -> String {
     let parameters: Vec<String> = input.generics.type_params().map(|of| format!("{{{}}}", of.ident)).collect();
     let name = input.ident.unraw();
@@ -125,19 +128,19 @@ fn schema_name(input: &DeriveInput) -> String {
     }
 }
 
-/// serde's `default` on the type, which asks `Default` of it.
+/// Whether the type has `#[serde(default)]`, which requires its `Default`.
 fn has_default(attrs: &[Attribute]) -> bool {
-    read::serde_says(attrs, "default")
+    parse::has_serde_key(attrs, "default")
 }
 
-/// The twin has no `Default`: each field takes its own from that of the type.
-fn default_of_each_field(twin: &mut DeriveInput, of: &Ident) -> TokenStream {
-    twin.attrs.retain(|attr| !attr.path().is_ident("serde") || !has_default(std::slice::from_ref(attr)));
-    let Data::Struct(data) = &mut twin.data else { return TokenStream::new() };
+/// Replaces `#[serde(default)]` on the type by defaults of its fields, because the shadow has no `Default`.
+fn field_defaults(shadow: &mut DeriveInput, of: &Ident) -> TokenStream {
+    shadow.attrs.retain(|attr| !attr.path().is_ident("serde") || !has_default(std::slice::from_ref(attr)));
+    let Data::Struct(data) = &mut shadow.data else { return TokenStream::new() };
     let mut functions = TokenStream::new();
     for field in &mut data.fields {
         let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
-        if ["default", "flatten", "skip"].iter().any(|word| read::serde_says(&field.attrs, word)) {
+        if ["default", "flatten", "skip"].iter().any(|key| parse::has_serde_key(&field.attrs, key)) {
             continue;
         }
         let function = format_ident!("__default_{}", ident.unraw());
@@ -152,14 +155,23 @@ fn default_of_each_field(twin: &mut DeriveInput, of: &Ident) -> TokenStream {
     functions
 }
 
-/// Leaves what schemars' derive reads.
-fn keep_for_schemars(attrs: &mut Vec<Attribute>) {
-    const READ: [&str; 5] = ["doc", "serde", "schemars", "validate", "garde"];
-    attrs.retain(|attr| READ.iter().any(|name| attr.path().is_ident(name)));
+/// Retains the attributes of schemars' derive.
+fn retain_schemars_attributes(attrs: &mut Vec<Attribute>) {
+    const SCHEMARS: [&str; 5] = ["doc", "serde", "schemars", "validate", "garde"];
+    attrs.retain(|attr| SCHEMARS.iter().any(|name| attr.path().is_ident(name)));
 }
 
-/// Every field, those of all variants one after the other.
-fn fields(data: &mut Data) -> Vec<&mut Field> {
+/// Returns all fields, those of an enum by variant.
+fn fields(data: &Data) -> Vec<&Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| variant.fields.iter()).collect(),
+        Data::Union(_) => Vec::new(),
+    }
+}
+
+/// Returns all fields, those of an enum by variant.
+fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
     match data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),

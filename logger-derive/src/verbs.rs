@@ -1,4 +1,4 @@
-//! The verbs of `#[genclient]`: what the client of a kind can do.
+//! The verbs of `#[genclient]`: the operations that the client of a kind has.
 
 use darling::{Error, FromMeta, Result};
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use crate::attr::Genclient;
 use crate::errors::Errors;
 use crate::model::Kind;
 
-/// Every verb: Go's word in snake case, as attributes say it, and the name of its marker.
+/// All verbs: Go's name in snake case, as in attributes, and the name of the marker trait.
 pub(crate) const VERBS: [(&str, &str); 11] = [
     ("create", "Create"),
     ("update", "Update"),
@@ -23,11 +23,11 @@ pub(crate) const VERBS: [(&str, &str); 11] = [
     ("apply_status", "ApplyStatus"),
 ];
 
-/// The verbs that need a status.
-const OF_STATUS: [&str; 2] = ["update_status", "apply_status"];
+/// The verbs that require a status subresource.
+const STATUS_VERBS: [&str; 2] = ["update_status", "apply_status"];
 
-/// The verbs as attributes say them.
-pub(crate) fn words() -> Vec<&'static str> {
+/// Returns the names of the verbs in attributes.
+pub(crate) fn names() -> Vec<&'static str> {
     VERBS.map(|(word, _)| word).to_vec()
 }
 
@@ -44,10 +44,11 @@ impl FromMeta for VerbList {
         let mut errors = Error::accumulator();
         let verbs: Vec<Ident> = array.elems.iter().filter_map(|verb| errors.handle(self::verb(verb))).collect();
         for (i, verb) in verbs.iter().enumerate().filter(|(i, verb)| verbs[..*i].contains(verb)) {
-            errors.push(Error::custom(format_args!("`{verb}`: given twice; keep one")).with_span(&verbs[i]));
+            errors.push(Error::custom(format_args!("duplicate verb `{verb}`; keep one")).with_span(&verbs[i]));
         }
         if array.elems.is_empty() {
-            errors.push(Error::custom("expected a verb; for a client without verbs say `no_verbs`").with_span(array));
+            errors
+                .push(Error::custom("empty list of verbs; for a client without verbs use `no_verbs`").with_span(array));
         }
         errors.finish_with(VerbList(verbs))
     }
@@ -62,8 +63,8 @@ fn verb(expr: &Expr) -> Result<Ident> {
     match word {
         Some(word) if words.iter().any(|known| word == known) => Ok(word.clone()),
         Some(word) => {
-            let likeliest = words.into_iter().find(|known| is_near(&word.to_string(), known));
-            let hint = likeliest.map_or_else(String::new, |known| format!("did you mean `{known}`? "));
+            let similar = words.into_iter().find(|known| is_similar(&word.to_string(), known));
+            let hint = similar.map_or_else(String::new, |known| format!("did you mean `{known}`? "));
             let expected = words.map(|word| format!("`{word}`")).join(", ");
             Err(Error::custom(format_args!("unknown verb `{word}`; {hint}expected one of {expected}")).with_span(expr))
         }
@@ -71,8 +72,8 @@ fn verb(expr: &Expr) -> Result<Ident> {
     }
 }
 
-/// Whether this was meant: the same but for case and underscores (Go's spelling), or but for one letter more or less.
-fn is_near(written: &str, known: &str) -> bool {
+/// Whether the names are equal except for case and underscores (Go's spelling), or except for one letter.
+fn is_similar(written: &str, known: &str) -> bool {
     let plain = |word: &str| word.to_lowercase().replace('_', "");
     let (written, known) = (plain(written), plain(known));
     let without_one = |word: &str, other: &str| {
@@ -88,15 +89,21 @@ fn is_near(written: &str, known: &str) -> bool {
 }
 
 impl Kind {
-    /// The verbs its client has, in the order of [`VERBS`], as names of markers.
+    /// Whether its client can write the status: without the field it would clear the status that others write.
+    fn has_status(&self) -> bool {
+        self.k8s.subresource.status.is_present() && !self.root.lacks("status")
+    }
+
+    /// Returns the marker traits of the granted verbs, in the order of [`VERBS`].
     pub(crate) fn verbs(&self) -> Vec<&'static str> {
-        let of = |(_, client): &(_, Genclient)| client.verbs(self.k8s.subresource.status.is_present());
+        let of = |(_, client): &(_, Genclient)| client.verbs(self.has_status());
         self.genclient.as_ref().map_or_else(Vec::new, of)
     }
 }
 
 impl Genclient {
-    /// The verbs this grants a kind with a status or without, in the order of [`VERBS`], as names of markers.
+    /// Returns the marker traits of the verbs that this grants a kind with or without a status, in the order of
+    /// [`VERBS`].
     pub(crate) fn verbs(&self, has_status: bool) -> Vec<&'static str> {
         VERBS.into_iter().filter(|(word, _)| self.grants(word, has_status)).map(|(_, marker)| marker).collect()
     }
@@ -106,43 +113,49 @@ impl Genclient {
             list.as_ref().is_some_and(|VerbList(verbs)| verbs.iter().any(|verb| verb == word))
         };
         !self.no_verbs.is_present()
-            && (!OF_STATUS.contains(&word) || (has_status && !self.no_status.is_present()))
+            && (!STATUS_VERBS.contains(&word) || (has_status && !self.no_status.is_present()))
             && (!self.readonly.is_present() || READONLY.contains(&word))
             && (self.only_verbs.is_none() || is_listed(&self.only_verbs))
             && !is_listed(&self.skip_verbs)
     }
 }
 
-/// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` each say which verbs there are: one of them at most. And what is
-/// listed must be there to be granted or skipped.
+/// Checks that the keys for verbs do not conflict, and that listed verbs of the status have a status subresource.
 pub(crate) fn check(kind: &Kind, errors: &mut Errors) {
     let Some((attr, client)) = &kind.genclient else { return };
-    one_at_most(attr, client, errors);
-    status_is_there(client, kind.k8s.subresource.status.is_present(), "`#[k8s(subresource(status))]`", errors);
+    check_conflicts(attr, client, errors);
+    let missing = match kind.k8s.subresource.status.is_present() {
+        true => "the field `pub status: Option<..>`",
+        false => "`#[k8s(subresource(status))]`",
+    };
+    check_status_verbs(client, kind.has_status(), missing, errors);
 }
 
-/// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` contradict each other.
-pub(crate) fn one_at_most(at: impl ToTokens, client: &Genclient, errors: &mut Errors) {
-    let said = [
+/// `no_verbs`, `readonly`, `only_verbs` and `skip_verbs` exclude each other.
+pub(crate) fn check_conflicts(at: impl ToTokens, client: &Genclient, errors: &mut Errors) {
+    let set = [
         (client.no_verbs.is_present(), "no_verbs"),
         (client.readonly.is_present(), "readonly"),
         (client.only_verbs.is_some(), "only_verbs"),
         (client.skip_verbs.is_some(), "skip_verbs"),
     ];
-    let said: Vec<_> = said.into_iter().filter(|(is_said, _)| *is_said).map(|(_, word)| format!("`{word}`")).collect();
-    if said.len() > 1 {
-        errors.push(at, format_args!("{} contradict each other; keep one", said.join(" and ")));
+    let set: Vec<_> = set.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| format!("`{word}`")).collect();
+    if set.len() > 1 {
+        errors.push(at, format_args!("{} exclude each other; keep one", set.join(" and ")));
     }
 }
 
-/// A verb of the status is listed where there is one; `add` is what gives one.
-pub(crate) fn status_is_there(client: &Genclient, has_status: bool, add: &str, errors: &mut Errors) {
+/// A listed verb of the status requires a status subresource, which `add` enables.
+pub(crate) fn check_status_verbs(client: &Genclient, has_status: bool, add: &str, errors: &mut Errors) {
     let lists = [&client.only_verbs, &client.skip_verbs].into_iter().flatten();
-    for verb in lists.flat_map(|VerbList(verbs)| verbs).filter(|verb| OF_STATUS.iter().any(|word| *verb == word)) {
+    for verb in lists.flat_map(|VerbList(verbs)| verbs).filter(|verb| STATUS_VERBS.iter().any(|word| *verb == word)) {
         if client.no_status.is_present() {
-            errors.push(verb, format_args!("`no_status` says that there is no `{verb}`; keep one of the two"));
+            errors.push(verb, format_args!("conflicts with `no_status`, which removes `{verb}`; keep one of the two"));
         } else if !has_status {
-            errors.push(verb, format_args!("there is no status: add {add} or remove this"));
+            errors.push(
+                verb,
+                format_args!("`{verb}` requires the status subresource and its field; add {add} or remove this"),
+            );
         }
     }
 }
@@ -152,10 +165,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn misspelt_verbs_are_near_and_others_are_not() {
+    fn misspelt_verbs_are_similar() {
         for (written, known) in [("gett", "get"), ("ge", "get"), ("updateStatus", "update_status"), ("List", "list")] {
-            assert!(is_near(written, known), "{written}");
+            assert!(is_similar(written, known), "{written}");
         }
-        assert!(!is_near("explode", "list") && !is_near("", "get"));
+        assert!(!is_similar("explode", "list") && !is_similar("", "get"));
     }
 }

@@ -1,61 +1,72 @@
-//! The typed client of a kind: each verb a method, there only if the kind grants it.
+//! The typed client of a kind: one method per granted verb. Also generic clients, server-side apply and preconditions.
+
+mod apply;
+mod extension;
+mod generic;
+mod preconditions;
 
 use std::fmt::Debug;
 
-use futures::future::BoxFuture;
-use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, future::BoxFuture, stream::BoxStream};
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
-use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use kube::core::Request;
-use kube::{Api, Client, Resource};
-use logger_core::Listed;
-use logger_core::verbs;
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    core::Request,
+};
+use logger_core::{Listed, verbs};
 use serde::Serialize;
 
-use crate::error::Error;
-use crate::object::{ApiObject, resource};
+pub use apply::FieldManager;
+pub use extension::ResponseFuture;
+pub use generic::GenericClient;
+pub use preconditions::Preconditions;
 
-/// Reads and writes the objects of one kind, in one namespace or in the cluster.
+use crate::{
+    error::Error,
+    object::{ApiObject, resource_name},
+};
+
+/// Reads and writes the objects of one kind, in one namespace or cluster-wide.
 ///
-/// It promises:
-/// - a verb that `#[genclient]` does not grant is no method that can be called: a compile error says so;
-/// - every object it returns is as the server has it, with its resourceVersion;
-/// - every error names the request, the cause and, where one is known, the way out.
+/// Guarantees:
+/// - a call of a verb that `#[genclient]` does not grant is a compile error that names the verb;
+/// - every returned object is the server's, including its resource version;
+/// - every error contains the request, the cause and, where one is known, a suggestion.
 ///
-/// Cloning is cheap. Each verb returns a boxed future: so rustc reports a verb that is not granted once, where it is
-/// called, and not again where it is awaited.
+/// Cloning is cheap. Each verb returns a boxed future, so that rustc reports a verb that is not granted once, at the
+/// call, and not again where the future is awaited.
 #[derive(Clone, Debug)]
 pub struct TypedClient<K> {
     api: Api<K>,
 }
 
-/// Reads the objects of a namespaced kind in all namespaces. To write, name a namespace.
+/// Reads the objects of a namespaced kind in all namespaces. Writes need the client of one namespace.
 #[derive(Clone, Debug)]
 pub struct AllNamespaces<K>(TypedClient<K>);
 
-/// What a watch yields until the server ends it.
+/// The events of a watch, until the server closes it.
 pub type EventStream<K> = BoxStream<'static, Result<WatchEvent<K>, Error>>;
 
-/// How the objects of a kind are addressed: those in namespaces and those of the cluster.
-pub trait Addressed: ApiObject {
-    /// The objects in a namespace, or all there are.
+/// A kind whose objects have an [`Api`], whether namespaced or cluster-scoped.
+pub trait ScopedObject: ApiObject {
+    /// Returns the API of the objects in one namespace, or of all objects.
     fn api(client: Client, namespace: Option<&str>) -> Api<Self>;
 }
 
-impl<K: ApiObject<Scope = S>, S: ScopeApi> Addressed for K {
+impl<K: ApiObject<Scope = S>, S: ApiScope> ScopedObject for K {
     fn api(client: Client, namespace: Option<&str>) -> Api<K> {
         S::api(client, namespace)
     }
 }
 
-/// A scope of resources.
-pub trait ScopeApi: Sized {
-    /// The objects in a namespace, or all there are.
+/// A resource scope: namespaced or cluster-scoped.
+pub trait ApiScope: Sized {
+    /// Returns the API of the objects in one namespace, or of all objects.
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: Option<&str>) -> Api<K>;
 }
 
-impl ScopeApi for NamespaceResourceScope {
+impl ApiScope for NamespaceResourceScope {
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, namespace: Option<&str>) -> Api<K> {
         match namespace {
             Some(namespace) => Api::namespaced(client, namespace),
@@ -64,28 +75,28 @@ impl ScopeApi for NamespaceResourceScope {
     }
 }
 
-impl ScopeApi for ClusterResourceScope {
+impl ApiScope for ClusterResourceScope {
     fn api<K: Resource<DynamicType = (), Scope = Self>>(client: Client, _: Option<&str>) -> Api<K> {
         Api::all(client)
     }
 }
 
 impl<K: ApiObject<Scope = NamespaceResourceScope>> TypedClient<K> {
-    /// The client of a namespace.
+    /// Creates the client of one namespace.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         TypedClient { api: Api::namespaced(client, namespace) }
     }
 }
 
 impl<K: ApiObject<Scope = ClusterResourceScope>> TypedClient<K> {
-    /// The client of the cluster.
+    /// Creates the client of a cluster-scoped kind.
     pub fn cluster(client: Client) -> Self {
         TypedClient { api: Api::all(client) }
     }
 }
 
 impl<K: ApiObject<Scope = NamespaceResourceScope>> AllNamespaces<K> {
-    /// The client of all namespaces.
+    /// Creates the client of all namespaces.
     pub fn new(client: Client) -> Self {
         AllNamespaces(TypedClient { api: Api::all(client) })
     }
@@ -96,113 +107,116 @@ impl<K: ApiObject> TypedClient<K> {
         &self.api
     }
 
-    /// Says what was asked, when kube's client says what came of it.
-    pub(crate) fn failed(&self, verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {
+    /// Adds the request to an error of kube's client.
+    pub(crate) fn request_error(&self, verb: &'static str, name: &str) -> impl Fn(kube::Error) -> Error + use<K> {
         let (name, namespace) = (name.to_owned(), self.api.namespace().map(str::to_owned));
-        move |source| Error::new(verb, resource::<K>(), &name, source).in_namespace(namespace.as_deref())
+        move |source| Error::new(verb, resource_name::<K>(), &name, source).with_namespace(namespace.as_deref())
     }
 }
 
 impl<K: ApiObject> TypedClient<K> {
-    /// Makes a new object.
+    /// Creates an object.
     ///
     /// # Errors
-    /// It exists, breaks a rule of its schema, or the request failed.
+    /// Fails if the object exists or is invalid, or the request fails.
     pub fn create<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Create,
     {
         Box::pin(async move {
             let name = object.meta().name.as_deref().unwrap_or_default();
-            self.api.create(params, object).await.map_err(self.failed("create", name))
+            self.api.create(params, object).await.map_err(self.request_error("create", name))
         })
     }
 
-    /// Replaces an object with what is given, if nobody changed it since: its resourceVersion tells.
+    /// Replaces an object. The update is rejected if the object was changed since the resource version it carries.
     ///
     /// # Errors
-    /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
+    /// Fails if the object has no name, does not exist, was changed (a conflict) or is invalid, or the request fails.
     pub fn update<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Update,
     {
         Box::pin(async move {
             let name = name_of("update", object)?;
-            self.api.replace(name, params, object).await.map_err(self.failed("update", name))
+            self.api.replace(name, params, object).await.map_err(self.request_error("update", name))
         })
     }
 
-    /// Replaces the status of an object, and nothing else, if nobody changed it since: its resourceVersion tells.
+    /// Replaces the status of an object and nothing else. The update is rejected if the object was changed since the
+    /// resource version it carries.
     ///
     /// # Errors
-    /// It has no name, is not there, was changed (a conflict), breaks a rule, or the request failed.
+    /// Fails if the object has no name, does not exist, was changed (a conflict) or is invalid, or the request fails.
     pub fn update_status<'a>(&'a self, object: &'a K, params: &'a PostParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::UpdateStatus,
     {
         Box::pin(async move {
-            let of_status = |error: Error| error.of_subresource(Some("status"));
-            let name = name_of("update", object).map_err(of_status)?;
+            let on_status = |error: Error| error.with_subresource(Some("status"));
+            let name = name_of("update", object).map_err(on_status)?;
             let updated = self.api.replace_status(name, params, object).await;
-            updated.map_err(self.failed("update", name)).map_err(of_status)
+            updated.map_err(self.request_error("update", name)).map_err(on_status)
         })
     }
 
-    /// Removes an object. With finalizers it stays, marked, until they are done.
+    /// Deletes an object. An object with finalizers is only marked for deletion until they are removed.
     ///
     /// # Errors
-    /// It is not there, a precondition does not hold, or the request failed.
+    /// Fails if the object does not exist or a precondition is not met, or the request fails.
     pub fn delete<'a>(&'a self, name: &'a str, params: &'a DeleteParams) -> BoxFuture<'a, Result<(), Error>>
     where
         K: verbs::Delete,
     {
-        Box::pin(async move { self.api.delete(name, params).await.map(drop).map_err(self.failed("delete", name)) })
+        Box::pin(
+            async move { self.api.delete(name, params).await.map(drop).map_err(self.request_error("delete", name)) },
+        )
     }
 
-    /// Removes all objects that are selected.
+    /// Deletes all objects that match the selectors.
     ///
     /// # Errors
-    /// The request failed.
+    /// Fails if the request fails.
     pub fn delete_collection<'a>(
         &'a self,
         params: &'a DeleteParams,
-        selected: &'a ListParams,
+        selector: &'a ListParams,
     ) -> BoxFuture<'a, Result<(), Error>>
     where
         K: verbs::DeleteCollection,
     {
         Box::pin(async move {
-            self.api.delete_collection(params, selected).await.map(drop).map_err(self.failed("delete", ""))
+            self.api.delete_collection(params, selector).await.map(drop).map_err(self.request_error("delete", ""))
         })
     }
 
     /// Reads an object.
     ///
     /// # Errors
-    /// It is not there, or the request failed.
+    /// Fails if the object does not exist or the request fails.
     pub fn get<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Get,
     {
-        Box::pin(async move { self.api.get(name).await.map_err(self.failed("get", name)) })
+        Box::pin(async move { self.api.get(name).await.map_err(self.request_error("get", name)) })
     }
 
-    /// Reads an object, at a version that need not be the latest: `resourceVersion` `"0"` takes any that the server has at
-    /// hand.
+    /// Reads an object at a version that need not be the latest: with the resource version `"0"` the server responds
+    /// with any version in its cache.
     ///
     /// # Errors
-    /// It is not there, or the request failed.
+    /// Fails if the object does not exist or the request fails.
     pub fn get_with<'a>(&'a self, name: &'a str, params: &'a GetParams) -> BoxFuture<'a, Result<K, Error>>
     where
         K: verbs::Get,
     {
-        Box::pin(async move { self.api.get_with(name, params).await.map_err(self.failed("get", name)) })
+        Box::pin(async move { self.api.get_with(name, params).await.map_err(self.request_error("get", name)) })
     }
 
-    /// Reads an object that may not be there.
+    /// Reads an object that may not exist.
     ///
     /// # Errors
-    /// Its kind is not there, or the request failed.
+    /// Fails if the server does not serve the kind or the request fails.
     pub fn get_opt<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<K>, Error>>
     where
         K: verbs::Get,
@@ -210,51 +224,52 @@ impl<K: ApiObject> TypedClient<K> {
         Box::pin(async move {
             match self.get(name).await {
                 Ok(object) => Ok(Some(object)),
-                Err(error) if error.is_not_found() && !error.is_unserved() => Ok(None),
+                Err(error) if error.is_not_found() && !error.is_resource_not_served() => Ok(None),
                 Err(error) => Err(error),
             }
         })
     }
 
-    /// Reads all objects that are selected.
+    /// Lists all objects that match the selectors.
     ///
     /// # Errors
-    /// The request failed.
-    pub fn list<'a>(&'a self, selected: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
+    /// Fails if the request fails.
+    pub fn list<'a>(&'a self, selector: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
     where
         K: verbs::List + Listed,
     {
         Box::pin(async move {
-            let request = Request::new(self.api.resource_url()).list(selected).map_err(kube::Error::BuildRequest);
-            let answer = async { self.api.clone().into_client().request(request?).await };
-            answer.await.map_err(self.failed("list", ""))
+            let request = Request::new(self.api.resource_url()).list(selector).map_err(kube::Error::BuildRequest);
+            let response = async { self.api.clone().into_client().request(request?).await };
+            response.await.map_err(self.request_error("list", ""))
         })
     }
 
-    /// Follows the objects that are selected, from a resourceVersion on; `"0"` starts with those that are there.
+    /// Watches the objects that match the selectors, from a resource version on. `"0"` starts with the existing
+    /// objects.
     ///
-    /// The stream ends when the server ends it, after some minutes: an informer begins anew where this one stops.
+    /// The stream ends when the server closes the watch, after some minutes. An informer resumes the watch by itself.
     ///
     /// # Errors
-    /// The request failed; later, the stream yields what went wrong.
+    /// Fails if the request fails. Later errors are items of the stream.
     pub fn watch<'a>(
         &'a self,
-        selected: &'a WatchParams,
+        selector: &'a WatchParams,
         resource_version: &'a str,
     ) -> BoxFuture<'a, Result<EventStream<K>, Error>>
     where
         K: verbs::Watch,
     {
         Box::pin(async move {
-            let events = self.api.watch(selected, resource_version).await.map_err(self.failed("watch", ""))?;
-            Ok(events.map_err(self.failed("watch", "")).boxed())
+            let events = self.api.watch(selector, resource_version).await.map_err(self.request_error("watch", ""))?;
+            Ok(events.map_err(self.request_error("watch", "")).boxed())
         })
     }
 
-    /// Changes parts of an object.
+    /// Patches an object.
     ///
     /// # Errors
-    /// It is not there, the result breaks a rule, or the request failed.
+    /// Fails if the object does not exist or the result is invalid, or the request fails.
     pub fn patch<'a, P: Serialize + Debug + Sync>(
         &'a self,
         name: &'a str,
@@ -264,38 +279,38 @@ impl<K: ApiObject> TypedClient<K> {
     where
         K: verbs::Patch,
     {
-        Box::pin(async move { self.api.patch(name, params, patch).await.map_err(self.failed("patch", name)) })
+        Box::pin(async move { self.api.patch(name, params, patch).await.map_err(self.request_error("patch", name)) })
     }
 }
 
 impl<K: ApiObject> AllNamespaces<K> {
-    /// Reads all objects that are selected. See [`TypedClient::list`].
+    /// Lists all objects that match the selectors. See [`TypedClient::list`].
     ///
     /// # Errors
-    /// The request failed.
-    pub fn list<'a>(&'a self, selected: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
+    /// Fails if the request fails.
+    pub fn list<'a>(&'a self, selector: &'a ListParams) -> BoxFuture<'a, Result<K::List, Error>>
     where
         K: verbs::List + Listed,
     {
-        self.0.list(selected)
+        self.0.list(selector)
     }
 
-    /// Follows the objects that are selected. See [`TypedClient::watch`].
+    /// Watches the objects that match the selectors. See [`TypedClient::watch`].
     ///
     /// # Errors
-    /// The request failed; later, the stream yields what went wrong.
+    /// Fails if the request fails. Later errors are items of the stream.
     pub fn watch<'a>(
         &'a self,
-        selected: &'a WatchParams,
+        selector: &'a WatchParams,
         resource_version: &'a str,
     ) -> BoxFuture<'a, Result<EventStream<K>, Error>>
     where
         K: verbs::Watch,
     {
-        self.0.watch(selected, resource_version)
+        self.0.watch(selector, resource_version)
     }
 }
 
 fn name_of<'a, K: ApiObject>(verb: &'static str, object: &'a K) -> Result<&'a str, Error> {
-    object.meta().name.as_deref().ok_or_else(|| Error::unnamed(verb, resource::<K>()))
+    object.meta().name.as_deref().ok_or_else(|| Error::missing_name(verb, resource_name::<K>()))
 }

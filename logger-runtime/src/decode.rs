@@ -1,225 +1,228 @@
-//! Decoding for a cache: objects come out one by one while a list or watch is still on its way, without their `managedFields`.
+//! Streaming decoding of lists and watches: objects are decoded while the response arrives, without their managed
+//! fields.
 
-mod frames;
-mod scan;
+mod framer;
+mod scanner;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::marker::PhantomData;
+use std::{collections::BTreeMap, marker::PhantomData};
 
 use kube::core::Status;
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
-use crate::object::ApiObject;
-use crate::version::ResourceVersion;
-use frames::{Found, Frames, Shape};
-use scan::Scan;
+use crate::object::{ApiObject, ResourceVersion};
+use framer::{Frame, Framer, Shape};
+use scanner::Scanner;
 
-/// How much of an unexpected text an error tells, in bytes.
-const LONGEST_TOLD: usize = 500;
+/// The maximum length of a deserialization error, in bytes.
+const MAX_ERROR_LEN: usize = 500;
 
-/// What becomes of `metadata.managedFields`, which caches seldom need and which take half the memory of a small object.
+/// How to handle `metadata.managedFields`, which caches seldom need and which take half the memory of a small object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ManagedFields {
-    /// They are passed over in the text: they cost neither time nor memory.
+    /// Skips them without decoding, which saves time and memory.
     #[default]
-    Dropped,
-    /// They are decoded with the rest.
-    Kept,
+    Drop,
+    /// Decodes them.
+    Keep,
 }
 
-/// An answer that is no list, no watch, or not of this kind.
+/// A response that is not a list or watch of the expected kind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadAnswer {
-    /// It is no JSON object, such as a proxy's page.
-    #[error("not JSON; is there something between the API server and this program that answers in its place?")]
-    NoJson,
-    /// It is JSON, but what stands where the objects are is none.
+pub enum DecodeError {
+    /// The response is not a JSON object, such as the page of a proxy.
+    #[error("not JSON; does a proxy respond in place of the API server?")]
+    NotJson,
+    /// The response is JSON, but its `items` or `object` are not objects.
     #[error("`items` or `object` holds something other than objects")]
-    NoObjects,
-    /// One object, or what is around the objects, is longer than 64 MiB.
+    NotAnObject,
+    /// An object, or the envelope around the objects, exceeds 64 MiB.
     #[error("an object of more than 64 MiB")]
-    TooLong,
-    /// It ended in the middle.
-    #[error("it ends in the middle: the connection or the server was cut off")]
+    TooLarge,
+    /// The response is incomplete.
+    #[error("the response is truncated: the connection or the server was interrupted")]
     Truncated,
-    /// An object is not of this kind.
+    /// An object does not have the expected kind.
     #[error("{0}")]
-    Undecodable(String),
+    Deserialize(String),
 }
 
-impl From<serde_json::Error> for BadAnswer {
+impl From<serde_json::Error> for DecodeError {
     fn from(error: serde_json::Error) -> Self {
         let mut text = error.to_string();
-        text.truncate(text.floor_char_boundary(LONGEST_TOLD));
-        BadAnswer::Undecodable(text)
+        text.truncate(text.floor_char_boundary(MAX_ERROR_LEN));
+        DecodeError::Deserialize(text)
     }
 }
 
 /// Decodes one object.
 ///
 /// # Errors
-/// The text is no JSON, or not of this kind.
-pub fn object<K: DeserializeOwned>(json: &[u8], managed_fields: ManagedFields) -> Result<K, BadAnswer> {
+/// Fails if the text is not JSON or not of this kind.
+pub fn object<K: DeserializeOwned>(json: &[u8], managed_fields: ManagedFields) -> Result<K, DecodeError> {
     ObjectDecoder::new(managed_fields).decode(json)
 }
 
-/// Decodes objects, one after the other.
+/// Decodes objects one by one.
 #[derive(Debug)]
-pub struct ObjectDecoder(Option<Scan>);
+pub struct ObjectDecoder(Option<Scanner>);
 
 impl ObjectDecoder {
-    /// A decoder that keeps a buffer from one object to the next.
+    /// Creates a decoder that reuses its buffer.
     pub fn new(managed_fields: ManagedFields) -> Self {
-        ObjectDecoder((managed_fields == ManagedFields::Dropped).then(|| Scan::without(frames::MANAGED_FIELDS)))
+        ObjectDecoder((managed_fields == ManagedFields::Drop).then(|| Scanner::skipping(framer::MANAGED_FIELDS)))
     }
 
     /// Decodes one object.
     ///
     /// # Errors
-    /// The text is no JSON, or not of this kind.
-    pub fn decode<K: DeserializeOwned>(&mut self, json: &[u8]) -> Result<K, BadAnswer> {
+    /// Fails if the text is not JSON or not of this kind.
+    pub fn decode<K: DeserializeOwned>(&mut self, json: &[u8]) -> Result<K, DecodeError> {
         let json = json.trim_ascii();
-        let Some(scan) = &mut self.0 else {
-            return read(json);
+        let Some(scanner) = &mut self.0 else {
+            return deserialize(json);
         };
-        scan.clear(frames::KEPT);
+        scanner.clear(framer::RETAINED_CAPACITY);
         match json.first() {
-            Some(b'{') => read(scan.whole(json)),
-            _ => Err(BadAnswer::NoJson),
+            Some(b'{') => deserialize(scanner.scan_all(json)),
+            _ => Err(DecodeError::NotJson),
         }
     }
 }
 
-/// Reads JSON as text, as kube's client does: so the code for a kind is there once.
-fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T, BadAnswer> {
-    let text = std::str::from_utf8(json).map_err(|error| BadAnswer::Undecodable(error.to_string()))?;
+/// Deserializes JSON from a string, as kube's client does, so that the code of a kind is instantiated once.
+fn deserialize<T: DeserializeOwned>(json: &[u8]) -> Result<T, DecodeError> {
+    let text = std::str::from_utf8(json).map_err(|error| DecodeError::Deserialize(error.to_string()))?;
     Ok(serde_json::from_str(text)?)
 }
 
-/// What a list says besides its objects.
+/// The metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListMeta {
-    /// The version all objects of the list are of; empty where the server told none.
-    pub version: String,
-    /// There are more objects: ask for them with this.
+    /// The resource version of the list; empty if the server sent none.
+    pub resource_version: String,
+    /// The token to request the next page with, if there is one.
     pub continue_token: Option<String>,
-    /// The server has applied the shard selector.
+    /// Whether the server applied the shard selector.
     pub sharded: bool,
 }
 
-/// Decodes a list while its bytes come.
+/// Decodes a list while its bytes arrive.
 ///
-/// It promises:
-/// - the objects are those that decoding the whole gives, in that order, but for their `managedFields`;
-/// - besides the objects it keeps no more than one of them as text.
+/// Guarantees:
+/// - the objects are those of decoding the complete text, in that order, without their managed fields;
+/// - at most one object is buffered as text.
 #[derive(Debug)]
 pub struct ListDecoder<K> {
-    frames: Frames,
+    framer: Framer,
     meta: Option<ListMeta>,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: DeserializeOwned> ListDecoder<K> {
-    /// Of one answer.
+    /// Creates a decoder of one response.
     pub fn new(managed_fields: ManagedFields) -> Self {
-        let frames = Frames::new(Shape::List, managed_fields == ManagedFields::Kept);
-        ListDecoder { frames, meta: None, kind: PhantomData }
+        let framer = Framer::new(Shape::List, managed_fields == ManagedFields::Keep);
+        ListDecoder { framer, meta: None, kind: PhantomData }
     }
 
-    /// Takes the next bytes and hands over each object that is whole.
+    /// Decodes the next bytes and passes each complete object to `sink`.
     ///
     /// # Errors
-    /// This is no list, or not of this kind; objects may have been handed over.
-    pub fn push(&mut self, mut bytes: &[u8], mut sink: impl FnMut(K)) -> Result<(), BadAnswer> {
-        while let Some(found) = self.frames.next(&mut bytes)? {
-            match found {
-                _ if self.meta.is_some() => return Err(BadAnswer::NoJson),
-                Found::Object => sink(read(self.frames.object())?),
-                Found::Around => {
-                    self.meta = Some(serde_json::from_slice::<Around>(self.frames.around())?.metadata.into())
+    /// Fails if this is not a list of the kind. Objects may have been passed to `sink`.
+    pub fn push(&mut self, mut bytes: &[u8], mut sink: impl FnMut(K)) -> Result<(), DecodeError> {
+        while let Some(frame) = self.framer.next(&mut bytes)? {
+            match frame {
+                _ if self.meta.is_some() => return Err(DecodeError::NotJson),
+                Frame::Object => sink(deserialize(self.framer.object())?),
+                Frame::Envelope => {
+                    self.meta = Some(serde_json::from_slice::<ListEnvelope>(self.framer.envelope())?.metadata.into())
                 }
             }
         }
         Ok(())
     }
 
-    /// The end of the answer.
+    /// Ends the response and returns the metadata of the list.
     ///
     /// # Errors
-    /// It was not whole.
-    pub fn finish(self) -> Result<ListMeta, BadAnswer> {
+    /// Fails if the response is incomplete.
+    pub fn finish(self) -> Result<ListMeta, DecodeError> {
         match self.meta {
-            Some(meta) if !self.frames.is_within() => Ok(meta),
-            _ => Err(BadAnswer::Truncated),
+            Some(meta) if !self.framer.is_incomplete() => Ok(meta),
+            _ => Err(DecodeError::Truncated),
         }
     }
 }
 
-/// One event of a watch. An object's version is what the server sent, to be kept whatever becomes of the object.
+/// A watch event, with the resource version that the server sent, even if a transform changes the object.
 #[derive(Clone, Debug)]
 pub enum WatchEvent<K> {
-    /// The object is there, for the first time as far as this watch goes.
+    /// The object was created, or matches the selector since this event.
     Added(K, ResourceVersion),
     /// The object was changed.
     Modified(K, ResourceVersion),
-    /// The object is gone; its last state, with the version of the deletion.
+    /// The object was deleted. Contains its final state and the version of the deletion.
     Deleted(K, ResourceVersion),
-    /// Nothing else happened up to this version.
+    /// There were no other changes up to this version.
     Bookmark {
-        /// How far the watch is.
+        /// The version of the watch.
         version: ResourceVersion,
-        /// All that was there when the watch began has been told.
-        ends_initial_events: bool,
+        /// Whether all initial events were sent.
+        initial_events_end: bool,
     },
     /// The watch failed.
     Error(Box<Status>),
-    /// A type of event that is not known here.
+    /// An unknown type of event.
     Unknown(String),
 }
 
-/// Decodes a watch while its bytes come.
+/// Decodes a watch while its bytes arrive.
 ///
-/// It promises:
-/// - an event comes out as soon as its last byte came in;
-/// - an event that was cut short is not told;
-/// - a plain `Status`, which something in the way may answer with, is told as an error.
+/// Guarantees:
+/// - an event is decoded as soon as its last byte arrives;
+/// - a truncated event is not returned;
+/// - a plain `Status`, as an intermediary can send it, is returned as an error event.
 #[derive(Debug)]
 pub struct WatchDecoder<K> {
-    frames: Frames,
+    framer: Framer,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: ApiObject> WatchDecoder<K> {
-    /// Of one answer.
+    /// Creates a decoder of one response.
     pub fn new(managed_fields: ManagedFields) -> Self {
-        let frames = Frames::new(Shape::Events, managed_fields == ManagedFields::Kept);
-        WatchDecoder { frames, kind: PhantomData }
+        let framer = Framer::new(Shape::Events, managed_fields == ManagedFields::Keep);
+        WatchDecoder { framer, kind: PhantomData }
     }
 
-    /// Takes bytes up to the end of an event and gives that; `None` if all were taken.
+    /// Consumes bytes up to the end of an event and returns it; `None` if all were consumed without completing one.
     ///
     /// # Errors
-    /// This is no event, or not of this kind.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<WatchEvent<K>>, BadAnswer> {
-        while let Some(found) = self.frames.next(bytes)? {
-            if found == Found::Around {
-                return event(self.frames.around(), self.frames.object()).map(Some);
+    /// Fails if this is not a watch event of the kind.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<WatchEvent<K>>, DecodeError> {
+        while let Some(frame) = self.framer.next(bytes)? {
+            if frame == Frame::Envelope {
+                return decode_event(self.framer.envelope(), self.framer.object()).map(Some);
             }
         }
         Ok(None)
     }
 }
 
-/// Reads what is around the object, then the object as that says.
-fn event<K: ApiObject>(around: &[u8], object: &[u8]) -> Result<WatchEvent<K>, BadAnswer> {
-    let typed = match serde_json::from_slice::<Typed<'_>>(around)? {
-        Typed { r#type: Some(typed), .. } => typed,
-        Typed { kind: Some("Status"), .. } => return Ok(WatchEvent::Error(Box::new(serde_json::from_slice(around)?))),
-        _ => return Err(BadAnswer::NoObjects),
+/// Decodes the envelope of an event, then its object, according to the type of the event.
+fn decode_event<K: ApiObject>(envelope: &[u8], object: &[u8]) -> Result<WatchEvent<K>, DecodeError> {
+    let typed = match serde_json::from_slice::<EventEnvelope<'_>>(envelope)? {
+        EventEnvelope { r#type: Some(typed), .. } => typed,
+        EventEnvelope { kind: Some("Status"), .. } => {
+            return Ok(WatchEvent::Error(Box::new(serde_json::from_slice(envelope)?)));
+        }
+        _ => return Err(DecodeError::NotAnObject),
     };
     Ok(match typed {
         "ADDED" => object_event(object, WatchEvent::Added)?,
@@ -234,15 +237,15 @@ fn event<K: ApiObject>(around: &[u8], object: &[u8]) -> Result<WatchEvent<K>, Ba
 fn object_event<K: ApiObject>(
     object: &[u8],
     event: impl FnOnce(K, ResourceVersion) -> WatchEvent<K>,
-) -> Result<WatchEvent<K>, BadAnswer> {
-    let object: K = read(object)?;
+) -> Result<WatchEvent<K>, DecodeError> {
+    let object: K = deserialize(object)?;
     let version = ResourceVersion::new(object.meta().resource_version.as_deref().unwrap_or_default());
     Ok(event(object, version))
 }
 
-/// An event without its object. The names of types need no escapes.
+/// An event without its object. The type names contain no escapes, so they can be borrowed.
 #[derive(Deserialize)]
-struct Typed<'a> {
+struct EventEnvelope<'a> {
     r#type: Option<&'a str>,
     kind: Option<&'a str>,
 }
@@ -264,15 +267,15 @@ impl<K> From<Bookmark> for WatchEvent<K> {
     fn from(Bookmark { metadata }: Bookmark) -> Self {
         let ends = metadata.annotations.get("k8s.io/initial-events-end").is_some_and(|value| value == "true");
         let version = ResourceVersion::new(&metadata.resource_version);
-        WatchEvent::Bookmark { version, ends_initial_events: ends }
+        WatchEvent::Bookmark { version, initial_events_end: ends }
     }
 }
 
-/// A list without its objects. Neither part may be missing: what is no list must not pass for an empty one.
+/// A list without its objects. Both fields are required, so that a response that is not a list is not an empty list.
 #[derive(Deserialize)]
-struct Around {
+struct ListEnvelope {
     metadata: RawListMeta,
-    /// Go writes an empty list as `null`.
+    /// Go serializes an empty list as `null`.
     #[serde(rename = "items", deserialize_with = "Option::deserialize")]
     _items: Option<[(); 0]>,
 }
@@ -289,6 +292,6 @@ struct RawListMeta {
 impl From<RawListMeta> for ListMeta {
     fn from(meta: RawListMeta) -> Self {
         let continue_token = meta.continue_token.filter(|token| !token.is_empty());
-        ListMeta { version: meta.resource_version, continue_token, sharded: meta.shard_info.is_some() }
+        ListMeta { resource_version: meta.resource_version, continue_token, sharded: meta.shard_info.is_some() }
     }
 }

@@ -1,91 +1,90 @@
-//! What a typed client's request came to, said with the cause and the way out.
+//! The error of a request: what was requested, why it failed and, where one is known, a suggestion.
 
-use std::error::Error as StdError;
-use std::fmt;
+use std::{error::Error as StdError, fmt};
 
-use kube::core::Status;
-use kube::core::response::reason;
+use kube::core::{Status, response::reason};
 
-/// A proxy may answer with a whole page: so much of it is told.
-const LONGEST_PAGE: usize = 200;
+/// How many characters of a response that is not a `Status`, such as a proxy's page, a message contains.
+const MAX_BODY_CHARS: usize = 200;
 
-/// A request that failed: what was asked of which resource, and why it was refused or did not arrive.
+/// A failed request: the verb, the resource and the cause.
 ///
-/// It prints on one line: the request, the innermost cause, and a way out where one is known. So it has no
-/// [`source`](StdError::source) to print again; [`kube_error`](Self::kube_error) gives what is below.
+/// It is displayed on one line: the request, the root cause and, where one is known, a suggestion. It therefore has no
+/// [`source`](StdError::source); [`kube_error`](Self::kube_error) returns the underlying error.
 #[derive(Debug)]
-pub struct Error(Box<Failed>);
+pub struct Error(Box<FailedRequest>);
 
-/// A request and what came of it.
 #[derive(Debug)]
-struct Failed {
+struct FailedRequest {
     verb: &'static str,
     /// Such as `loggers.example.com`.
     resource: String,
-    /// What part of the object it was about, if not all of it.
+    /// The subresource of the request, if it is for one.
     subresource: Option<String>,
-    /// Namespace the request was made in, if in one.
+    /// The namespace of the request, if it has one.
     namespace: Option<String>,
     /// Name of the object, or empty.
     name: String,
-    source: Cause,
+    cause: Cause,
 }
 
 #[derive(Debug)]
 enum Cause {
     Kube(Box<kube::Error>),
-    Unnamed,
-    /// What was to be sent is for this namespace.
-    Elsewhere(String),
-    /// The kind does not grant the verb.
-    NotGranted,
+    MissingName,
+    /// The object to be sent is for this namespace, which is not the client's.
+    NamespaceMismatch(String),
+    VerbNotGranted,
 }
 
 impl Error {
-    /// What kube's client said to a request, such as `create` of `widgets.example.com`; the name may be empty.
+    /// Creates the error of a request that kube's client reports as failed, such as `create` of `widgets.example.com`.
+    /// The name can be empty.
     pub fn new(verb: &'static str, resource: impl Into<String>, name: &str, source: kube::Error) -> Self {
-        Self::of(verb, resource.into(), name, Cause::Kube(Box::new(source)))
+        Self::with_cause(verb, resource.into(), name, Cause::Kube(Box::new(source)))
     }
 
-    fn of(verb: &'static str, resource: String, name: &str, source: Cause) -> Self {
+    fn with_cause(verb: &'static str, resource: String, name: &str, cause: Cause) -> Self {
         let name = name.to_owned();
-        Error(Box::new(Failed { verb, resource, subresource: None, namespace: None, name, source }))
+        Error(Box::new(FailedRequest { verb, resource, subresource: None, namespace: None, name, cause }))
     }
 
-    /// The same, of a subresource.
-    pub fn of_subresource(mut self, subresource: Option<&str>) -> Self {
+    /// Sets the subresource of the request.
+    #[must_use]
+    pub fn with_subresource(mut self, subresource: Option<&str>) -> Self {
         self.0.subresource = subresource.map(str::to_owned);
         self
     }
 
-    /// The same, with the namespace the request was made in.
-    pub fn in_namespace(mut self, namespace: Option<&str>) -> Self {
+    /// Sets the namespace of the request.
+    #[must_use]
+    pub fn with_namespace(mut self, namespace: Option<&str>) -> Self {
         self.0.namespace = namespace.map(str::to_owned);
         self
     }
 
-    pub(crate) fn unnamed(verb: &'static str, resource: String) -> Self {
-        Self::of(verb, resource, "", Cause::Unnamed)
+    pub(crate) fn missing_name(verb: &'static str, resource: String) -> Self {
+        Self::with_cause(verb, resource, "", Cause::MissingName)
     }
 
-    pub(crate) fn not_granted(verb: &'static str, resource: String, name: &str) -> Self {
-        Self::of(verb, resource, name, Cause::NotGranted)
+    pub(crate) fn verb_not_granted(verb: &'static str, resource: String, name: &str) -> Self {
+        Self::with_cause(verb, resource, name, Cause::VerbNotGranted)
     }
 
-    pub(crate) fn elsewhere(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
-        Self::of(verb, resource, name, Cause::Elsewhere(namespace.to_owned()))
+    pub(crate) fn namespace_mismatch(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
+        Self::with_cause(verb, resource, name, Cause::NamespaceMismatch(namespace.to_owned()))
     }
 
-    /// What kube's client said; `None` if the request was not sent, because the object has no name or is for another
-    /// namespace, or because the kind does not grant the verb.
+    /// Returns the error of kube's client; `None` if the request was not sent: the object has no name or is for another
+    /// namespace, or the kind does not grant the verb.
     pub fn kube_error(&self) -> Option<&kube::Error> {
-        match &self.0.source {
+        match &self.0.cause {
             Cause::Kube(error) => Some(error),
-            Cause::Unnamed | Cause::Elsewhere(_) | Cause::NotGranted => None,
+            Cause::MissingName | Cause::NamespaceMismatch(_) | Cause::VerbNotGranted => None,
         }
     }
 
-    /// What the API server answered; `None` if the request never got an answer.
+    /// Returns the `Status` that the API server responded with; `None` if there was no response.
     pub fn status(&self) -> Option<&Status> {
         match self.kube_error()? {
             kube::Error::Api(status) => Some(status),
@@ -93,41 +92,41 @@ impl Error {
         }
     }
 
-    /// The object (or its namespace, or its kind) is not there.
+    /// Returns whether the object, its namespace or its kind does not exist.
     pub fn is_not_found(&self) -> bool {
-        self.is(reason::NOT_FOUND, 404)
+        self.has_reason(reason::NOT_FOUND, 404)
     }
 
-    /// An object of this name is there already.
+    /// Returns whether an object of this name already exists.
     pub fn is_already_exists(&self) -> bool {
         self.status().is_some_and(Status::is_already_exists)
     }
 
-    /// Someone else changed the object since it was read.
+    /// Returns whether the object was changed by another client since it was read.
     pub fn is_conflict(&self) -> bool {
-        self.is(reason::CONFLICT, 409)
+        self.has_reason(reason::CONFLICT, 409)
     }
 
-    /// The user may not do this.
+    /// Returns whether the user lacks the permission for the request.
     pub fn is_forbidden(&self) -> bool {
-        self.is(reason::FORBIDDEN, 403)
+        self.has_reason(reason::FORBIDDEN, 403)
     }
 
-    /// The object breaks a rule of its schema.
+    /// Returns whether the object violates a rule of its schema.
     pub fn is_invalid(&self) -> bool {
-        self.is(reason::INVALID, 422)
+        self.has_reason(reason::INVALID, 422)
     }
 
-    /// The reason counts; the code does where the server gave no reason that is known, as a proxy does. This is
-    /// `Status::is_not_found` and its like, which in kube 5.0 never look at the code.
-    fn is(&self, reason: &str, code: u16) -> bool {
-        let is =
+    /// Matches the reason, or the code if the server sent no known reason, as proxies do. This differs from
+    /// `Status::is_not_found` and the like, which ignore the code in kube 5.0.
+    fn has_reason(&self, reason: &str, code: u16) -> bool {
+        let matches =
             |status: &Status| status.reason == reason || (!reason::is_known(&status.reason) && status.code == code);
-        self.status().is_some_and(is)
+        self.status().is_some_and(matches)
     }
 
-    /// The path itself is unknown, not the object: the server says so without naming one.
-    pub(crate) fn is_unserved(&self) -> bool {
+    /// Returns whether the path is unknown to the server, and not the object: its response then names no object.
+    pub(crate) fn is_resource_not_served(&self) -> bool {
         let names_none = |status: &Status| {
             let details = status.details.as_ref();
             details.is_none_or(|details| details.name.is_empty() && details.kind.is_empty())
@@ -135,10 +134,9 @@ impl Error {
         self.is_not_found() && self.status().is_some_and(names_none)
     }
 
-    /// What to do about it, where that is known.
-    fn way_out(&self) -> Option<String> {
+    fn suggestion(&self) -> Option<String> {
         match self.kube_error()? {
-            kube::Error::Api(status) => self.way_out_of(status),
+            kube::Error::Api(status) => self.suggestion_for_status(status),
             kube::Error::BuildRequest(_) => None,
             kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => Some(format!(
                 "something else answered: does the kubeconfig name the API server, and is the installed \
@@ -149,37 +147,37 @@ impl Error {
         }
     }
 
-    fn way_out_of(&self, status: &Status) -> Option<String> {
+    fn suggestion_for_status(&self, status: &Status) -> Option<String> {
         match status {
-            _ if self.is_unserved() && self.is_of_kubernetes() => Some(format!(
-                "the API server does not serve {}: `kubectl api-resources` tells what it does",
+            _ if self.is_resource_not_served() && self.is_builtin() => Some(format!(
+                "the API server does not serve {}: `kubectl api-resources` lists the resources it serves",
                 self.0.resource
             )),
-            _ if self.is_unserved() => Some(format!(
+            _ if self.is_resource_not_served() => Some(format!(
                 "the API server does not serve {0}: is its CustomResourceDefinition installed? \
-                 (`kubectl get crd {0}`; apply the generated file in config/crd/bases, or what kube's derive makes)",
+                 (`kubectl get crd {0}`; apply the file generated in config/crd/bases, or the output of kube's derive)",
                 self.0.resource
             )),
             _ if self.is_forbidden() => {
-                Some(format!("have it granted: `kubectl auth can-i {}` tells whether it is", self.in_kubectl()))
+                Some(format!("grant the permission and check it with `kubectl auth can-i {}`", self.kubectl_request()))
             }
-            _ if self.is_without_namespace(status) => Some("create the namespace, or name another".into()),
+            _ if self.is_namespace_not_found(status) => Some("create the namespace, or name another".into()),
             _ if self.is_conflict() && self.0.verb == "apply" => {
-                Some("apply the value that is there, leave the field out, or take it over with `.force()`".into())
+                Some("apply the current value, omit the field, or take it over with `.force()`".into())
             }
-            _ if self.is_conflict() => Some("read it again and repeat the change on what is there".into()),
-            Status { code: 401, .. } => Some("log in again, or name another kubeconfig".into()),
+            _ if self.is_conflict() => Some("read it again and repeat the change".into()),
+            Status { code: 401, .. } => Some("log in again, or use another kubeconfig".into()),
             _ => None,
         }
     }
 
-    /// A group without a dot is one of Kubernetes' own: no definition brings it.
-    fn is_of_kubernetes(&self) -> bool {
+    /// Returns whether the group is built in: it has no dot, so no CustomResourceDefinition defines it.
+    fn is_builtin(&self) -> bool {
         self.0.resource.split_once('.').is_none_or(|(_, group)| !group.contains('.'))
     }
 
-    /// The request as `kubectl auth can-i` takes it.
-    fn in_kubectl(&self) -> String {
+    /// Formats the request as arguments of `kubectl auth can-i`.
+    fn kubectl_request(&self) -> String {
         let verb = match self.0.verb {
             "delete" if self.0.name.is_empty() => "deletecollection",
             "apply" => "patch",
@@ -193,8 +191,7 @@ impl Error {
         }
     }
 
-    /// It is the namespace that is not there.
-    fn is_without_namespace(&self, status: &Status) -> bool {
+    fn is_namespace_not_found(&self, status: &Status) -> bool {
         let kind = status.details.as_ref().map(|details| details.kind.as_str());
         self.is_not_found() && kind == Some("namespaces") && self.0.resource != "namespaces"
     }
@@ -210,30 +207,31 @@ impl fmt::Display for Error {
         if !self.0.name.is_empty() {
             write!(f, " `{}`", self.0.name)?;
         }
-        match (&self.0.source, self.status()) {
-            (Cause::NotGranted, _) => write!(f, ": the kind's `#[genclient]` does not grant it")?,
-            (Cause::Unnamed, _) => write!(f, ": metadata.name is not set")?,
-            (Cause::Elsewhere(of), _) => {
-                let in_ = self.0.namespace.as_deref().unwrap_or_default();
-                write!(f, ": it is for namespace `{of}`, and the client for `{in_}`")?;
+        match (&self.0.cause, self.status()) {
+            (Cause::VerbNotGranted, _) => write!(f, ": the kind's `#[genclient]` does not grant it")?,
+            (Cause::MissingName, _) => write!(f, ": metadata.name is not set")?,
+            (Cause::NamespaceMismatch(requested), _) => {
+                let client = self.0.namespace.as_deref().unwrap_or_default();
+                write!(f, ": it is for namespace `{requested}`, but the client is for `{client}`")?;
             }
-            (_, Some(status)) => write!(f, ": {}", said(status))?,
-            (Cause::Kube(error), None) => write!(f, ": {}", one_line(&innermost(error.as_ref()).to_string()))?,
+            (_, Some(status)) => write!(f, ": {}", status_message(status))?,
+            (Cause::Kube(error), None) => write!(f, ": {}", one_line(&root_cause(error.as_ref()).to_string()))?,
         }
-        match self.way_out() {
-            Some(way_out) => write!(f, "; {way_out}"),
+        match self.suggestion() {
+            Some(suggestion) => write!(f, "; {suggestion}"),
             None => Ok(()),
         }
     }
 }
 
-/// What the server said. What is no `Status`, such as a proxy's page, is told by its code and how it begins.
-fn said(status: &Status) -> String {
+/// Returns the message of the server. A response that is not a `Status`, such as a proxy's page, gives its code and its
+/// first characters.
+fn status_message(status: &Status) -> String {
     let message = one_line(&status.message);
     if reason::is_known(&status.reason) {
         return message;
     }
-    let beginning: String = message.chars().take(LONGEST_PAGE).collect();
+    let beginning: String = message.chars().take(MAX_BODY_CHARS).collect();
     match beginning.as_str() {
         "" => format!("HTTP {}", status.code),
         text if text.starts_with(&status.code.to_string()) => beginning,
@@ -246,8 +244,8 @@ fn one_line(text: &str) -> String {
     lines.join(" ")
 }
 
-/// The first cause: what is above it only says that something below failed.
-fn innermost<'a>(mut error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
+/// Returns the innermost error: those around it only report that it occurred.
+fn root_cause<'a>(mut error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
     while let Some(cause) = error.source() {
         error = cause;
     }

@@ -1,73 +1,68 @@
-//! The informer factory: one shared informer a kind, started and stopped together.
+//! The informer factory: one shared informer per kind, started and stopped together.
 
 mod builder;
 
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use kube::Client;
 use logger_core::verbs;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use self::builder::InformerFactoryBuilder;
-use crate::client::Addressed;
-use crate::index::Index;
-use crate::informer::SharedInformer;
-use crate::object::ApiObject;
+pub use builder::{AllKinds, InformerFactoryBuilder};
 
-/// Makes and runs the informers of a program. Cloning gives another handle on the same factory.
+use crate::{
+    client::ScopedObject,
+    informer::{SharedInformer, SyncError},
+    object::ApiObject,
+    store::Index,
+};
+
+/// Creates and runs the informers of a program. Clones are handles of the same factory.
 ///
-/// It promises:
-/// - one informer, so one watch of each namespace, for each kind, however often it is asked for: other namespaces or
-///   selectors of the same kind are another factory's;
-/// - an informer that is asked for after [`start`](Self::start) runs after another, and nothing runs unasked;
-/// - [`shutdown`](Self::shutdown) returns when every task it started has ended.
+/// Guarantees:
+/// - there is one informer per kind, so one watch per namespace, no matter how often it is requested. Other namespaces
+///   or selectors of a kind need another factory;
+/// - an informer that is requested after [`start`](Self::start) runs after another `start`, and no informer runs
+///   without a request;
+/// - [`shutdown`](Self::shutdown) returns when every task of the factory has ended.
 #[derive(Clone)]
-pub struct InformerFactory(Arc<Inner>);
+pub struct InformerFactory(Arc<Shared>);
 
-struct Inner {
-    told: InformerFactoryBuilder,
+struct Shared {
+    builder: InformerFactoryBuilder,
     informers: Mutex<HashMap<TypeId, Entry>>,
     tasks: TaskTracker,
     cancelled: CancellationToken,
 }
 
 struct Entry {
-    informer: Box<dyn Informer>,
-    running: bool,
-}
-
-/// Informers that did not sync in time, each with the reason.
-#[derive(Debug, thiserror::Error)]
-#[error("not synced after {waited:?}: {}", reasons.join("; "))]
-pub struct SyncError {
-    /// How long was waited.
-    pub waited: Duration,
-    /// One for each informer, with the last error from the server if there was one.
-    pub reasons: Vec<String>,
+    informer: Box<dyn AnyInformer>,
+    is_running: bool,
 }
 
 type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// A shared informer, whatever its kind.
-trait Informer: Send + Sync {
+/// A shared informer, with the kind erased.
+trait AnyInformer: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    fn boxed_clone(&self) -> Box<dyn Informer>;
+    fn boxed_clone(&self) -> Box<dyn AnyInformer>;
     fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static>;
     fn wait_for_sync(&self) -> BoxFuture<'_>;
     fn why_not_synced(&self) -> Option<String>;
 }
 
-impl<K: ApiObject> Informer for SharedInformer<K> {
+impl<K: ApiObject> AnyInformer for SharedInformer<K> {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
-    fn boxed_clone(&self) -> Box<dyn Informer> {
+    fn boxed_clone(&self) -> Box<dyn AnyInformer> {
         Box::new(self.clone())
     }
 
@@ -85,71 +80,72 @@ impl<K: ApiObject> Informer for SharedInformer<K> {
 }
 
 impl InformerFactory {
-    /// A factory of informers of all namespaces.
+    /// Creates a factory of informers of all namespaces.
     pub fn new(client: Client) -> Self {
         Self::builder(client).build()
     }
 
-    /// A factory of informers of one namespace; those of cluster kinds see the whole cluster.
+    /// Creates a factory of informers of one namespace. Informers of cluster-scoped kinds are not restricted.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         Self::builder(client).namespace(namespace).build()
     }
 
-    /// A factory that is told more: several namespaces, selectors, transforms, resyncs, metrics.
+    /// Returns a builder of a factory with custom options: several namespaces, selectors, transforms, resyncs, metrics.
     pub fn builder(client: Client) -> InformerFactoryBuilder {
         InformerFactoryBuilder::new(client)
     }
 
-    fn told(told: InformerFactoryBuilder) -> Self {
-        InformerFactory(Arc::new(Inner {
-            told,
+    fn from_builder(builder: InformerFactoryBuilder) -> Self {
+        InformerFactory(Arc::new(Shared {
+            builder,
             informers: Mutex::default(),
             tasks: TaskTracker::new(),
             cancelled: CancellationToken::new(),
         }))
     }
 
-    /// The informer of this kind, made when it is first asked for.
+    /// Returns the informer of this kind, creating it at the first request.
     pub fn informer<K>(&self) -> SharedInformer<K>
     where
-        K: Addressed + verbs::List + verbs::Watch,
+        K: ScopedObject + verbs::List + verbs::Watch,
     {
         self.indexed_informer(&[])
     }
 
-    /// The same, with a store that has these indexes.
+    /// Returns the informer of this kind with these indexes on its store, creating it at the first request.
     pub fn indexed_informer<K>(&self, indexes: &[Index<K>]) -> SharedInformer<K>
     where
-        K: Addressed + verbs::List + verbs::Watch,
+        K: ScopedObject + verbs::List + verbs::Watch,
     {
         let mut informers = self.informers();
-        let made = || Entry { informer: Box::new(self.0.told.informer::<K>()), running: false };
-        let entry = informers.entry(TypeId::of::<K>()).or_insert_with(made);
+        let create = || Entry { informer: Box::new(self.0.builder.informer::<K>()), is_running: false };
+        let entry = informers.entry(TypeId::of::<K>()).or_insert_with(create);
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
         let informer = informer.expect("the entry of a kind holds its informer").clone();
         for index in indexes {
-            // The same ones are asked for again and again; one that was stopped keeps no other, and looks at every object.
+            // Fails if the index exists, because it was requested before, or the informer is stopped; queries then
+            // scan.
             drop(informer.add_index(*index));
         }
         informer
     }
 
-    /// Runs every informer that was asked for and does not run yet, each on a task of its own.
+    /// Runs every informer that was requested and is not running yet, each on a dedicated task.
     pub fn start(&self) {
         let mut informers = self.informers();
         if self.0.cancelled.is_cancelled() {
             return;
         }
-        for entry in informers.values_mut().filter(|entry| !entry.running) {
-            entry.running = true;
+        for entry in informers.values_mut().filter(|entry| !entry.is_running) {
+            entry.is_running = true;
             self.0.tasks.spawn(entry.informer.boxed_clone().run(self.0.cancelled.clone()));
         }
     }
 
-    /// Waits until every informer that was asked for has synced.
+    /// Waits until every requested informer has synced, with a deadline.
     ///
     /// # Errors
-    /// One has not within `deadline`: the error says which, and why.
+    /// Fails if one has not synced within the deadline, with the reasons.
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
         let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
         let all = futures::future::join_all(informers.iter().map(|informer| informer.wait_for_sync()));
@@ -162,10 +158,10 @@ impl InformerFactory {
         }
     }
 
-    /// Stops all informers and waits for them. A factory that was shut down starts none again.
+    /// Stops all informers and waits for their tasks. The factory cannot be started again.
     pub async fn shutdown(&self) {
         {
-            // A start on another thread comes before, and is waited for, or after, and starts none.
+            // A concurrent start on another thread runs before this and is waited for, or after it and starts nothing.
             let _informers = self.informers();
             self.0.cancelled.cancel();
         }

@@ -1,71 +1,84 @@
-//! The shared informer: one watch of a kind, a store that follows it, and handlers that hear of every change.
+//! The shared informer: one watch of a kind, a store that follows it, and handlers that are notified of every change.
 
-mod backlog;
+mod coalescing_queue;
 mod config;
 mod event;
-mod follow;
-mod hub;
-mod inbox;
-mod join;
-mod kube;
+mod generic;
+mod handler_options;
+mod kube_trigger;
 mod listener;
-mod measured;
-mod options;
-mod running;
+mod metrics;
+mod namespace_merger;
+mod receiver;
+mod run;
+mod run_guard;
+mod shared_processor;
 
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use ::kube::Api;
+use kube::Api;
 use logger_core::verbs;
 use tokio_util::sync::CancellationToken;
 
-use crate::factory::SyncError;
-use crate::index::{Index, IndexError, IndexFunction, IndexValue};
-use crate::lister::Lister;
-use crate::object::{ApiObject, resource};
-use crate::store::Store;
-
-pub use self::kube::KubeTrigger;
-pub use config::{Config, Started, Stopped};
-pub(crate) use event::erased;
+pub use config::{AlreadyStarted, Config, Stopped};
 pub use event::{AnyObject, Event};
-pub use inbox::Events;
-pub use listener::{NotSynced, Registration};
-pub use options::{Delivery, HandlerOptions, OnPanic, Overflow};
+pub use generic::{GenericInformer, GenericLister};
+pub use handler_options::{Delivery, HandlerOptions, OnPanic, Overflow};
+pub use kube_trigger::KubeTrigger;
+pub use listener::{HandlerRegistration, NotSynced};
+pub use receiver::Events;
 
-use hub::Hub;
-use inbox::Handler;
-use join::Join;
+use crate::{
+    object::{ApiObject, resource_name},
+    store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
+};
+use namespace_merger::NamespaceMerger;
+use receiver::Handler;
+use shared_processor::SharedProcessor;
 
-/// Keeps a store of a kind's objects and tells handlers what changes. Cloning gives another handle on the same informer.
+/// Maintains a store of the objects of a kind and notifies handlers of changes. Clones are handles of the same
+/// informer.
 ///
-/// It promises:
-/// - one watch, however many handlers and listers use it;
-/// - the store has changed before any handler hears of it;
-/// - a handler hears of one object's states in the server's order, one call at a time, and waits for no other handler: each
-///   runs on a task of its own;
-/// - a handler that does not keep up hears of each object from the state it knows to the latest: what waits for it never
-///   grows beyond the objects there are;
-/// - a handler that comes late first hears of everything in the store, and misses nothing after;
-/// - a deletion that was missed while the connection was down is told when it is back, also if the name was taken again;
-/// - a handler that panics is logged and goes on;
-/// - after a [removal](Registration::remove) is acknowledged, that handler is not called again;
+/// Guarantees:
+/// - there is one watch, no matter how many handlers and listers use it;
+/// - the store changes before any handler is notified;
+/// - a handler gets the states of an object in the server's order, one call at a time. Handlers do not wait for each
+///   other: each has a dedicated task;
+/// - a slow handler gets coalesced events: from the last state that it saw to the current one. Its pending events never
+///   outnumber the objects;
+/// - a handler that is added late first gets all objects of the store, and misses no later event;
+/// - a deletion that was missed while the connection was down is reported when it is restored, even if the object was
+///   recreated;
+/// - a handler that panics is logged and continues;
+/// - after a [removal](HandlerRegistration::remove) is acknowledged, the handler is not called again;
 /// - when [`run`](Self::run) returns, every handler has returned from its last call, and no task is left.
 ///
-/// A handler that blocks its thread says so: [`HandlerOptions::blocking`]. One that awaits takes the [stream](Self::events).
-/// A controller puts the key into a [`WorkQueue`](crate::WorkQueue) and works elsewhere.
+/// A handler that blocks its thread needs [`HandlerOptions::blocking`]. Asynchronous code can use the
+/// [stream](Self::events). A controller adds keys to a [`WorkQueue`](crate::WorkQueue) and processes them in workers.
 pub struct SharedInformer<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
     apis: Vec<Api<K>>,
-    /// Taken by the run.
+    /// Taken when the informer is run.
     config: Mutex<Option<Config<K>>>,
     store: Store<K>,
-    join: Join<K>,
-    hub: Arc<Hub>,
+    merger: NamespaceMerger<K>,
+    processor: Arc<SharedProcessor>,
     last_error: Mutex<Option<String>>,
+}
+
+/// Informers that did not sync in time, with the reasons.
+#[derive(Debug, thiserror::Error)]
+#[error("not synced after {waited:?}: {}", reasons.join("; "))]
+pub struct SyncError {
+    /// The deadline.
+    pub waited: Duration,
+    /// One reason for each informer, with the last error of its requests, if any.
+    pub reasons: Vec<String>,
 }
 
 impl<K> Clone for SharedInformer<K> {
@@ -75,49 +88,49 @@ impl<K> Clone for SharedInformer<K> {
 }
 
 impl<K: ApiObject> SharedInformer<K> {
-    /// An informer of these objects. It does nothing until it is [run](Self::run).
+    /// Creates an informer of these objects. It does nothing until it is [run](Self::run).
     pub fn new(api: Api<K>) -> Self {
         Self::with_config([api], Config::default())
     }
 
-    /// An informer that is told more, of the objects of one `Api` or of several: each has a watch of its own, and all share the
-    /// store and the handlers. No two may have objects in common: give them different namespaces.
+    /// Creates an informer with options, of the objects of one or several APIs. Each has a separate watch, and all
+    /// share the store and the handlers. Their objects must be disjoint: give them different namespaces.
     ///
-    /// It has synced when all are listed. A namespace that may not be listed keeps it from that, and
-    /// [`why_not_synced`](Self::why_not_synced) says so.
+    /// The informer has synced when all are listed. If one cannot be listed, [`why_not_synced`](Self::why_not_synced)
+    /// returns the error.
     pub fn with_config(apis: impl IntoIterator<Item = Api<K>>, config: Config<K>) -> Self {
         let apis: Vec<_> = apis.into_iter().collect();
         let namespaces = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
         let store = Store::default();
-        let hub = Hub::new(resource::<K>(), Box::new(store.clone()), config.resync);
+        let processor = SharedProcessor::new(resource_name::<K>(), Box::new(store.clone()), config.resync);
         SharedInformer(Arc::new(Shared {
             apis,
             config: Mutex::new(Some(config)),
             store,
-            join: Join::new(namespaces),
-            hub,
+            merger: NamespaceMerger::new(namespaces),
+            processor,
             last_error: Mutex::default(),
         }))
     }
 
-    /// Changes what it was told: selectors, a transform, what hears of errors.
+    /// Changes the options: selectors, a transform, an error handler.
     ///
     /// # Errors
-    /// It was started.
-    pub fn configure(&self, change: impl FnOnce(Config<K>) -> Config<K>) -> Result<(), Started> {
+    /// Fails if the informer was already started.
+    pub fn configure(&self, change: impl FnOnce(Config<K>) -> Config<K>) -> Result<(), AlreadyStarted> {
         let mut config = lock(&self.0.config);
-        let old = config.take().ok_or_else(|| Started { resource: resource::<K>() })?;
+        let old = config.take().ok_or_else(|| AlreadyStarted { resource: resource_name::<K>() })?;
         let new = config.insert(change(old));
-        self.0.hub.resync_by_default(new.resync);
+        self.0.processor.set_default_resync(new.resync);
         Ok(())
     }
 
-    /// The objects as last seen.
+    /// Returns the store.
     pub fn store(&self) -> Store<K> {
         self.0.store.clone()
     }
 
-    /// Reads the objects as last seen.
+    /// Returns a lister of the store.
     pub fn lister(&self) -> Lister<K>
     where
         K: verbs::List + verbs::Get,
@@ -125,79 +138,82 @@ impl<K: ApiObject> SharedInformer<K> {
         Lister::new(self.store())
     }
 
-    /// Has the store kept by this index too, also after the start.
+    /// Adds an index to the store, before or after the start.
     ///
     /// # Errors
-    /// There is an index of this name, or the informer was stopped.
+    /// Fails if there is an index of this name, or the informer was stopped.
     pub fn add_index<V, F>(&self, index: Index<K, V, F>) -> Result<(), IndexError>
     where
         V: IndexValue,
-        F: IndexFunction<K, V>,
+        F: IndexFunc<K, V>,
     {
         self.0.store.add_index(index)
     }
 
-    /// Has this called with every change from now on, after an `Added` for everything that is in the store. The same handler
-    /// added twice is two.
+    /// Adds a handler, which gets an `Added` event for each object in the store and then every change. A handler that
+    /// is added twice has two registrations.
     ///
     /// # Errors
-    /// The informer has stopped.
-    pub fn add_event_handler(&self, handler: impl FnMut(&Event<K>) + Send + 'static) -> Result<Registration, Stopped> {
+    /// Fails if the informer is stopped.
+    pub fn add_event_handler(
+        &self,
+        handler: impl FnMut(&Event<K>) + Send + 'static,
+    ) -> Result<HandlerRegistration, Stopped> {
         self.add_event_handler_with(HandlerOptions::new(), handler)
     }
 
-    /// The same, for a handler that wants to hear in another way.
+    /// Adds a handler with options.
     ///
     /// # Errors
-    /// The informer has stopped.
+    /// Fails if the informer is stopped.
     pub fn add_event_handler_with(
         &self,
         options: HandlerOptions<K>,
         mut handler: impl FnMut(&Event<K>) + Send + 'static,
-    ) -> Result<Registration, Stopped> {
-        self.listen(options.erased(), Box::new(move |event| handler(&event::typed(event))))
+    ) -> Result<HandlerRegistration, Stopped> {
+        self.add_handler(options.erase(), Box::new(move |event| handler(&event::downcast(event))))
     }
 
-    /// Adds a handler of objects whose kind it does not know.
-    pub(crate) fn listen(
+    /// Adds a handler with an erased kind.
+    fn add_handler(
         &self,
         options: HandlerOptions<dyn AnyObject>,
         handler: Handler,
-    ) -> Result<Registration, Stopped> {
-        self.0.hub.listen(options, handler)
+    ) -> Result<HandlerRegistration, Stopped> {
+        self.0.processor.add_handler(options, handler)
     }
 
-    /// What happens to the objects, as a stream: what a handler would hear, in the same way, for those who await.
+    /// Returns a stream of the events that a handler would get, for asynchronous code.
     ///
     /// # Errors
-    /// The informer has stopped.
+    /// Fails if the informer is stopped.
     pub fn events(&self) -> Result<Events<K>, Stopped> {
         self.events_with(HandlerOptions::new())
     }
 
-    /// The same, heard in another way.
+    /// Returns a stream of events with options.
     ///
     /// # Errors
-    /// The informer has stopped.
+    /// Fails if the informer is stopped.
     pub fn events_with(&self, options: HandlerOptions<K>) -> Result<Events<K>, Stopped> {
-        Ok(Events::new(self.0.hub.join(options.hearing, true)?, options.filter))
+        Ok(Events::new(self.0.processor.add_listener(options.listener, true)?, options.filter))
     }
 
-    /// Whether the objects that were there at the start are in the store and handed to the handlers. Whether a handler has
-    /// returned from them tells its [`Registration`].
+    /// Returns whether the initial objects are in the store and sent to the handlers. A [`HandlerRegistration`] reports
+    /// whether its handler has processed them.
     pub fn has_synced(&self) -> bool {
-        self.0.hub.has_synced()
+        self.0.processor.has_synced()
     }
 
-    /// Waits until it [has synced](Self::has_synced): for ever if it is never run, or stops before.
+    /// Waits until the informer [has synced](Self::has_synced): forever if it is not run, or is stopped before.
     pub async fn wait_for_sync(&self) {
-        self.0.hub.wait_for_sync().await;
+        self.0.processor.wait_for_sync().await;
     }
 
-    /// Waits until it [has synced](Self::has_synced), but no longer than this.
+    /// Waits until the informer [has synced](Self::has_synced), with a deadline.
     ///
     /// # Errors
-    /// It has not: the error says why.
+    /// Fails if it has not synced within the deadline, with the reason.
     pub async fn wait_for_sync_within(&self, deadline: Duration) -> Result<(), SyncError> {
         drop(tokio::time::timeout(deadline, self.wait_for_sync()).await);
         match self.why_not_synced() {
@@ -206,28 +222,27 @@ impl<K: ApiObject> SharedInformer<K> {
         }
     }
 
-    /// What last went wrong on the way to the server, with the kind it is about; `None` since the server last told of
-    /// an object or of all.
+    /// Returns the last list or watch error; `None` after the next event from the server.
     pub fn last_error(&self) -> Option<String> {
         lock(&self.0.last_error).clone()
     }
 
-    /// Why it has not synced; `None` if it has.
+    /// Returns why the informer has not synced; `None` if it has.
     pub fn why_not_synced(&self) -> Option<String> {
         if self.has_synced() {
             return None;
         }
-        let idle = self.0.hub.why_idle().map(|why| format!("{}: {why}", resource::<K>()));
-        let why = idle.or_else(|| self.last_error());
-        Some(why.unwrap_or_else(|| format!("{}: no answer yet", resource::<K>())))
+        let idle = self.0.processor.idle_reason().map(|reason| format!("{}: {reason}", resource_name::<K>()));
+        let reason = idle.or_else(|| self.last_error());
+        Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
     }
 
-    /// Lists, watches and tells the handlers until cancelled; then waits for the handlers that are in a call. Errors are
-    /// logged and retried, as the [reflector](crate::reflector::Config::backoff) is told. A second run, at the same time or
+    /// Lists, watches and notifies the handlers until cancelled; then waits for their running calls. Errors are logged
+    /// and retried with the [back-off](crate::reflector::Config::backoff) of the reflector. A second run, concurrent or
     /// later, returns at once.
     ///
     /// # Panics
-    /// With what a handler panicked with that was added with [`OnPanic::Abort`].
+    /// Resumes the panic of a handler that was added with [`OnPanic::Abort`].
     pub async fn run(&self, cancelled: CancellationToken) {
         self.0.run(cancelled.child_token()).await;
     }
@@ -235,11 +250,11 @@ impl<K: ApiObject> SharedInformer<K> {
 
 impl<K> fmt::Debug for SharedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SharedInformer").field(&self.0.hub).finish()
+        f.debug_tuple("SharedInformer").field(&self.0.processor).finish()
     }
 }
 
-/// What these locks guard is whole at every step, so a panic elsewhere does not spoil it.
+/// Ignores poisoning: no panic can leave the guarded data inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

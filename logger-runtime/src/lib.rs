@@ -1,62 +1,57 @@
-//! The generic bodies under generated clients: typed client, store, lister, shared informer, work queue.
+//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue and controller.
 //!
-//! Generated code names these with a kind; nothing here knows one. kube's client does HTTP, TLS, retry and decoding.
+//! Generated code instantiates these types with a kind; no type here depends on a particular kind. kube's client
+//! provides HTTP, TLS, retries and decoding.
+//!
+//! The modules are layers. Each imports only from the lines above its own:
+//!
+//! | modules | contents |
+//! |---|---|
+//! | [`object`], [`error`], [`metrics`] | object keys and resource versions, request errors, the metrics interface |
+//! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
+//! | [`reflector`] | list and watch with recovery |
+//! | [`store`] | indexed store, listers, read-your-writes helpers |
+//! | [`informer`] | shared informers and their event handlers |
+//! | [`factory`] | informer factory |
+//! | [`controller`] | reconcilers, watches and workers |
 
-mod apply;
-#[cfg(feature = "informers")]
-pub mod chapters;
 pub mod client;
 #[cfg(feature = "informers")]
 pub mod controller;
 pub mod decode;
 pub mod error;
-mod extension;
 #[cfg(feature = "informers")]
 pub mod factory;
-pub mod generic;
-#[cfg(feature = "informers")]
-pub mod index;
 #[cfg(feature = "informers")]
 pub mod informer;
-pub mod key;
-#[cfg(feature = "informers")]
-pub mod lister;
 pub mod metrics;
 pub mod object;
-mod preconditions;
 #[cfg(feature = "informers")]
 pub mod reflector;
 #[cfg(feature = "informers")]
 pub mod store;
-pub mod version;
 pub mod workqueue;
 
-pub use apply::FieldManager;
-pub use client::{AllNamespaces, EventStream, TypedClient};
+pub use kube;
+/// Stops what runs with it, such as an informer or a controller.
+pub use tokio_util::sync::CancellationToken;
+
+pub use client::{AllNamespaces, EventStream, FieldManager, GenericClient, Preconditions, ResponseFuture, TypedClient};
 #[cfg(feature = "informers")]
 pub use controller::{Action, Controller, ReconcileError, Reconciler};
 pub use error::Error;
-pub use extension::Answer;
 #[cfg(feature = "informers")]
-pub use factory::{InformerFactory, InformerFactoryBuilder, SyncError};
-pub use generic::GenericClient;
+pub use factory::{InformerFactory, InformerFactoryBuilder};
 #[cfg(feature = "informers")]
-pub use generic::{GenericInformer, GenericLister};
-#[cfg(feature = "informers")]
-pub use index::{Index, IndexError, IndexFunction, IndexValue};
-#[cfg(feature = "informers")]
-pub use informer::{AnyObject, Event, HandlerOptions, Registration, SharedInformer};
-pub use key::ObjectKey;
-pub use kube;
-#[cfg(feature = "informers")]
-pub use lister::{Lister, NamespaceLister, NotFound};
-pub use object::ApiObject;
-pub use preconditions::Preconditions;
+pub use informer::{
+    AnyObject, Event, GenericInformer, GenericLister, HandlerOptions, HandlerRegistration, SharedInformer, SyncError,
+};
+pub use object::{ApiObject, ObjectKey, ResourceVersion};
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;
 #[cfg(feature = "informers")]
-pub use store::{Store, WaitError, WriteGate, WriteOverlay};
-/// Stops what is run with it: an informer, a controller.
-pub use tokio_util::sync::CancellationToken;
-pub use version::ResourceVersion;
+pub use store::{
+    Index, IndexError, IndexFunc, IndexValue, Lister, MutationCache, NamespaceLister, NotFound, Store, WaitError,
+    WriteGate,
+};
 pub use workqueue::WorkQueue;

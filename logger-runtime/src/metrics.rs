@@ -1,100 +1,103 @@
-//! Where measurements go: the one trait to plug a metrics system in, and the names client-go gives its metrics.
+//! The metrics interface: a provider trait for metrics backends, with client-go's metric names.
 
 #[cfg(feature = "prometheus")]
 mod prometheus;
 
-use std::fmt::Debug;
-use std::sync::{Arc, Weak};
+use std::{
+    fmt::Debug,
+    sync::{Arc, Weak},
+};
 
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 
-/// What is measured: the same on every line of it.
+/// A metric: the name and help text that all its time series share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Such as `workqueue_depth`; a counter's ends in `_total`, as dashboards ask for it.
+    /// Such as `workqueue_depth`. The name of a counter includes its `_total` suffix.
     pub name: &'static str,
-    /// One sentence.
+    /// The help text: one sentence.
     pub help: &'static str,
 }
 
-/// The labels of one line, in a fixed order.
+/// The labels of one time series, in a fixed order.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// A metrics system. Asking for the same line again gives the same line.
-pub trait Metrics: Debug + Send + Sync + 'static {
-    /// Something that only grows.
+/// Creates metrics. Two calls with the same metric and labels return the same time series.
+pub trait MetricsProvider: Debug + Send + Sync + 'static {
+    /// Returns a counter.
     fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter>;
 
-    /// Something that goes up and down.
+    /// Returns a gauge.
     fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge>;
 
-    /// A distribution, in seconds unless the name says otherwise; the buckets are upper bounds, ascending.
+    /// Returns a histogram, in seconds unless its name specifies another unit. The buckets are ascending upper bounds.
     fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram>;
 
-    /// Has this called before each time the lines are read, for as long as it lives: for what changes while nothing
-    /// happens, such as ages. A system that cannot tell when it is read leaves it out, and such lines are as old as the
-    /// last thing that happened.
-    fn refresh_with(&self, refresh: Weak<dyn Refresh>) {
+    /// Registers a callback that runs before each scrape for as long as it is alive, for values that change without an
+    /// event, such as ages. A provider that cannot detect a scrape need not implement this: such values are then
+    /// updated at the next event only.
+    fn register_refresh(&self, refresh: Weak<dyn Refresh>) {
         drop(refresh);
     }
 }
 
-/// Something with lines that change while nothing happens.
+/// Owns metrics whose values change without an event.
 pub trait Refresh: Send + Sync {
-    /// Sets them to what is so now. Must be quick: a scrape waits for it.
+    /// Sets the metrics to their current values. Must be fast: a scrape waits for it.
     fn refresh(&self);
 }
 
-/// One line that only grows.
+/// A monotonically increasing value.
 pub trait Counter: Send + Sync {
-    /// Adds this many.
+    /// Adds `count` to the value.
     fn add(&self, count: u64);
 }
 
-/// One line that goes up and down.
+/// A value that can increase and decrease.
 pub trait Gauge: Send + Sync {
-    /// It is this now.
+    /// Sets the value.
     fn set(&self, value: f64);
 }
 
-/// One distribution.
+/// A distribution of values.
 pub trait Histogram: Send + Sync {
-    /// Notes one value.
+    /// Records one value.
     fn observe(&self, value: f64);
 }
 
-/// A count as a gauge or histogram takes it; exact up to four thousand millions, and no more than that.
+/// Converts a count to the value of a gauge or histogram; counts above [`u32::MAX`] saturate.
+#[cfg(feature = "informers")]
 pub(crate) fn count(count: usize) -> f64 {
     u32::try_from(count).unwrap_or(u32::MAX).into()
 }
 
-/// Measures nothing.
+/// Discards all metrics.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoMetrics;
+pub struct NoopMetrics;
 
-impl Metrics for NoMetrics {
+impl MetricsProvider for NoopMetrics {
     fn counter(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Counter> {
-        Arc::new(NoMetrics)
+        Arc::new(NoopMetrics)
     }
 
     fn gauge(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Gauge> {
-        Arc::new(NoMetrics)
+        Arc::new(NoopMetrics)
     }
 
     fn histogram(&self, _: Metric, _: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
-        Arc::new(NoMetrics)
+        Arc::new(NoopMetrics)
     }
 }
 
-impl Counter for NoMetrics {
+impl Counter for NoopMetrics {
     fn add(&self, _: u64) {}
 }
 
-impl Gauge for NoMetrics {
+impl Gauge for NoopMetrics {
     fn set(&self, _: f64) {}
 }
 
-impl Histogram for NoMetrics {
+impl Histogram for NoopMetrics {
     fn observe(&self, _: f64) {}
 }

@@ -1,82 +1,85 @@
-//! The reflector: lists and watches a kind, and tells what to do to a copy of it.
+//! List and watch with recovery, following client-go's reflector: keeps a copy of a kind's objects up to date.
 
-mod alarm;
 mod backoff;
-mod collected;
 mod config;
+mod deadline_timer;
+mod driver;
 mod failure;
-mod machine;
-mod measured;
-mod options;
-mod run;
+mod list_buffer;
+mod list_options;
+mod list_watch;
+mod metrics;
 mod shard;
-mod wire;
+mod state_machine;
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use futures::{Stream, stream};
 use kube::Api;
 
-pub use self::backoff::{Backoff, ExponentialBackoff};
-pub use self::config::{Config, InitialSync};
-pub use self::options::ListOptions;
-pub use self::shard::Shard;
-use crate::error::Error;
-use crate::object::ApiObject;
-use crate::version::ResourceVersion;
+pub use backoff::{Backoff, ExponentialBackoff};
+pub use config::{Config, InitialListStrategy};
+pub use list_options::ListOptions;
+pub use shard::Shard;
 
-/// What to do to a copy of a kind's objects, in the server's order. The version is how far the copy is then.
+use crate::{
+    error::Error,
+    object::{ApiObject, ResourceVersion},
+};
+use driver::Driver;
+
+/// A change of the objects of a kind, in the server's order. Each has the version that a copy has after applying it.
 #[derive(Clone, Debug)]
 pub enum Event<K> {
-    /// These are all there are: put them in place of what was there.
+    /// The complete set of objects, which replaces all previous ones.
     Replaced {
         /// All objects.
         objects: Vec<Arc<K>>,
         /// The version of the list.
         version: ResourceVersion,
     },
-    /// This object is new or was changed.
+    /// An object was created or changed.
     Applied {
-        /// As it is now.
+        /// Its current state.
         object: Arc<K>,
-        /// The version of the change; as the server told it, whatever a transform did to the object.
+        /// The version of the change as the server sent it, even if a transform changed the object.
         version: ResourceVersion,
     },
-    /// This object is gone.
+    /// An object was deleted.
     Deleted {
         /// Its final state.
         object: Arc<K>,
         /// The version of the deletion.
         version: ResourceVersion,
     },
-    /// Nothing of this kind changed up to this version.
+    /// No object of this kind changed up to this version.
     Bookmark {
-        /// How far the copy is.
+        /// The version of the watch.
         version: ResourceVersion,
     },
 }
 
-/// Lists and watches the objects of a kind, over one request at a time.
+/// Lists and watches the objects of a kind, with one request at a time.
 ///
-/// It promises:
-/// - whoever does what the [events](Event) say has the server's objects, late at times but never wrong: what was missed while the
-///   connection was down is in the next event, be it a change or a list of all;
-/// - it never goes back in time, unless the server itself does, as after a restored backup: a list is at least as new as
-///   what was told before;
-/// - it lists again only when it must: not because a watch ended, was cut, was refused or the server was busy, but because the
-///   server forgot the version (410) or stays broken;
-/// - whatever the server answers is told, waited for and tried again, by [`Config::backoff`]; nothing is tried in a tight loop;
-/// - a connection that is dead without saying so is given up: after 3 minutes where the server sends bookmarks;
-/// - it ends when it is dropped, its request with it; nothing of it runs elsewhere.
+/// Guarantees:
+/// - applying the [events](Event) in order yields the server's objects, eventually: changes missed while the connection
+///   was down are contained in the next events, as changes or as a list;
+/// - it never goes back in time, unless the server does, for example after a backup was restored: a list is at least as
+///   new as all previous events;
+/// - it relists only if necessary: not because a watch ended, was interrupted or rejected, or the server was busy, but
+///   because the server no longer has the version (410) or keeps failing;
+/// - it reports every error and retries after [`Config::backoff`]; it never retries in a tight loop;
+/// - it detects dead connections: after 3 minutes if the server sends bookmarks;
+/// - dropping it cancels its request; it has no background task.
 ///
-/// Its rules are those of client-go's reflector. It is a plain stream over kube's types and makes no use of the rest of
-/// this crate but [`ResourceVersion`] and [`Error`]: what it does could be done under `kube::runtime::watcher`.
+/// The rules are those of client-go's reflector. It is a plain stream on kube's types and uses only [`ResourceVersion`]
+/// and [`Error`] of this crate, so it could become part of `kube::runtime::watcher`.
 ///
-/// kube's client tries requests again by itself, up to 15 times, when the server answers 429, 503 or 504. Those answers are told
-/// here only then. With `default_retry` off in kube's `Config`, the back-off of this is the only one.
+/// By default kube's client retries requests itself, up to 15 times, if the server responds with 429, 503 or 504. The
+/// reflector reports such errors only after that. If `default_retry` is disabled in kube's `Config`, the back-off of
+/// the reflector is the only one.
 ///
-/// `PartialObjectMeta<K>` in place of `K` has the server send metadata alone.
+/// With `PartialObjectMeta<K>` instead of `K`, the server sends only metadata.
 pub struct Reflector<K> {
     api: Api<K>,
     config: Config<K>,
@@ -89,19 +92,19 @@ impl<K> fmt::Debug for Reflector<K> {
 }
 
 impl<K: ApiObject> Reflector<K> {
-    /// A reflector of these objects.
+    /// Creates a reflector with the default options.
     pub fn new(api: Api<K>) -> Self {
-        Self::with(api, Config::default())
+        Self::with_config(api, Config::default())
     }
 
-    /// A reflector of these objects, told more.
-    pub fn with(api: Api<K>, config: Config<K>) -> Self {
+    /// Creates a reflector with options.
+    pub fn with_config(api: Api<K>, config: Config<K>) -> Self {
         Reflector { api, config }
     }
 
-    /// What happens to the objects, for ever: errors are told and what failed is tried again.
+    /// Returns the endless stream of events and errors. Failed requests are retried.
     pub fn events(self) -> impl Stream<Item = Result<Event<K>, Error>> + Send {
-        let run = run::Run::new(self.api, self.config);
-        stream::unfold(run, |mut run| async move { Some((run.next().await, run)) })
+        let driver = Driver::new(self.api, self.config);
+        stream::unfold(driver, |mut driver| async move { Some((driver.next().await, driver)) })
     }
 }

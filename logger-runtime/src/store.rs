@@ -1,48 +1,57 @@
-//! The store: a copy of the server's objects, by namespace and by the indexes it was given.
+//! The store: a local copy of the objects of a kind, by namespace, name and index. Also listers and read-your-writes
+//! helpers.
 
-mod gate;
+mod apply;
+mod index;
+mod lister;
 #[cfg(test)]
 mod model;
-mod overlay;
+mod mutation_cache;
 mod progress;
-mod receive;
 mod table;
 #[cfg(test)]
 mod tests;
+mod write_gate;
 
-use std::any::Any;
-use std::borrow::Borrow;
-use std::collections::HashSet;
-use std::fmt;
-use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::{
+    any::Any,
+    borrow::Borrow,
+    collections::HashSet,
+    fmt,
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
 
-use kube::Resource;
-use kube::core::{Selector, SelectorExt};
+use kube::{
+    Resource,
+    core::{Selector, SelectorExt},
+};
 
-use crate::index::{AnyKept, Index, IndexError, IndexFunction, IndexValue, Kept};
-use crate::key::ObjectKey;
-
-pub use gate::WriteGate;
-pub use overlay::WriteOverlay;
+pub(crate) use apply::Change;
+pub use index::{Index, IndexError, IndexFunc, IndexValue};
+pub use lister::{Lister, NamespaceLister, NotFound};
+pub use mutation_cache::MutationCache;
 pub use progress::WaitError;
-pub(crate) use receive::Change;
-use table::Table;
-pub(crate) use table::{fit, key_of, name_of, namespace_of, put};
+pub use write_gate::WriteGate;
 
-/// The objects of a kind as an informer last saw them. Cloning gives another handle on the same store.
+use crate::object::ObjectKey;
+use index::{AnyIndexTable, IndexTable};
+use table::{Table, insert, key_of, name_of, namespace_of, shrink_if_sparse};
+
+/// The objects of a kind as an informer last saw them. Clones are handles of the same store.
 ///
-/// It promises:
-/// - objects are shared and nobody can change them: what is read stays as it was read;
-/// - every query sees one state; a replacement of all objects is one step;
-/// - finding by key, namespace or index does not look at other objects, and finding by key allocates nothing;
-/// - it tells [how far it is](Self::version), and can be [waited for](Self::wait_for);
-/// - it holds each object once, and no copy of its name: an object that comes again in the same version is the one it has.
+/// Guarantees:
+/// - objects are shared and immutable: a query result never changes;
+/// - every query sees one snapshot; replacing all objects is one step;
+/// - queries by key, namespace or index do not scan other objects, and a query by key does not allocate;
+/// - it has a [resource version](Self::resource_version) that can be [waited for](Self::wait_for);
+/// - it stores each object once, without copies of its name. An object that arrives again in the same version is
+///   dropped.
 ///
-/// Lists are in no order: sort them if you need one, as by [`ObjectKey::of`]. An object whose name a transform took away is
-/// kept under the empty name.
+/// Lists are unordered: sort them if necessary, for example by [`ObjectKey::from_object`]. An object whose name a
+/// transform removed is stored under the empty name.
 ///
-/// An informer fills its store. For the tests of what reads one, a store can be collected from objects:
+/// An informer fills its store. For tests, a store can be collected from objects:
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -58,15 +67,15 @@ pub struct Store<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
     objects: RwLock<Objects<K>>,
-    /// Held by who changes the objects, so that what it reads before does not change under it.
+    /// Held by a writer, so that what it reads before the write does not change.
     writing: Mutex<()>,
     progress: progress::Progress,
 }
 
-/// The objects by namespace and name, and the indexes on them.
+/// The objects by namespace and name, and their indexes.
 struct Objects<K> {
     table: Table<K>,
-    indexes: Vec<Box<dyn AnyKept<K>>>,
+    indexes: Vec<Box<dyn AnyIndexTable<K>>>,
 }
 
 impl<K> Clone for Store<K> {
@@ -89,7 +98,7 @@ impl<K> fmt::Debug for Store<K> {
     }
 }
 
-/// Of two objects of one namespace and name the last stays.
+/// Collects objects into a store. Of several objects with the same key the last one is stored.
 impl<K: Resource> FromIterator<Arc<K>> for Store<K> {
     fn from_iter<I: IntoIterator<Item = Arc<K>>>(objects: I) -> Self {
         let store = Store::default();
@@ -108,29 +117,29 @@ impl<K: Resource> FromIterator<K> for Store<K> {
 }
 
 impl<K: Resource + 'static> Store<K> {
-    /// The object of this name; the namespace is empty for objects of the cluster.
+    /// Returns the object of this name. The namespace is empty for a cluster-scoped object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
         self.read().table.get(namespace, name).cloned()
     }
 
-    /// The object of this key.
+    /// Returns the object of this key.
     pub fn get_by_key(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.get(key.namespace(), key.name())
     }
 
-    /// The object of this name if it is there in this version: who reads it from the server again need not decode it.
-    pub fn same(&self, namespace: &str, name: &str, version: &str) -> Option<Arc<K>> {
+    /// Returns the object of this name if it is stored in this version, so that a relist can reuse it.
+    pub fn get_at_version(&self, namespace: &str, name: &str, version: &str) -> Option<Arc<K>> {
         let objects = self.read();
         let object = objects.table.get(namespace, name)?;
         (object.meta().resource_version.as_deref() == Some(version)).then(|| Arc::clone(object))
     }
 
-    /// All objects.
+    /// Lists all objects.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.read().table.all().cloned().collect()
     }
 
-    /// All objects whose labels match.
+    /// Lists the objects whose labels match.
     pub fn list_matching(&self, selector: &Selector) -> Vec<Arc<K>> {
         match selector.selects_all() {
             true => self.list(),
@@ -138,32 +147,32 @@ impl<K: Resource + 'static> Store<K> {
         }
     }
 
-    /// The objects of a namespace.
+    /// Lists the objects of a namespace.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        self.read().table.of_namespace(namespace).cloned().collect()
+        self.read().table.in_namespace(namespace).cloned().collect()
     }
 
-    /// The objects of a namespace whose labels match.
+    /// Lists the objects of a namespace whose labels match.
     pub fn list_namespace_matching(&self, namespace: &str, selector: &Selector) -> Vec<Arc<K>> {
         let objects = self.read();
-        let all = objects.table.of_namespace(namespace);
+        let all = objects.table.in_namespace(namespace);
         match selector.selects_all() {
             true => all.cloned().collect(),
             false => all.filter(|object| matches::<K>(object, selector)).cloned().collect(),
         }
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.read().table.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What follows the server follows it no more: there will be no other version and no other index.
+    /// Marks the store as stopped: its informer does not update it anymore, and it accepts no further index.
     pub(crate) fn stop(&self) {
         let _writing = self.writing();
         self.0.progress.stop();
@@ -175,7 +184,7 @@ impl<K> Store<K> {
         self.0.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A lock that was held when its thread panicked still guards whole tables: what a user's function can do is caught.
+    /// Ignores poisoning: panics of user functions are caught, so the tables are consistent.
     fn read(&self) -> RwLockReadGuard<'_, Objects<K>> {
         self.0.objects.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -186,14 +195,14 @@ impl<K> Store<K> {
 }
 
 impl<K: Resource + Send + Sync + 'static> Store<K> {
-    /// Has an index kept from now on, over what is there and what will be.
+    /// Adds an index and indexes the stored objects.
     ///
     /// # Errors
-    /// There is an index of this name, or the informer was stopped.
+    /// Fails if there is an index of this name, or the informer was stopped.
     pub fn add_index<V, F>(&self, index: Index<K, V, F>) -> Result<(), IndexError>
     where
         V: IndexValue,
-        F: IndexFunction<K, V>,
+        F: IndexFunc<K, V>,
     {
         let _writing = self.writing();
         if self.0.progress.is_stopped() {
@@ -202,18 +211,17 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         if self.has_index(index.name()) {
             return Err(IndexError::NameTaken(index.name()));
         }
-        let kept = Kept::new(index, self.read().table.all());
-        self.write().indexes.push(Box::new(kept));
+        let table = IndexTable::new(index, self.read().table.all());
+        self.write().indexes.push(Box::new(table));
         Ok(())
     }
 
-    /// Whether an index of this name is kept.
+    /// Returns whether there is an index of this name.
     pub fn has_index(&self, name: &str) -> bool {
-        self.read().indexes.iter().any(|kept| kept.name() == name)
+        self.read().indexes.iter().any(|index| index.name() == name)
     }
 
-    /// The objects that are found under this value. Where the store does not keep an index of this name and type, every
-    /// object is looked at.
+    /// Lists the objects with this index value. If the store has no index of this name and type, it scans all objects.
     pub fn by_index<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
@@ -223,7 +231,7 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         self.by_index_if(index, value, |_| true)
     }
 
-    /// The keys of the objects that are found under this value, by namespace and name.
+    /// Lists the keys of the objects with this index value, sorted by namespace and name.
     pub fn index_keys<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q) -> Vec<ObjectKey>
     where
         V: IndexValue + Borrow<Q>,
@@ -231,20 +239,20 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         Q: Eq + Hash + ?Sized,
     {
         let mut keys: Vec<_> =
-            self.by_index(index, value).iter().map(|object| ObjectKey::of(object.as_ref())).collect();
+            self.by_index(index, value).iter().map(|object| ObjectKey::from_object(object.as_ref())).collect();
         keys.sort_unstable();
         keys
     }
 
-    /// The values under which an object is found, each once.
+    /// Lists the distinct values of all objects.
     pub fn index_values<V, F>(&self, index: &Index<K, V, F>) -> Vec<V>
     where
         V: IndexValue,
         F: Fn(&K) -> Vec<V>,
     {
         let objects = self.read();
-        match objects.kept(index) {
-            Some(kept) => kept.values().cloned().collect(),
+        match objects.index_table(index) {
+            Some(table) => table.values().cloned().collect(),
             None => {
                 let values: HashSet<_> = objects.table.all().flat_map(|object| index.values(object)).collect();
                 values.into_iter().collect()
@@ -252,40 +260,35 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         }
     }
 
-    /// The objects under this value that pass.
-    pub(crate) fn by_index_if<V, F, Q>(
-        &self,
-        index: &Index<K, V, F>,
-        value: &Q,
-        passes: impl Fn(&K) -> bool,
-    ) -> Vec<Arc<K>>
+    /// Lists the objects with this index value that satisfy a condition.
+    fn by_index_if<V, F, Q>(&self, index: &Index<K, V, F>, value: &Q, condition: impl Fn(&K) -> bool) -> Vec<Arc<K>>
     where
         V: IndexValue + Borrow<Q>,
         F: Fn(&K) -> Vec<V>,
         Q: Eq + Hash + ?Sized,
     {
         let objects = self.read();
-        if let Some(kept) = objects.kept(index) {
-            return kept.find(value).filter(|object| passes(object)).cloned().collect();
+        if let Some(table) = objects.index_table(index) {
+            return table.find(value).filter(|object| condition(object)).cloned().collect();
         }
-        let is_found = |object: &K| index.values(object).iter().any(|found| found.borrow() == value);
-        objects.table.all().filter(|object| passes(object) && is_found(object)).cloned().collect()
+        let has_value = |object: &K| index.values(object).iter().any(|found| found.borrow() == value);
+        objects.table.all().filter(|object| condition(object) && has_value(object)).cloned().collect()
     }
 }
 
 impl<K: Resource + Send + Sync + 'static> Objects<K> {
-    fn kept<V, F>(&self, index: &Index<K, V, F>) -> Option<&Kept<K, V>>
+    fn index_table<V, F>(&self, index: &Index<K, V, F>) -> Option<&IndexTable<K, V>>
     where
         V: IndexValue,
         F: Fn(&K) -> Vec<V>,
     {
-        let kept = self.indexes.iter().find(|kept| kept.name() == index.name())?;
-        let kept: &dyn Any = kept.as_ref();
-        kept.downcast_ref()
+        let table = self.indexes.iter().find(|table| table.name() == index.name())?;
+        let table: &dyn Any = table.as_ref();
+        table.downcast_ref()
     }
 }
 
-pub(crate) fn matches<K: Resource>(object: &K, selector: &Selector) -> bool {
+fn matches<K: Resource>(object: &K, selector: &Selector) -> bool {
     let none = Default::default();
     selector.matches(object.meta().labels.as_ref().unwrap_or(&none))
 }

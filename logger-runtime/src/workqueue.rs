@@ -1,70 +1,78 @@
-//! The work queue: keys to be worked on, each at most once in it and at most once at work.
+//! A deduplicating work queue with priorities, delays and rate limits. No key is queued twice or processed
+//! concurrently.
 
 mod config;
-mod meter;
+mod item;
+mod metrics;
+mod monitor;
 pub mod rate_limit;
-mod shell;
-mod sleepers;
 mod state;
 mod sync;
-mod work;
+mod waiters;
 
-use std::fmt;
-use std::hash::{BuildHasher, Hash};
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::{
+    fmt,
+    hash::{BuildHasher, Hash},
+    num::NonZeroUsize,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
-pub use config::{AddOptions, Ageing, Config, Delayed, Drained, LOW_PRIORITY, Refused};
+pub use config::{AddError, AddOptions, Ageing, Config, DelayedKeys, DrainReport, LOW_PRIORITY};
+pub use item::WorkItem;
 pub use rate_limit::RateLimiter;
-pub use work::Work;
 
 use crate::metrics::Refresh;
-use meter::Meter;
-use shell::Shell;
+use metrics::QueueMetrics;
+use monitor::Monitor;
 use state::{Hashed, Request, State};
 
-/// A delay past this cannot be told apart from for ever, and would overflow the clock.
-const LONGEST_DELAY: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+/// The upper limit of delays, which keeps the clock from overflowing.
+const MAX_DELAY: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
-/// A queue of keys between event handlers and workers. Cloning gives another handle on the same queue.
+/// A queue of keys between event handlers and workers. Clones are handles of the same queue.
 ///
-/// It promises:
-/// - a key is there once, however often it is added, now or later: memory grows with keys, not with events;
-/// - a key is never at work twice at the same time;
-/// - a key that is added while it is at work comes once more, after that work is done;
-/// - keys come in the order they were added, those of higher priority first, and none waits for ever ([`Ageing`]);
-/// - a key that is due later comes when it is due, those due first first; of several requests for one key the earliest counts,
-///   and a request for now is not kept waiting by one for later;
-/// - a key that failed waits as the rate limiter says; events that make it fail again meanwhile do not make it wait longer;
-/// - after [`shut_down`](Self::shut_down) nothing is added, what waits is still given out, then every worker gets `None`;
-/// - [`drain`](Self::drain) returns when all that was taken is worked on, and tells what was dropped;
-/// - adding never waits, and there is no task behind it: when the last handle is gone, nothing is left.
+/// Guarantees:
+/// - a key is stored once, no matter how often it is added, now or with a delay: memory grows with keys, not with
+///   events;
+/// - a key is never processed concurrently;
+/// - a key that is added while it is being processed is requeued once, when that processing is done;
+/// - keys are delivered in the order of addition, higher priorities first, and no key starves ([`Ageing`]);
+/// - delayed keys are delivered in the order of their due times; of several requests for one key the earliest wins, so
+///   a request for now is not delayed by one for later;
+/// - a key that failed is delayed by the rate limiter; events that make it fail again during the back-off do not
+///   prolong it;
+/// - after [`shut_down`](Self::shut_down) no key is added, ready keys are still delivered, then every worker gets
+///   `None`;
+/// - [`drain`](Self::drain) returns when all accepted keys are processed, and reports the dropped ones;
+/// - adding a key never blocks, and the queue has no background task: dropping the last handle releases everything.
 ///
 /// ```
 /// # use logger_runtime::{ObjectKey, WorkQueue};
 /// # async fn reconcile(key: &ObjectKey) -> Result<(), logger_runtime::Error> { Ok(()) }
-/// async fn work(queue: WorkQueue<ObjectKey>) {
+/// async fn worker(queue: WorkQueue<ObjectKey>) {
 ///     while let Some(key) = queue.get().await {
 ///         match reconcile(&key).await {
 ///             Ok(()) => queue.forget(&key),
 ///             Err(_) => queue.add_rate_limited(key.clone()),
 ///         }
-///     } // here the guard is dropped, and the work on this key is done
+///     } // dropping the item marks the key as done
 /// }
 /// ```
 pub struct WorkQueue<K>(Arc<Shared<K>>);
 
 struct Shared<K> {
-    shell: Shell<K>,
+    monitor: Monitor<K>,
     hasher: DefaultHashBuilder,
     rate_limiter: Box<dyn RateLimiter<K>>,
-    /// How many keys are in a back-off.
-    backing_off: Arc<AtomicUsize>,
+    /// The number of keys in a back-off.
+    backoffs: Arc<AtomicUsize>,
     capacity: Option<NonZeroUsize>,
 }
 
@@ -81,36 +89,37 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Default for WorkQueue<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> WorkQueue<K> {
-    /// An empty queue, with what client-go has by default.
+    /// Creates an empty queue with the default options, which are those of client-go.
     pub fn new() -> Self {
         Self::with_config(Config::default())
     }
 
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn with_config(config: Config<K>) -> Self {
-        let meter = config.metrics.as_ref().map(|metrics| Meter::new(&**metrics, &config.name, Instant::now()));
-        let state = State::new(config.ageing, meter);
+        let metrics =
+            config.metrics.as_ref().map(|metrics| QueueMetrics::new(&**metrics, &config.name, Instant::now()));
+        let state = State::new(config.ageing, metrics);
         let shared = Arc::new(Shared {
-            backing_off: state.backing_off(),
-            shell: Shell::new(state),
+            backoffs: state.backoffs(),
+            monitor: Monitor::new(state),
             hasher: DefaultHashBuilder::default(),
             rate_limiter: config.rate_limiter,
             capacity: config.capacity,
         });
         if let Some(metrics) = config.metrics {
-            let ages: Weak<Shared<K>> = Arc::downgrade(&shared);
-            metrics.refresh_with(ages);
+            let refresh: Weak<Shared<K>> = Arc::downgrade(&shared);
+            metrics.register_refresh(refresh);
         }
         WorkQueue(shared)
     }
 }
 
 impl<K: Clone + Eq + Hash> WorkQueue<K> {
-    /// Adds a key, to be worked on as soon as a worker is free.
+    /// Adds a key, to be processed as soon as a worker is free.
     pub fn add(&self, key: K) {
         let request = Request { at: None, priority: 0, is_retry: false };
         let key = self.hashed(key);
-        drop(self.0.shell.act(None, |state, now| state.add(key, request, now)));
+        drop(self.0.monitor.update(None, |state, now| state.add(key, request, now)));
     }
 
     /// Adds a key after a delay.
@@ -118,35 +127,36 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         self.add_with(key, AddOptions { after: Some(delay), ..AddOptions::default() });
     }
 
-    /// Adds a key for a time; one that is past is now.
+    /// Adds a key at a time; a past time adds it now.
     pub fn add_at(&self, key: K, at: Instant) {
         let request = Request { at: Some(at), priority: 0, is_retry: true };
         let key = self.hashed(key);
-        drop(self.0.shell.act(Some(Instant::now()), |state, now| state.add(key, request, now)));
+        drop(self.0.monitor.update(Some(Instant::now()), |state, now| state.add(key, request, now)));
     }
 
-    /// Adds a key whose work failed, after what the rate limiter says.
+    /// Adds a key that failed, after the delay of the rate limiter.
     ///
-    /// The failure counts, unless the key is at work because of an event, before a back-off that counted is over: then it
-    /// comes when that is. So a key that fails on each of many events waits no longer than one that fails when tried again.
+    /// The failure is counted, unless an event caused the key to be processed during the back-off of a counted failure:
+    /// then the key is requeued at the end of that back-off. So a key that fails at each of many events is not delayed
+    /// longer than one that fails at its retries.
     pub fn add_rate_limited(&self, key: K) {
         self.add_with(key, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
-    /// Adds a key, with all there is to choose.
+    /// Adds a key with options.
     pub fn add_with(&self, key: K, options: AddOptions) {
         let AddOptions { after, rate_limited, priority } = options;
         let key = self.hashed(key);
         if rate_limited {
-            return self.retry(key, after, priority);
+            return self.add_after_failure(key, after, priority);
         }
         let now = after.map(|_| Instant::now());
         let at = now.zip(after).map(|(now, after)| later(now, after));
         let request = Request { at, priority, is_retry: after.is_some() };
-        drop(self.0.shell.act(now, |state, now| state.add(key, request, now)));
+        drop(self.0.monitor.update(now, |state, now| state.add(key, request, now)));
     }
 
-    /// Adds many keys at once, which is cheaper than one after the other. The rate limiter is asked for each.
+    /// Adds many keys at once, which is cheaper than adding each. Each key gets its own delay from the rate limiter.
     pub fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
         if options.rate_limited {
             return keys.into_iter().for_each(|key| self.add_with(key, options));
@@ -156,98 +166,100 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
         let at = now.zip(options.after).map(|(now, after)| later(now, after));
         let request = Request { at, priority: options.priority, is_retry: options.after.is_some() };
         let add = |state: &mut State<K>, now| keys.into_iter().filter_map(|key| state.add(key, request, now)).collect();
-        drop::<Vec<K>>(self.0.shell.act(now, add));
+        drop::<Vec<K>>(self.0.monitor.update(now, add));
     }
 
-    /// Adds a key that came from outside, such as by a request, and of which there could be any number.
+    /// Adds a key from an unbounded source, such as a request, if the capacity allows it.
     ///
     /// # Errors
-    /// If the queue is shut down, or the key is not there and the queue holds as many as its configuration allows.
-    pub fn try_add(&self, key: K) -> Result<(), Refused> {
+    /// Fails if the queue is shut down, or the key is new and the queue is at its [capacity](Config::capacity).
+    pub fn try_add(&self, key: K) -> Result<(), AddError> {
         let request = Request { at: None, priority: 0, is_retry: false };
         let key = self.hashed(key);
-        let added = self.0.shell.act(None, |state, now| {
-            state.admit(&key, self.0.capacity)?;
+        let added = self.0.monitor.update(None, |state, now| {
+            state.check_capacity(&key, self.0.capacity)?;
             Ok(state.add(key, request, now))
         });
         added.map(drop)
     }
 
-    /// Forgets the failures of a key, so that the next one is its first. Call it when the work succeeded, and when it failed
-    /// for good.
+    /// Resets the failures of a key. Call it when the key was processed successfully, or will not be retried.
     pub fn forget(&self, key: &K) {
         self.0.rate_limiter.forget(key);
-        if self.0.backing_off.load(Ordering::Relaxed) > 0 {
+        if self.0.backoffs.load(Ordering::Relaxed) > 0 {
             let hash = self.0.hasher.hash_one(key);
-            self.0.shell.act(None, |state, _| state.forget(hash, key));
+            self.0.monitor.update(None, |state, _| state.forget(hash, key));
         }
     }
 
-    /// How often a key failed since it was last forgotten, as far as its failures count.
+    /// Returns the number of counted failures of a key since it was last forgotten.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.0.rate_limiter.num_requeues(key)
     }
 
-    /// The next key, once there is one; `None` when the queue is shut down and no key is left that waits or will.
-    /// The work is done when the returned guard is dropped. Cancelling the wait loses nothing.
-    pub async fn get(&self) -> Option<Work<K>> {
-        let taken = self.0.shell.get().await?;
-        Some(Work::new(self.clone(), taken))
+    /// Waits for the next key; `None` if the queue is shut down and no key is ready or will be requeued.
+    ///
+    /// Dropping the returned item marks the key as done. This method is cancel-safe.
+    pub async fn get(&self) -> Option<WorkItem<K>> {
+        let dequeued = self.0.monitor.get().await?;
+        Some(WorkItem::new(self.clone(), dequeued))
     }
 
-    /// How many keys wait to be worked on now; those due later and those at work do not count.
+    /// Returns the number of ready keys. Delayed keys and keys being processed are not counted.
     pub fn len(&self) -> usize {
-        self.0.shell.act(None, State::len)
+        self.0.monitor.update(None, State::len)
     }
 
-    /// Whether no key waits to be worked on now.
+    /// Returns whether no key is ready.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it takes no more keys.
+    /// Returns whether the queue is shut down.
     pub fn is_shut_down(&self) -> bool {
-        self.0.shell.act(None, |state, _| state.is_shut_down())
+        self.0.monitor.update(None, |state, _| state.is_shut_down())
     }
 
-    /// Takes no more keys and drops those due later; workers get what waits and then `None`. Ends all drains, also if not
-    /// all is done. May be called more than once.
+    /// Shuts the queue down: it accepts no more keys and drops the delayed ones. Workers get the ready keys and then
+    /// `None`. All drains end, even if keys are left. Idempotent.
     pub fn shut_down(&self) {
-        self.0.shell.act(Some(Instant::now()), |state, now| state.shut_down(Delayed::Drop, now));
-        self.0.shell.end_drains();
+        self.0.monitor.update(Some(Instant::now()), |state, now| state.shut_down(DelayedKeys::Drop, now));
+        self.0.monitor.abort_drains();
     }
 
-    /// Takes no more keys, and waits until workers have worked on all that it holds; a worker must be running.
+    /// Shuts the queue down and waits until workers have processed all its keys. A worker must be running.
     ///
-    /// What is not due yet is dropped and reported, or due now. Work that fails meanwhile cannot be tried again; it is
-    /// reported, too. May be called more than once, also at the same time, and cancelled: the queue stays shut down.
-    pub async fn drain(&self, delayed: Delayed) -> Drained<K> {
-        self.0.shell.drain(delayed).await
+    /// Keys that are not due yet are dropped and reported, or made ready now. A key that fails meanwhile cannot be
+    /// retried and is reported, too. Drains can run concurrently and can be cancelled: the queue stays shut down.
+    pub async fn drain(&self, delayed: DelayedKeys) -> DrainReport<K> {
+        self.0.monitor.drain(delayed).await
     }
 
-    /// Tells the metrics how long keys are at work so far. The queue does so itself when keys come and go, each half second
-    /// at most, and before it is read where the metrics system tells when ([`Metrics::refresh_with`]); this is for others.
+    /// Updates the metrics of unfinished work.
     ///
-    /// [`Metrics::refresh_with`]: crate::metrics::Metrics::refresh_with
+    /// The queue does so itself when keys are added or done, at most once per half second, and before each scrape if
+    /// the provider supports [`MetricsProvider::register_refresh`]. This method is for providers that do not.
+    ///
+    /// [`MetricsProvider::register_refresh`]: crate::metrics::MetricsProvider::register_refresh
     pub fn refresh_metrics(&self) {
-        self.0.shell.act(None, |state, now| state.refresh(now, true));
+        self.0.monitor.update(None, |state, now| state.refresh_metrics(now, true));
     }
 
     fn hashed(&self, key: K) -> Hashed<K> {
         Hashed { hash: self.0.hasher.hash_one(&key), key }
     }
 
-    /// The limiter is asked without the lock: it is the user's, and the key is at work, so nobody else asks for it.
-    fn retry(&self, key: Hashed<K>, after: Option<Duration>, priority: i32) {
+    /// Calls the rate limiter without the lock. This does not race: the key is being processed by one worker.
+    fn add_after_failure(&self, key: Hashed<K>, after: Option<Duration>, priority: i32) {
         let now = Instant::now();
-        let shell = &self.0.shell;
-        let soonest = |at: Instant| after.map_or(at, |after| at.min(later(now, after)));
-        let request = |at| Request { at: Some(soonest(at)), priority, is_retry: true };
-        match shell.act(Some(now), |state, now| state.uncounted_until(key.hash, &key.key, now)) {
-            Some(until) => drop(shell.act(Some(now), |state, now| state.add(key, request(until), now))),
+        let monitor = &self.0.monitor;
+        let earliest = |at: Instant| after.map_or(at, |after| at.min(later(now, after)));
+        let request = |at| Request { at: Some(earliest(at)), priority, is_retry: true };
+        match monitor.update(Some(now), |state, now| state.active_backoff(key.hash, &key.key, now)) {
+            Some(until) => drop(monitor.update(Some(now), |state, now| state.add(key, request(until), now))),
             None => {
                 let until = later(now, self.0.rate_limiter.when(&key.key, now));
-                shell.act(Some(now), |state, now| state.back_off(key, until, request(until), now));
+                monitor.update(Some(now), |state, now| state.add_with_backoff(key, until, request(until), now));
             }
         }
     }
@@ -255,13 +267,13 @@ impl<K: Clone + Eq + Hash> WorkQueue<K> {
 
 impl<K: Clone + Eq + Hash + Send> Refresh for Shared<K> {
     fn refresh(&self) {
-        self.shell.act(None, |state, now| state.refresh(now, true));
+        self.monitor.update(None, |state, now| state.refresh_metrics(now, true));
     }
 }
 
-/// As far as the clock goes.
+/// Adds a delay to a time without overflow.
 fn later(now: Instant, delay: Duration) -> Instant {
-    now.checked_add(delay.min(LONGEST_DELAY)).unwrap_or(now)
+    now.checked_add(delay.min(MAX_DELAY)).unwrap_or(now)
 }
 
 impl<K> fmt::Debug for WorkQueue<K> {

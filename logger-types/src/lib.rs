@@ -1,10 +1,11 @@
-//! The reference API: group `example.com`. One module a version, one file a kind; generated files live elsewhere.
+//! The reference API: group `example.com`, with one module per version and one file per kind. It contains no generated
+//! files.
 
 use logger_core::meta::ApiGroup;
 
 pub mod v1;
 
-/// Every group and version of this crate: what `cargo xtask codegen` generates from.
+/// Returns all groups and versions of this crate, the input of `cargo xtask codegen`.
 pub const fn groups() -> &'static [ApiGroup] {
     &[v1::API_GROUP]
 }

@@ -1,23 +1,26 @@
-//! The corpus of definitions, and what the real API server answered to each.
+//! The corpus of definitions with the recorded answers of the real API server.
 //!
-//! A case is a document of a file in `corpus/definitions/{broken,valid,updates}`. It says what is special about a definition
-//! that is else in order:
+//! A case is a document of a file in `corpus/definitions/{broken,valid,updates}`. It describes how a definition differs
+//! from a valid one:
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `case` | its name; unique |
+//! | `case` | the unique name of the case |
 //! | `property` | the schema of `spec.field` |
 //! | `spec` | the schema of `spec` |
 //! | `root` | the schema of the version |
-//! | `version` | a merge patch of the one version |
-//! | `versions` | merge patches of several versions; the first is the one that is stored |
-//! | `definition` | a merge patch of the definition as a whole, applied last |
-//! | `old` | the same keys for the definition that is there already: then the case is an update |
-//! | `differs` | why the checker and the server may disagree |
+//! | `version` | a merge patch of the only version |
+//! | `versions` | merge patches of several versions; the first is the storage version |
+//! | `definition` | a merge patch of the complete definition, applied last |
+//! | `old` | the same keys for the existing definition: then the case is an update |
+//! | `differs` | why the checker and the server may differ |
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use logger_crd::check::{self, Finding};
+use logger_crd::{
+    definition as crd,
+    field::{ErrorType, FieldError},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -25,18 +28,18 @@ use serde_json::{Map, Value, json};
 pub struct Case {
     /// `broken/lists: a set of nullable items`.
     pub name: String,
-    /// The definition that is judged.
+    /// The definition that is validated.
     pub new: Value,
-    /// The definition it replaces.
+    /// The existing definition that an update replaces.
     pub old: Option<Value>,
-    /// Why checker and server may disagree.
+    /// Why the checker and the server may differ.
     pub differs: Option<String>,
 }
 
-/// What is said to a definition.
+/// The answer to a definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The status code; 400 for what cannot be read, 422 for what breaks rules.
+    /// The status code: 400 for definitions that cannot be decoded, 422 for invalid ones.
     pub code: u16,
     /// Field, reason and message of each cause, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,29 +49,30 @@ pub struct Answer {
     pub warnings: Vec<String>,
 }
 
-/// The code of what is taken.
-pub const FINE: u16 = 200;
+/// The code of accepted definitions.
+pub const ACCEPTED: u16 = 200;
 
 impl Case {
-    /// What the checker says.
-    #[must_use]
+    /// Returns the checker's answer.
     pub fn checked(&self) -> Answer {
         let findings = match &self.old {
-            None => check::definition(&self.new),
-            Some(old) => check::update(&self.new, old),
+            None => crd::validate(&self.new),
+            Some(old) => crd::validate_update(&self.new, old),
         };
-        let (refusals, warnings): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(Finding::is_refusal);
-        if refusals.iter().any(|finding| finding.reason == check::Reason::Undecodable) {
+        let (errors, warnings): (Vec<FieldError>, Vec<FieldError>) =
+            findings.into_iter().partition(FieldError::is_error);
+        if errors.iter().any(|finding| finding.error_type == ErrorType::BadRequest) {
             return Answer { code: 400, causes: Vec::new(), warnings: Vec::new() };
         }
-        let cause = |finding: &Finding| (finding.path.clone(), finding.reason.name().to_owned(), finding.message());
-        let code = if refusals.is_empty() { FINE } else { 422 };
+        let cause = |finding: &FieldError| {
+            (finding.field.clone(), finding.error_type.cause_type().to_owned(), finding.message())
+        };
+        let code = if errors.is_empty() { ACCEPTED } else { 422 };
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        Answer { code, causes: refusals.iter().map(cause).collect(), warnings }.sorted()
+        Answer { code, causes: errors.iter().map(cause).collect(), warnings }.sorted()
     }
 
-    /// Whether the case is meant to be refused, or at least warned of.
-    #[must_use]
+    /// Reports whether the case is expected to be rejected or warned about. `None` leaves it open.
     pub fn is_broken(&self) -> Option<bool> {
         match self.name.split('/').next() {
             Some("broken") => Some(true),
@@ -79,32 +83,30 @@ impl Case {
 }
 
 impl Answer {
-    /// In the order of answers that are compared.
+    /// Sorts the causes and warnings, so that answers can be compared.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.causes.sort();
-        // The server tells some faults of metadata several times.
+        // The server reports some errors of metadata several times.
         self.causes.dedup();
         self.warnings.sort();
         self
     }
 }
 
-/// The directory of the corpus.
-#[must_use]
+/// Returns the directory of the corpus.
 pub fn directory() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/definitions"))
 }
 
-/// Every case.
+/// Reads every case.
 ///
 /// # Panics
-/// The corpus cannot be read.
-#[must_use]
+/// If the corpus cannot be read.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for group in ["broken", "updates", "valid"] {
-        let files = fs::read_dir(directory().join(group)).expect("the corpus is there");
+        let files = fs::read_dir(directory().join(group)).expect("the corpus exists");
         let mut files: Vec<PathBuf> = files.map(|file| file.expect("an entry").path()).collect();
         files.sort();
         for file in files {
@@ -122,7 +124,7 @@ fn case(document: &Value, file: &str) -> Case {
     let known = ["case", "property", "spec", "root", "version", "versions", "definition", "old", "differs"];
     let fields = document.as_object().unwrap_or_else(|| panic!("{file}: a case is a map"));
     if let Some(unknown) = fields.keys().find(|name| !known.contains(&name.as_str())) {
-        panic!("{file}: no case has a {unknown}");
+        panic!("{file}: unknown key {unknown}");
     }
     let name = document["case"].as_str().unwrap_or_else(|| panic!("{file}: a case has no name"));
     Case {
@@ -133,7 +135,7 @@ fn case(document: &Value, file: &str) -> Case {
     }
 }
 
-/// A definition that is in order but for what a case says.
+/// Builds a definition that is valid except for the keys of a case.
 fn definition(case: &Value) -> Value {
     let root = root_schema(case);
     let version = |index: usize, patch: &Value| {
@@ -179,7 +181,7 @@ fn root_schema(case: &Value) -> Value {
     json!({ "type": "object", "properties": { "spec": spec } })
 }
 
-/// A definition with the status it has once its kind is served.
+/// Adds the status that a definition has once its kind is served.
 fn established(mut definition: Value) -> Value {
     let versions = definition["spec"]["versions"].as_array();
     let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
@@ -189,7 +191,7 @@ fn established(mut definition: Value) -> Value {
     definition
 }
 
-/// A merge patch of RFC 7396, but that a null stays.
+/// Applies a merge patch of RFC 7396, except that nulls are preserved.
 fn merge(target: &mut Value, patch: &Value) {
     match (target, patch) {
         (Value::Object(target), Value::Object(patch)) => {
@@ -201,20 +203,19 @@ fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-/// What the real server answered when it was asked last, by name of the case.
+/// Reads the recorded answers of the real server, by name of the case.
 ///
 /// # Panics
-/// The answers cannot be read.
-#[must_use]
+/// If the answers cannot be read.
 pub fn recorded() -> BTreeMap<String, Answer> {
     let text = fs::read_to_string(directory().join("answers.json")).expect("answers are recorded");
     serde_json::from_str(&text).expect("they are answers")
 }
 
-/// Keeps what the real server answers.
+/// Records the answers of the real server.
 ///
 /// # Panics
-/// The answers cannot be written.
+/// If the answers cannot be written.
 pub fn record(answers: &BTreeMap<String, Answer>) {
     let lines: Vec<String> =
         answers.iter().map(|(name, answer)| format!("{}: {}", json!(name), json!(answer))).collect();
@@ -222,38 +223,38 @@ pub fn record(answers: &BTreeMap<String, Answer>) {
     fs::write(directory().join("answers.json"), text).expect("the answers can be written");
 }
 
-/// How what the checker says differs from what the server says, if it does and may not.
-#[must_use]
-pub fn disagreement(case: &Case, server: &Answer) -> Option<String> {
+/// Returns how the answers of the checker and the server differ, if the case does not allow it, or that they agree
+/// although the case expects a difference.
+pub fn difference(case: &Case, server: &Answer) -> Option<String> {
     let checker = case.checked();
-    let meant = case.is_broken();
-    let is_taken = server.code == FINE && server.warnings.is_empty();
-    if meant == Some(is_taken) {
+    let expected = case.is_broken();
+    let is_accepted = server.code == ACCEPTED && server.warnings.is_empty();
+    if expected == Some(is_accepted) {
         return Some(format!(
-            "{}\n  the server answers {} to what is said to be {}",
+            "{}\n  the server answers {} to a definition that is declared {}",
             case.name,
             server.code,
-            if is_taken { "broken" } else { "valid" }
+            if is_accepted { "broken" } else { "valid" }
         ));
     }
     match (&checker == server, &case.differs) {
         (true, None) | (false, Some(_)) => None,
-        (true, Some(_)) => Some(format!("{}\n  checker and server agree by now", case.name)),
-        (false, None) => Some(format!("{}\n{}", case.name, difference(&checker, server))),
+        (true, Some(_)) => Some(format!("{}\n  the checker and the server agree; remove `differs`", case.name)),
+        (false, None) => Some(format!("{}\n{}", case.name, describe(&checker, server))),
     }
 }
 
-fn difference(checker: &Answer, server: &Answer) -> String {
+fn describe(checker: &Answer, server: &Answer) -> String {
     let lines = |answer: &Answer| {
         let causes = answer.causes.iter().map(|(field, reason, message)| format!("{field}: {reason}: {message}"));
         let warnings = answer.warnings.iter().map(|warning| format!("warning: {warning}"));
         causes.chain(warnings).collect::<Vec<_>>()
     };
     let (ours, theirs) = (lines(checker), lines(server));
-    let only = |these: &[String], those: &[String], who: &str| {
+    let only = |these: &[String], those: &[String], source: &str| {
         let only = these.iter().filter(|line| !those.contains(line));
-        only.map(|line| format!("  only the {who}: {line}\n")).collect::<String>()
+        only.map(|line| format!("  only the {source}: {line}\n")).collect::<String>()
     };
-    let codes = format!("  the checker has {}, the server {}\n", checker.code, server.code);
+    let codes = format!("  the checker answers {}, the server {}\n", checker.code, server.code);
     format!("{codes}{}{}", only(&ours, &theirs, "checker"), only(&theirs, &ours, "server"))
 }

@@ -1,19 +1,11 @@
-//! What the test suites share: CRDs, namespaces, builders, and the scenarios that run on both servers.
+//! Helpers that the test suites share: CRDs, namespaces, builders, and the scenarios that run on every server.
 
+#[cfg(doctest)]
+mod book;
 pub mod definitions;
 pub mod matrix;
 pub mod scenarios;
 pub mod values;
-
-/// The README's example compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-/// The examples of the chapter on tests run.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/testing.md")]
-struct Testing;
 
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -23,15 +15,15 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use logger_types::v1::{Logger, LoggerSpec};
 
-/// The generated CRDs: of the reference API and of the fixture API. Those of the matrix are [`matrix::crds`].
+/// Reads the generated CRDs of the reference API and of the fixture API. Those of the matrix are [`matrix::crds`].
 ///
 /// # Panics
-/// They cannot be read.
+/// If they cannot be read.
 pub fn crds() -> Vec<String> {
     let directories = ["/../config/crd/bases", "/fixture/config/crd/bases"];
     let read = |directory| {
         let files =
-            std::fs::read_dir(format!("{}{directory}", env!("CARGO_MANIFEST_DIR"))).expect("the directory is there");
+            std::fs::read_dir(format!("{}{directory}", env!("CARGO_MANIFEST_DIR"))).expect("the directory exists");
         files.map(|file| std::fs::read_to_string(file.expect("an entry").path()).expect("the file can be read"))
     };
     directories.into_iter().flat_map(read).collect()
@@ -47,27 +39,29 @@ pub async fn install(client: &Client, crds: impl IntoIterator<Item = CustomResou
     let api = Api::<CustomResourceDefinition>::all(client.clone());
     for crd in crds {
         let name = crd.metadata.name.clone().expect("a name");
-        api.create(&PostParams::default(), &crd).await.unwrap_or_else(|error| panic!("{name} is refused: {error}"));
-        await_condition(api.clone(), &name, conditions::is_crd_established()).await.expect("it is established");
+        api.create(&PostParams::default(), &crd).await.unwrap_or_else(|error| panic!("{name} is rejected: {error}"));
+        await_condition(api.clone(), &name, conditions::is_crd_established())
+            .await
+            .expect("the CRD becomes established");
     }
 }
 
-/// Makes a namespace for one test.
+/// Creates a namespace for one test and returns its name.
 pub async fn namespace(client: &Client, name: &str) -> String {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
     let namespace = Namespace { metadata, ..Namespace::default() };
-    Api::all(client.clone()).create(&PostParams::default(), &namespace).await.expect("the namespace is made");
+    Api::all(client.clone()).create(&PostParams::default(), &namespace).await.expect("the namespace is created");
     name.to_owned()
 }
 
-/// The embedded API server with every generated CRD.
+/// Starts an embedded API server with every generated CRD and returns a client of it.
 pub async fn embedded() -> Client {
     let client = logger_apiserver::ApiServer::new().client();
     install_crds(&client).await;
     client
 }
 
-/// A Logger that every server takes.
+/// Returns a valid Logger.
 pub fn logger(name: &str) -> Logger {
     Logger {
         metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
@@ -76,20 +70,20 @@ pub fn logger(name: &str) -> Logger {
     }
 }
 
-/// The quickstart, as a user starts it with these arguments, and what came of it.
+/// Runs the quickstart with these arguments, as a user starts it, and returns its output.
 ///
 /// # Panics
-/// Cargo cannot be started.
+/// If cargo cannot be started.
 pub fn quickstart(args: &[&str]) -> std::process::Output {
     let args = [&["run", "--quiet", "--package", "quickstart", "--"], args].concat();
     cargo(&args).env("KUBECONFIG", "/nowhere").output().expect("cargo starts")
 }
 
-/// Cargo in this workspace, as a user starts it.
+/// Returns a cargo command in this workspace, as a user starts it.
 pub fn cargo(args: &[&str]) -> std::process::Command {
     let mut cargo = std::process::Command::new(env!("CARGO"));
     cargo.args(args).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    // What cargo told the test about its package would have it build all anew; and KUBECONFIG must not count.
+    // The variables that cargo sets for a test would make it rebuild everything.
     for name in std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("CARGO_")) {
         cargo.env_remove(name);
     }

@@ -1,7 +1,7 @@
-//! The matrix of kinds on a server: what is known of a kind from the table, from its types and from its client.
+//! The matrix of kinds on a server: what the table, the types and the client of a kind grant.
 
 pub mod calls;
-mod shown;
+mod verify;
 
 use std::marker::PhantomData;
 
@@ -12,51 +12,52 @@ use matrix_client::Clientset;
 
 pub use calls::Call;
 
-/// A kind, with what the table grants it and what its client does.
+/// A kind with the verbs that the table grants it and the calls of its client.
 pub struct Subject {
-    /// What its derive left.
+    /// The constant that its derive generates.
     pub kind: ApiKind,
-    /// Where the table says that its objects are.
+    /// Its scope in the table.
     pub scope: Scope,
-    /// Its word for the status in the table: `Status`, `NoStatus` or `Plain`.
+    /// Its status option in the table: `Status`, `NoStatus` or `Plain`.
     pub status: &'static str,
     /// The getter of its client.
     pub getter: &'static str,
     /// Every verb, and whether the types grant it.
     pub granted: [(Verb, bool); 11],
-    /// The verbs that the table grants, each of its own client.
+    /// The calls of its client for the verbs that the table grants.
     pub calls: Vec<Call>,
 }
 
 impl Subject {
-    /// Whether the table grants this.
+    /// Reports whether the table grants a verb.
     pub fn grants(&self, verb: Verb) -> bool {
         self.calls.iter().any(|call| call.verb == verb)
     }
 
-    /// The namespace of its objects, if they have one.
+    /// Returns the namespace of its objects if the kind is namespaced.
     pub fn namespace<'a>(&self, namespace: &'a str) -> Option<&'a str> {
         (self.scope == Scope::Namespaced).then_some(namespace)
     }
 
-    /// Every verb of its client does what it says.
+    /// Verifies every granted verb of its client.
     ///
     /// # Panics
-    /// One does not.
-    pub async fn is_shown(&self, clientset: &Clientset, namespace: &str) {
-        let shown = shown::Shown::new(self, clientset, namespace);
+    /// If a verb does not behave as specified.
+    pub async fn verify(&self, clientset: &Clientset, namespace: &str) {
+        let verifier = verify::Verifier::new(self, clientset, namespace);
         for call in &self.calls {
-            shown.verb(call).await;
+            verifier.verb(call).await;
         }
     }
 }
 
-/// Which verbs the types grant a kind: a constant of this type where they do, and of [`NotGranted`] where they do not.
+/// The verbs that the types grant a kind: the constant of a verb comes from this type if the verb is granted, and from
+/// [`NotGranted`] otherwise.
 pub struct Probe<K>(PhantomData<K>);
 
 macro_rules! probes {
     ($($verb:ident $name:ident),* $(,)?) => {
-        /// The constants of a [`Probe`] where a verb is not granted.
+        /// The constants of a [`Probe`] for verbs that are not granted.
         pub trait NotGranted {
             $(#[doc = concat!("Whether `", stringify!($verb), "` is granted.")] const $name: bool = false;)*
         }
@@ -84,7 +85,7 @@ probes! {
     ApplyStatus APPLY_STATUS,
 }
 
-/// Every verb, and whether the types grant it to a kind.
+/// Returns every verb, and whether the types grant it to a kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! granted {
@@ -100,12 +101,12 @@ macro_rules! granted {
     };
 }
 
-/// The [`Subject`] of an entry of the matrix, on a clientset and in a namespace.
+/// Returns the [`Subject`] of an entry of the matrix, on a clientset and in a namespace.
 #[macro_export]
 macro_rules! subject {
     (
         $clientset:ident $namespace:ident
-        $scope:ident $status:ident $kind:ident $apply:ident $getter:ident $said:tt [$($verb:ident)*]
+        $scope:ident $status:ident $kind:ident $apply:ident $getter:ident $options:tt [$($verb:ident)*]
     ) => {{
         #[allow(unused_imports)]
         use $crate::matrix::NotGranted as _;
@@ -122,7 +123,7 @@ macro_rules! subject {
     }};
 }
 
-/// The generated client of a kind, by its getter.
+/// Returns the generated client of a kind, by its getter.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! client {
@@ -134,7 +135,7 @@ macro_rules! client {
     };
 }
 
-/// A verb of a client; those that apply take the generated apply configuration.
+/// Returns the call of a verb; verbs that apply take the generated apply configuration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! call {
@@ -149,10 +150,10 @@ macro_rules! call {
     };
 }
 
-/// The generated definitions of the matrix, of these resources or of all.
+/// Reads the generated CRDs of the matrix, of these resources or of all.
 ///
 /// # Panics
-/// They cannot be read.
+/// If they cannot be read.
 pub fn crds(plurals: Option<&[&str]>) -> Vec<CustomResourceDefinition> {
     let kinds = matrix_types::v1::API_GROUP.kinds().map(|kind| kind.plural);
     let is_wanted = |plural: &&str| plurals.is_none_or(|plurals| plurals.contains(plural));

@@ -1,5 +1,5 @@
-//! What a server and the generated clients do together. Each scenario runs on the embedded API server and on the real
-//! one, in a namespace of its own; where they differ, the embedded one is wrong.
+//! Scenarios of the generated clients on a server. Each runs in a dedicated namespace on the embedded API server, on
+//! the program and on a real kube-apiserver. If the outcomes differ, the embedded server is wrong.
 
 mod apply;
 mod built_in;
@@ -11,7 +11,7 @@ mod informer;
 mod managed_fields;
 mod matrix;
 mod nullable;
-mod refusals;
+mod rejections;
 mod validation;
 mod verbs;
 
@@ -19,11 +19,11 @@ use std::pin::Pin;
 
 use kube::Client;
 
-/// A scenario by its name.
+/// A scenario.
 pub struct Scenario {
-    /// What it shows.
+    /// The module and the function of the scenario, `verbs::delete_removes_the_object`.
     pub name: &'static str,
-    /// Runs it on this server; it panics where something is not as it should be.
+    /// Runs the scenario on a server. It panics if an expectation fails.
     pub run: fn(Client) -> Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -31,77 +31,80 @@ macro_rules! scenarios {
     ($($module:ident::$name:ident),* $(,)?) => {
         /// Every scenario.
         pub const ALL: &[Scenario] = &[$(
-            Scenario { name: stringify!($name), run: |client| Box::pin($module::$name(client)) },
+            Scenario {
+                name: concat!(stringify!($module), "::", stringify!($name)),
+                run: |client| Box::pin($module::$name(client)),
+            },
         )*];
     };
 }
 
 scenarios! {
-    verbs::created_objects_come_back_as_the_server_has_them,
-    verbs::updates_replace_the_spec_and_status_updates_the_status,
-    verbs::stale_updates_are_conflicts,
-    verbs::lists_are_of_a_namespace_or_of_all,
-    verbs::patches_change_parts,
-    verbs::deleted_objects_are_gone,
-    verbs::collections_are_deleted_by_selector,
-    verbs::watches_begin_at_a_version,
-    validation::the_client_says_of_new_objects_what_the_server_says,
-    validation::the_client_says_of_updates_what_the_server_says,
-    refusals::broken_specs_are_refused_with_the_field_named,
-    refusals::misspelt_states_are_refused,
-    refusals::errors_name_the_request_the_cause_and_the_way_out,
-    informer::informers_follow_from_the_start_and_listers_read,
-    informer::late_handlers_hear_of_everything,
-    managed_fields::writes_own_what_they_write,
-    managed_fields::appliers_share_what_is_equal_and_conflict_over_the_rest,
-    managed_fields::what_an_applier_gives_up_is_removed,
-    managed_fields::items_are_merged_by_their_keys,
-    managed_fields::sets_are_merged_and_atomic_values_are_not,
-    managed_fields::a_status_is_owned_apart,
-    managed_fields::appliers_take_over_from_updaters,
-    managed_fields::an_apply_that_changes_nothing_is_no_write,
-    managed_fields::applies_make_what_is_not_there,
-    managed_fields::applies_that_say_too_little_or_too_much_are_refused,
-    managed_fields::who_scales_owns_the_replicas,
-    managed_fields::kubectl_takes_over_what_it_applied_from_its_side,
-    built_in::every_built_in_kind_is_kept_with_its_defaults,
+    verbs::create_returns_the_stored_object,
+    verbs::update_replaces_the_spec_and_update_status_the_status,
+    verbs::stale_updates_conflict,
+    verbs::list_covers_one_or_all_namespaces,
+    verbs::patch_changes_single_fields,
+    verbs::delete_removes_the_object,
+    verbs::delete_collection_deletes_by_selector,
+    verbs::watch_starts_at_a_resource_version,
+    validation::client_and_server_report_the_same_errors_of_new_objects,
+    validation::client_and_server_report_the_same_errors_of_updates,
+    rejections::invalid_specs_are_rejected_by_field,
+    rejections::misspelt_states_are_rejected,
+    rejections::errors_name_the_request_and_the_cause,
+    informer::informers_deliver_events_and_listers_read_the_store,
+    informer::late_handlers_receive_existing_objects,
+    managed_fields::writes_own_the_fields_they_set,
+    managed_fields::appliers_share_equal_values_and_conflict_over_others,
+    managed_fields::fields_that_an_applier_drops_are_removed,
+    managed_fields::list_items_are_merged_by_key,
+    managed_fields::sets_are_merged_and_atomic_values_replaced,
+    managed_fields::status_fields_are_owned_by_subresource,
+    managed_fields::appliers_share_fields_with_updaters,
+    managed_fields::a_no_op_apply_is_not_written,
+    managed_fields::apply_creates_missing_objects,
+    managed_fields::invalid_applies_are_rejected,
+    managed_fields::scaling_owns_the_replicas,
+    managed_fields::server_side_apply_takes_over_client_side_applied_fields,
+    built_in::every_built_in_kind_is_stored_with_its_defaults,
     built_in::discovery_lists_built_in_kinds,
-    built_in::config_maps_are_kept_listed_watched_and_patched,
-    built_in::secrets_keep_text_as_data,
-    built_in::deployments_are_scaled_and_reported_on,
-    built_in::managers_share_a_deployment,
+    built_in::config_maps_are_created_listed_watched_and_patched,
+    built_in::secrets_store_string_data_as_data,
+    built_in::deployments_are_scaled_and_their_status_is_written,
+    built_in::appliers_share_a_deployment,
     built_in::scales_of_deployments_are_applied,
-    built_in::unreadable_built_in_objects_are_refused,
-    built_in::broken_built_in_objects_are_refused,
+    built_in::undecodable_built_in_objects_are_rejected,
+    built_in::invalid_built_in_objects_are_rejected,
     fixture::cluster_kinds_have_no_namespace,
-    fixture::kinds_without_status_work,
+    fixture::kinds_without_a_status_are_created_and_updated,
     fixture::unset_fields_are_not_sent,
-    fixture::kinds_without_update_status_still_serve_it,
-    fixture::clients_do_what_their_verbs_say,
-    fixture::further_methods_read_and_write_what_they_say,
-    fixture::further_methods_reach_subresources,
-    defaults::defaults_are_those_of_decoding,
-    defaults::defaults_are_those_of_rust,
-    defaults::defaults_come_with_every_write,
-    defaults::an_absent_status_has_its_default,
-    nullable::nulls_come_back_as_nulls_and_absent_fields_as_absent,
+    fixture::kinds_without_update_status_serve_the_subresource,
+    fixture::clients_have_their_granted_verbs,
+    fixture::extension_methods_read_and_write_objects,
+    fixture::extension_methods_reach_subresources,
+    defaults::server_defaults_equal_those_of_decoding,
+    defaults::server_defaults_equal_those_of_rust,
+    defaults::every_write_is_defaulted,
+    defaults::an_absent_status_is_defaulted,
+    nullable::nulls_and_absent_fields_round_trip,
     nullable::nulls_are_applied_extracted_and_applied_again,
-    nullable::a_null_in_a_merge_patch_still_removes,
-    nullable::nullable_fields_keep_their_rules,
-    generic::resources_are_found_by_name,
-    generic::informers_are_found_by_name_and_listers_by_index,
-    generic::a_deletion_says_which_object_it_means,
-    generic::kinds_of_the_core_group_are_declared_like_any_other,
-    apply::what_is_applied_and_extracted_is_the_same_and_applied_again_changes_nothing,
-    apply::managers_share_an_object_and_conflict_over_a_field,
-    apply::what_is_given_up_is_removed_unless_another_owns_it,
+    nullable::a_null_in_a_merge_patch_removes_the_field,
+    nullable::nullable_fields_are_validated,
+    generic::generic_clients_are_found_by_resource,
+    generic::generic_informers_are_found_by_resource_and_objects_by_index,
+    generic::deletes_honour_preconditions,
+    generic::kinds_of_the_core_group_can_be_declared,
+    apply::an_extracted_configuration_equals_the_applied_one,
+    apply::field_managers_share_an_object_and_conflict_over_a_field,
+    apply::dropped_fields_are_removed_unless_another_manager_owns_them,
     apply::lists_are_merged_by_key_as_sets_or_replaced,
-    apply::a_status_is_applied_apart_and_by_its_own_manager_entry,
-    apply::a_configuration_for_another_namespace_is_not_sent,
+    apply::a_status_is_applied_with_its_own_managed_fields_entry,
+    apply::a_configuration_for_another_namespace_is_rejected_by_the_client,
     apply::cluster_kinds_and_built_in_kinds_are_applied,
-    apply::further_methods_apply,
-    controllers::a_controller_keeps_what_it_is_for,
-    controllers::kubes_controller_keeps_what_it_is_for,
-    matrix::verbs_do_what_they_say_in_every_scope_and_with_every_status,
-    matrix::further_methods_of_every_verb_reach_objects_and_subresources,
+    apply::extension_methods_apply,
+    controllers::a_controller_reconciles_status_child_and_finalizer,
+    controllers::kubes_controller_reconciles_status_child_and_finalizer,
+    matrix::verbs_work_in_every_scope_and_with_every_status,
+    matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

@@ -1,4 +1,4 @@
-//! Deep copies of every shape: copied, the original changed through every path, compared.
+//! Deep copies of every type shape: copies stay equal while the original is changed through every path.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -62,7 +62,7 @@ struct Generic<A, B>(A, Vec<B>);
 struct Unit;
 
 impl Shapes {
-    /// Shapes made of these words, so many deep.
+    /// Builds shapes from these words, nested to this depth.
     fn of(words: &[String], depth: usize) -> Self {
         let word = |i: usize| words.get(i % words.len().max(1)).cloned().unwrap_or_default();
         let inner = (depth > 0).then(|| Shapes::of(words.get(1..).unwrap_or_default(), depth - 1));
@@ -100,22 +100,22 @@ impl Shapes {
         }
     }
 
-    /// Changes what is there, in place, through every path that leads to it.
-    fn scramble(&mut self) {
+    /// Changes every value in place, through every path.
+    fn mutate(&mut self) {
         let change = |text: &mut String| text.push('~');
         self.numbers.7 += 1;
         self.wide.2 += 1;
         change(&mut self.text);
-        self.boxed.iter_mut().for_each(|inner| inner.scramble());
-        self.list.iter_mut().for_each(Shapes::scramble);
+        self.boxed.iter_mut().for_each(|inner| inner.mutate());
+        self.list.iter_mut().for_each(Shapes::mutate);
         self.deque.iter_mut().for_each(change);
         self.nested.values_mut().flatten().flat_map(|map| map.values_mut()).flatten().for_each(change);
-        self.hashed.values_mut().for_each(Variant::scramble);
+        self.hashed.values_mut().for_each(Variant::mutate);
         self.set.insert("~".to_owned());
         self.array.iter_mut().for_each(change);
         self.alias.iter_mut().flatten().for_each(change);
         change(&mut self.generic.0);
-        self.generic.1.iter_mut().for_each(Variant::scramble);
+        self.generic.1.iter_mut().for_each(Variant::mutate);
         self.json["deep"][0]["depth"] = json!("~");
         self.meta.labels.iter_mut().flat_map(|labels| labels.values_mut()).for_each(change);
         self.template.metadata.iter_mut().filter_map(|meta| meta.name.as_mut()).for_each(change);
@@ -127,7 +127,7 @@ impl Shapes {
 }
 
 impl Variant {
-    fn scramble(&mut self) {
+    fn mutate(&mut self) {
         match self {
             Variant::Unit => {}
             Variant::Tuple(text, numbers) => {
@@ -136,7 +136,7 @@ impl Variant {
             }
             Variant::Struct { name, inner } => {
                 name.push('~');
-                inner.scramble();
+                inner.mutate();
             }
         }
     }
@@ -148,25 +148,25 @@ fn shapes() -> impl Strategy<Value = Shapes> {
 
 proptest! {
     #[test]
-    fn changing_the_original_never_changes_the_copy(mut original in shapes()) {
+    fn changing_the_original_does_not_change_the_copy(mut original in shapes()) {
         let (copy, expected) = (original.deep_copy(), original.clone());
-        original.scramble();
+        original.mutate();
         prop_assert_eq!(&copy, &expected);
         prop_assert_ne!(copy, original);
     }
 
     #[test]
-    fn copying_into_gives_the_same_whatever_was_there(original in shapes(), mut target in shapes()) {
+    fn deep_copy_into_replaces_any_previous_value(original in shapes(), mut target in shapes()) {
         original.deep_copy_into(&mut target);
         prop_assert_eq!(&target, &original);
-        target.scramble();
+        target.mutate();
         prop_assert_eq!(original.deep_copy(), original);
     }
 }
 
-/// What objects carry again and again, all of it copied in place.
+/// The types that most objects contain, which are all copied in place.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy)]
-struct Carried {
+struct CommonTypes {
     meta: ObjectMeta,
     list: ListMeta,
     conditions: Vec<Condition>,
@@ -252,7 +252,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn carried()(
+    fn common_types()(
         meta in meta(),
         continue_ in option::of(text()),
         conditions in vec(condition(), 0..3),
@@ -260,8 +260,8 @@ prop_compose! {
         port in prop_oneof![(0..9).prop_map(IntOrString::Int), text().prop_map(IntOrString::String)],
         limits in texts(),
         (extension, default) in (json(), json()),
-    ) -> Carried {
-        Carried {
+    ) -> CommonTypes {
+        CommonTypes {
             meta, conditions, selector, port,
             list: ListMeta { resource_version: continue_.clone(), continue_, ..ListMeta::default() },
             secret: limits.clone().into_iter().map(|(key, value)| (key, ByteString(value.into_bytes()))).collect(),
@@ -274,14 +274,14 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn copying_into_what_objects_carry_gives_the_same_whatever_was_there(from in carried(), mut target in carried()) {
+    fn deep_copy_into_replaces_any_previous_value_of_common_types(from in common_types(), mut target in common_types()) {
         prop_assert_eq!(&from.deep_copy(), &from);
         from.deep_copy_into(&mut target);
         prop_assert_eq!(target, from);
     }
 
     #[test]
-    fn copying_into_the_same_shape_allocates_nothing(from in carried()) {
+    fn deep_copy_into_the_same_shape_allocates_nothing(from in common_types()) {
         let mut target = from.deep_copy();
         let counted = allocation_counter::measure(|| from.deep_copy_into(&mut target));
         prop_assert_eq!(counted.count_total, 0);
@@ -312,7 +312,7 @@ impl Shape for Square {
 }
 
 #[test]
-fn trait_objects_are_copied_by_the_trait() {
+fn trait_objects_are_deep_copied() {
     let mut square = Square { side: Box::new(2) };
     let shapes: Vec<Box<dyn Shape>> = vec![square.deep_copy_shape()];
     let copies = shapes.deep_copy();

@@ -1,4 +1,5 @@
-//! What the derives say of a mistake: one error for each, on its token, with the way out; `hygiene` is what they accept.
+//! The compile errors of the derives: one for each invalid declaration, on its token, with a suggestion. The cases in
+//! `hygiene` compile.
 
 #[test]
 fn ui() {

@@ -1,4 +1,4 @@
-//! Kinds as kube's derive makes them: one with a status, one without.
+//! Kinds of kube's derive: one with a status, one without.
 
 use kube::CustomResource;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What other code does with a kind and its list. Where a derive refused one of them, nothing here adds an error.
+//! Uses of a kind and its list by other code, which must not add errors to those of a rejected derive.
 
 use k8s_openapi::{ListableResource, Metadata, Resource};
 use logger_core::{DeepCopy, Kind, KindList, Listed, Object, Scheme};

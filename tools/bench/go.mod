@@ -1,4 +1,4 @@
-// The Go generators that ours are measured against, and what their output imports; built by `cargo xtask bench`.
+// The Go generators of the benchmarks, and the dependencies of their output; built by `cargo xtask bench`.
 module example.com/logger/tools/bench
 
 go 1.26.0

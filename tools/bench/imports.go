@@ -1,4 +1,4 @@
-// Package bench names what generated clients import, so that go.mod and go.sum hold all of it.
+// Package bench imports the dependencies of generated clients, so that go.mod and go.sum contain them.
 package bench
 
 import (

@@ -1,44 +1,70 @@
-//! Other programs of the workspace, started through cargo.
+//! Cargo commands in this workspace.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
 
-/// The directory of the workspace's own Cargo.toml.
+/// Returns the root of the workspace. It is determined at run time: checkouts that share a target directory share this
+/// binary.
 pub(crate) fn workspace_root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask).to_owned()
+    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let current_dir = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let start = manifest_dir.unwrap_or_else(current_dir);
+    nearest_workspace(&start).unwrap_or(&start).to_owned()
 }
 
-/// The cargo that runs us, in the workspace. What it told us about our own package is not passed on: build scripts that look
-/// at it would run again, and all that depends on them be compiled again, whenever one started this way follows another.
+/// Returns the nearest directory whose Cargo.toml has a `[workspace]`.
+fn nearest_workspace(start: &Path) -> Option<&Path> {
+    let has_workspace = |directory: &&Path| {
+        std::fs::read_to_string(directory.join("Cargo.toml"))
+            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
+    };
+    start.ancestors().find(has_workspace)
+}
+
+/// Returns a command of the running cargo in the workspace. Variables about the package of this program are removed: build
+/// scripts that depend on them would run again, and their dependents would be compiled again, after every such command.
 pub(crate) fn command(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.args(args).current_dir(workspace_root());
-    let of_our_package = |name: &OsString| {
+    let is_package_variable = |name: &OsString| {
         let name = name.to_string_lossy();
         ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
     };
-    for name in std::env::vars_os().map(|(name, _)| name).filter(of_our_package) {
+    for name in std::env::vars_os().map(|(name, _)| name).filter(is_package_variable) {
         command.env_remove(name);
     }
     command
 }
 
-/// Runs the program of a package where the user stands, and ends as it ends.
+/// Runs the program of a package in the current directory, and returns its exit code.
 pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {
     let manifest = workspace_root().join("Cargo.toml");
     let mut cargo = command(["run", "--package", package, "--manifest-path"]);
     cargo.arg(manifest).arg("--").args(args);
-    if let Ok(here) = std::env::current_dir() {
-        cargo.current_dir(here);
+    if let Ok(directory) = std::env::current_dir() {
+        cargo.current_dir(directory);
     }
     match cargo.status() {
         Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
         Err(error) => {
-            eprintln!("error: cannot start cargo: {error}");
+            eprintln!("error: cannot run cargo: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_root_is_the_nearest_directory_with_a_workspace() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(nearest_workspace(&package.join("src")), package.parent());
+        assert_eq!(nearest_workspace(Path::new("/")), None);
     }
 }

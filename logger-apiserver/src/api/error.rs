@@ -1,4 +1,4 @@
-//! Refusals: the `Status` bodies a failed request is answered with, worded as kube-apiserver words them
+//! API errors: the `Status` bodies of failed requests, with the texts of kube-apiserver.
 
 mod field_error;
 mod pods;
@@ -10,36 +10,36 @@ use crate::api::kind::{Kind, qualified};
 
 pub(crate) use field_error::FieldError;
 
-/// What the real server reads and writes.
+/// The media types that the real server reads and writes.
 pub(crate) const MEDIA_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
-/// The result of one request's work.
+/// The result of handling a request.
 pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
-/// Why a request was refused.
+/// The error of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum ApiError {
-    /// A path no handler knows: plain text, as the real server's mux answers.
+    /// A path without a handler: plain text, as the real server's mux answers.
     PageNotFound,
-    /// A version that is not reached yet.
+    /// A resource version that is larger than the current one.
     Ahead(Ahead),
-    /// Everything else: a `Status` object.
+    /// Any other error: a `Status` object.
     Status(Box<Status>),
 }
 
-/// A read that has to wait, since it is to be no older than a version to come.
+/// A read that waits for a resource version that is larger than the current one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead {
     pub(crate) asked: u64,
     pub(crate) current: u64,
-    /// A watch is told as the others are told, but in its stream.
+    /// A watch returns the error as an event of its stream.
     pub(crate) by_watch: bool,
 }
 
 impl Ahead {
-    /// What is said once there is no more waiting.
+    /// Returns the `Status` for a wait that timed out.
     pub(crate) fn into_status(self) -> Box<Status> {
         let cause = StatusCause {
             field: None,
@@ -58,7 +58,7 @@ impl ApiError {
         Self::Status(status(code, reason, message.into(), details))
     }
 
-    /// The `Status` to send, if there is one.
+    /// Returns the `Status` of the error, if it has one.
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
             Self::PageNotFound => None,
@@ -67,7 +67,7 @@ impl ApiError {
         }
     }
 
-    /// Why, in words.
+    /// Returns the message of the error.
     pub(crate) fn message(self) -> String {
         self.into_status().and_then(|status| status.message).unwrap_or_else(|| "404 page not found".to_owned())
     }
@@ -80,7 +80,7 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }
 
-    /// What Go's `NewInternalError` makes of an error; [`internal`](Self::internal) is an error it was not told of.
+    /// An error as Go's `NewInternalError` wraps it; [`internal`](Self::internal) is an error without that wrapping.
     pub(crate) fn internal_error(why: &str) -> Self {
         let cause = StatusCause { field: None, message: Some(why.to_owned()), reason: None };
         let details = StatusDetails { causes: Some(vec![cause]), ..StatusDetails::default() };
@@ -88,7 +88,7 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, Some(details))
     }
 
-    /// An unknown resource of a group that is served by the server itself.
+    /// An unknown resource of a group that the server itself serves.
     pub(crate) fn unknown_resource() -> Self {
         let message = "the server could not find the requested resource";
         Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(StatusDetails::default()))
@@ -113,7 +113,7 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(resource_details(kind, name)))
     }
 
-    /// A name that is taken, on a request that also asked for a generated one.
+    /// A name that exists already, for a request with `generateName`.
     pub(crate) fn not_unique(kind: &Kind, name: &str) -> Self {
         let why = "the server was not able to generate a unique name for the object";
         let message = format!("{} \"{name}\" already exists, {why}", kind.group_resource());
@@ -131,13 +131,13 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(resource_details(kind, name)))
     }
 
-    /// An apply that would change what others own.
+    /// An apply that changes fields of other managers.
     pub(crate) fn apply_conflict(message: String, causes: Vec<StatusCause>) -> Self {
         let details = StatusDetails { causes: Some(causes), ..StatusDetails::default() };
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
     }
 
-    /// A failed delete precondition: here the real server names the kind, not the resource.
+    /// A failed precondition of a delete; the real server names the kind here, not the resource.
     pub(crate) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.group_kind());
         let details = StatusDetails { kind: Some(kind.kind.clone()), ..resource_details(kind, name) };
@@ -149,7 +149,7 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
     }
 
-    /// A new object in a namespace that is on its way out.
+    /// A new object in a terminating namespace.
     pub(crate) fn namespace_is_ending(kind: &Kind, name: &str, namespace: &str, why: &str) -> Self {
         let mut refusal = Self::forbidden(kind, name, why);
         if let Self::Status(status) = &mut refusal
@@ -164,12 +164,12 @@ impl ApiError {
         refusal
     }
 
-    /// An object that breaks rules of its kind; `errors` is not empty.
+    /// An object that fails validation; `errors` is not empty.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
         Self::invalid_of(&kind.kind, &kind.storage_group, name, errors)
     }
 
-    /// As [`invalid`](Self::invalid), for a kind that was named by the request or is none of the served ones.
+    /// Like [`invalid`](Self::invalid), for a kind that the request names or that is not served.
     pub(crate) fn invalid_of(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
         let message = format!("{} \"{name}\" is invalid: {}", qualified(kind, group), joined(errors));
         let details = StatusDetails {
@@ -190,30 +190,31 @@ impl ApiError {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(StatusDetails::default()))
     }
 
-    /// A verb that a custom resource (or its status) does not have.
+    /// A verb that a custom resource, or its status, does not support.
     pub(crate) fn not_supported(kind: &Kind, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.group_resource());
         let details = StatusDetails { name: None, ..resource_details(kind, "") };
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(details))
     }
 
-    /// A form of objects that there is none of.
+    /// A representation that does not exist for objects.
     pub(crate) fn not_acceptable() -> Self {
         let message = format!("only the following media types are accepted: {MEDIA_TYPES}");
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, None)
     }
 
-    /// A form that is none for what was asked for.
+    /// A representation that does not exist for the requested resource.
     pub(crate) fn not_acceptable_for(why: String) -> Self {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", why, None)
     }
 
-    /// As [`not_acceptable`](Self::not_acceptable), said by the part of the real server that never looks at objects.
+    /// Like [`not_acceptable`](Self::not_acceptable), for the handlers of the real server that do not know the
+    /// resource.
     pub(crate) fn not_representable() -> Self {
         Self::available(&format!("{MEDIA_TYPES}, {STREAMS}"))
     }
 
-    /// What there is as JSON alone.
+    /// An endpoint that is served as JSON only.
     pub(crate) fn json_alone() -> Self {
         Self::available("application/json")
     }
@@ -223,12 +224,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, Some(StatusDetails::default()))
     }
 
-    /// A watch in a form that there are no streams of.
+    /// A watch in an encoding that has no stream serializer.
     pub(crate) fn no_such_stream() -> Self {
         Self::not_acceptable_for(format!("only the following media types are accepted: {STREAMS}"))
     }
 
-    /// The same refusal, after what came before it.
+    /// Returns the error with a prefix of its message.
     pub(crate) fn after(self, words: &str) -> Self {
         let Self::Status(mut status) = self else {
             return self;
@@ -237,7 +238,7 @@ impl ApiError {
         Self::Status(status)
     }
 
-    /// A patch of a type that no handler of the real server is there for.
+    /// A patch type that no handler of the real server supports.
     pub(crate) fn unsupported_patch_type() -> Self {
         let message = "415: Unsupported Media Type";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, Some(StatusDetails::default()))
@@ -249,7 +250,7 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
     }
 
-    /// A watch from a version whose events are gone.
+    /// A watch from a version whose events are no longer in the log.
     pub(crate) fn too_old(asked: u64, oldest: u64) -> Self {
         Self::expired(format!("too old resource version: {asked} ({oldest})"))
     }
@@ -258,7 +259,7 @@ impl ApiError {
         Self::new(StatusCode::GONE, "Expired", message, None)
     }
 
-    /// The next page of a list whose version is gone; with `next` the list can go on in the present.
+    /// The next page of a list whose version has expired; with `next` the list can continue at the current version.
     pub(crate) fn expired_page(next: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
             list without the continue parameter, or use the continue token in this response to retrieve the remainder of the \
@@ -281,7 +282,7 @@ fn status(code: StatusCode, reason: &str, message: String, details: Option<Statu
     })
 }
 
-/// One error stands bare, several stand in brackets, none stands twice.
+/// Formats one error as it is, and several in brackets without duplicates.
 fn joined(errors: &[FieldError]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for text in errors.iter().map(ToString::to_string) {

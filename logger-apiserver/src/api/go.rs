@@ -1,8 +1,8 @@
-//! Values as Go prints them: in the texts of refusals
+//! Go's formatting of values and its handling of numbers, for error messages and decoding.
 
 use serde_json::{Number, Value};
 
-/// `%v`
+/// Formats a value as `%v`.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// `%#v`
+/// Formats a value as `%#v`.
 pub(crate) fn syntax(value: &Value) -> String {
     let inside = match value {
         Value::Array(items) => items.iter().map(syntax).collect::<Vec<_>>(),
@@ -27,7 +27,7 @@ pub(crate) fn syntax(value: &Value) -> String {
     format!("{}{{{}}}", type_name(value), inside.join(", "))
 }
 
-/// `%T`
+/// Returns the type of a value as `%T`.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -40,7 +40,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Where Go has the types of a group.
+/// Returns the Go package of the types of a group.
 pub(crate) fn package(group: &str) -> &str {
     match group {
         "" | "events.k8s.io" => "core",
@@ -48,7 +48,7 @@ pub(crate) fn package(group: &str) -> &str {
     }
 }
 
-/// `5.0` is the integer 5, as it is once Go has read and written it.
+/// Replaces floats without a fraction by integers: `5.0` is 5, as after decoding and encoding by Go.
 pub(crate) fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -63,11 +63,11 @@ pub(crate) fn whole_numbers(value: &mut Value) {
 }
 
 fn whole(number: &Number) -> Option<Number> {
-    // Go reads what is no int64 as a float, and writes that as an integer all the same.
+    // Go decodes integers beyond int64 as floats, and encodes those as integers again.
     if let Some(large) = number.as_u64().filter(|_| !number.is_i64()) {
         return (large as f64).to_string().parse::<u64>().ok().map(Number::from);
     }
-    /// From here on not every integer is a float.
+    /// From here on not every integer is representable as a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
     format!("{float:.0}").parse::<i64>().ok().map(Number::from)

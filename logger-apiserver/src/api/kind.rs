@@ -1,4 +1,4 @@
-//! Registry as plain data: their names, scope and subresources.
+//! Kinds as plain data: their names, scope and subresources.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceSubresourceScale;
 

@@ -1,4 +1,4 @@
-//! An object as the server holds it: typed metadata beside a free body
+//! Objects of the server: typed metadata and an untyped body.
 
 use std::{
     borrow::Cow,
@@ -32,34 +32,35 @@ impl MetaVersion {
     }
 }
 
-/// An object of any kind. `apiVersion` and `kind` belong to the endpoint, not to the object: they are added when it is sent.
+/// An object of any kind. `apiVersion` and `kind` belong to the endpoint and not to the object: they are added when it
+/// is encoded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) metadata: ObjectMeta,
-    /// Every root field but `apiVersion`, `kind` and `metadata`.
+    /// All root fields except `apiVersion`, `kind` and `metadata`.
     pub(crate) body: Map<String, Value>,
     pub(crate) written: Written,
     text: Text,
 }
 
-/// As what an object was written, if its kind has versions.
+/// The version in which an object was written, for kinds with versions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Written {
     /// The name of the version, without its group.
     pub(crate) version: Option<Arc<str>>,
-    /// The schemas that would change nothing of it, by their serial.
+    /// The serial number of the schemas that already pruned and defaulted the object.
     pub(crate) whole_by: Option<u64>,
 }
 
 impl PartialEq for Written {
-    /// What schemas say of it does not make it another.
+    /// The schemas that processed an object are not part of its state.
     fn eq(&self, other: &Self) -> bool {
         self.version == other.version
     }
 }
 
-/// The JSON of an object's fields, made when it is first sent and shared by all that are sent it: a change goes to every watch. It is
-/// no part of the state, and a copy, which is made to be changed, begins without it.
+/// The JSON of the fields of an object, encoded once and shared by all responses and watches. It is not part of the
+/// state; a copy starts without it, since copies are made to be modified.
 #[derive(Debug, Default)]
 struct Text(OnceLock<Fields>);
 
@@ -81,19 +82,19 @@ impl PartialEq for Text {
     }
 }
 
-/// Stored objects never change: a write puts another one in their place.
+/// A stored object. It is immutable: a write replaces it.
 pub(crate) type Stored = Arc<Object>;
 
 impl Object {
-    /// An object with this metadata, and with this beside it.
+    /// Creates an object from its metadata and its body.
     pub(crate) fn new(metadata: ObjectMeta, body: Map<String, Value>) -> Self {
         Self { metadata, body, written: Written::default(), text: Text::default() }
     }
 
-    /// Reads an object from its JSON form; unknown metadata fields are dropped.
+    /// Decodes an object from JSON. Unknown metadata fields are dropped.
     ///
     /// # Errors
-    /// A metadata field of the wrong type.
+    /// A metadata field has the wrong type.
     pub(crate) fn from_json(mut fields: Map<String, Value>) -> serde_json::Result<Self> {
         fields.remove("apiVersion");
         fields.remove("kind");
@@ -108,12 +109,13 @@ impl Object {
         Ok(Self::new(metadata, fields))
     }
 
-    /// The JSON form under the given names.
+    /// Returns the object as JSON, with this type.
     pub(crate) fn to_json(&self, api_version: &str, kind: &str) -> Value {
         json(&self.metadata, &self.body, api_version, kind)
     }
 
-    /// The form that is sent of a stored object: with its type, or without as items of built-in lists are.
+    /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
+    /// built-in kinds.
     pub(crate) fn named<'a>(&'a self, names: Option<(&'a str, &'a str)>) -> Named<'a> {
         let Fields { metadata, body } = self.text.0.get_or_init(|| self.fields());
         Named {
@@ -132,20 +134,20 @@ impl Object {
         }
     }
 
-    /// The form that is kept: with the name of the version it is in, if its kind has versions.
+    /// Returns the persisted representation: with the name of its version, for kinds with versions.
     #[cfg(feature = "serve")]
     pub(crate) fn kept(&self) -> Named<'_> {
         Named { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..self.named(None) }
     }
 
-    /// Reads an object from the form that is kept.
+    /// Decodes an object from the persisted representation.
     #[cfg(feature = "serve")]
     pub(crate) fn from_kept(fields: Map<String, Value>) -> serde_json::Result<Self> {
         let version = fields.get("apiVersion").and_then(Value::as_str).map(Arc::from);
         Ok(Self { written: Written { version, whole_by: None }, ..Self::from_json(fields)? })
     }
 
-    /// The form that tells the metadata and nothing else.
+    /// Returns the representation with metadata only.
     pub(crate) fn metadata_alone(&self, version: MetaVersion) -> Named<'_> {
         Named {
             api_version: Some(version.api_version().into()),
@@ -155,7 +157,7 @@ impl Object {
         }
     }
 
-    /// The form that is sent of an object of this kind.
+    /// Returns the representation of an object of this kind.
     pub(crate) fn named_as<'a>(&'a self, kind: &'a Kind) -> Named<'a> {
         Named { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..self.named(None) }
     }
@@ -184,20 +186,20 @@ impl Object {
         self.metadata.deletion_timestamp.is_some()
     }
 
-    /// Whether it was deleted and nothing holds it any more, no finalizer and no grace period.
+    /// Returns whether the object is deleted and neither finalizers nor a grace period remain.
     pub(crate) fn has_ended(&self) -> bool {
         let grace = self.metadata.deletion_grace_period_seconds.unwrap_or(0);
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
 
-    /// The same state under another version.
+    /// Returns the object with another resource version.
     pub(crate) fn at(&self, version: u64) -> Self {
         let mut object = self.clone();
         object.metadata.resource_version = Some(version.to_string());
         object
     }
 
-    /// Whether anything but metadata and `status` differs (and `status` too if it counts as content).
+    /// Returns whether anything but metadata and `status` differs; `status` is compared as well if `status_counts`.
     pub(crate) fn content_differs(&self, other: &Self, status_counts: bool) -> bool {
         self.content(status_counts).ne(other.content(status_counts))
     }
@@ -206,14 +208,14 @@ impl Object {
         self.body.iter().filter(move |(name, _)| status_counts || *name != "status")
     }
 
-    /// The value at a path of the body.
+    /// Returns the value at a path of the body.
     pub(crate) fn field(&self, path: &str) -> Option<&Value> {
         let mut names = path.split('.');
         let root = names.next().and_then(|name| self.body.get(name));
         names.fold(root, |value, name| value?.get(name))
     }
 
-    /// Puts `other`'s value of a root field, or its absence, in place of this one's.
+    /// Copies a root field of another object; removes it if the other does not have it.
     pub(crate) fn copy_field(&mut self, other: &Self, name: &str) {
         match other.body.get(name) {
             Some(value) => self.body.insert(name.to_owned(), value.clone()),
@@ -222,7 +224,7 @@ impl Object {
     }
 }
 
-/// The JSON form of an object's parts.
+/// Returns the JSON of the parts of an object.
 pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version: &str, kind: &str) -> Value {
     let mut fields = body.clone();
     fields.insert("apiVersion".to_owned(), api_version.into());
@@ -231,7 +233,7 @@ pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version
     Value::Object(fields)
 }
 
-/// An [`Object`] on its way out.
+/// The encodable representation of an [`Object`].
 pub(crate) struct Named<'a> {
     api_version: Option<Cow<'a, str>>,
     kind: Option<&'a str>,
@@ -263,13 +265,13 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// The present, in the whole seconds that timestamps on the wire have.
+/// Returns the current time in seconds, the precision of timestamps in JSON.
 pub(crate) fn now() -> Time {
     let now = jiff::Timestamp::now();
     Time(jiff::Timestamp::from_second(now.as_second()).unwrap_or(now))
 }
 
-/// Go reads a null as an empty word where only words can be.
+/// Replaces null values of labels and annotations by empty strings, as Go decodes them.
 fn words_of_nulls(metadata: &mut Value) {
     for name in ["labels", "annotations"] {
         let words = metadata.get_mut(name).and_then(Value::as_object_mut);
@@ -278,7 +280,7 @@ fn words_of_nulls(metadata: &mut Value) {
     }
 }
 
-/// What is empty is absent, as in Go; what this server does not keep is dropped.
+/// Removes empty fields, as Go does, and fields that this server does not store.
 fn tidy(metadata: &mut ObjectMeta) {
     metadata.self_link = None;
     drop_empty(&mut metadata.labels, |labels| labels.is_empty());

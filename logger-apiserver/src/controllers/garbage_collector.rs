@@ -1,9 +1,12 @@
-//! What kube-controller-manager does beside a real server: garbage collection, and the emptying of namespaces
+//! The garbage collector and the namespace controller of kube-controller-manager.
 //!
-//! It promises:
-//! - All that follows from a request is done before the request is answered, in one order: nothing runs in the background.
-//! - Owners are told by their uid. Who has none left goes, as the policy it was given says; who has some left loses the others.
-//! - A change of anything but owners takes nobody away: what was loaded without its owners stays until it is given others.
+//! Guarantees:
+//! - All consequences of a request are applied before the request is answered, in a deterministic order. Nothing runs
+//!   in the background.
+//! - Owners are identified by UID. An object without a remaining owner is deleted, by the propagation policy of the
+//!   delete; an object with other owners loses the references to absent ones.
+//! - A change that does not touch owner references deletes nothing: an object that was loaded without its owners
+//!   remains until its references change.
 
 mod namespaces;
 mod owners;
@@ -22,14 +25,14 @@ use crate::{
     },
 };
 
-/// Who depends on whom.
+/// The dependents of each owner.
 #[derive(Debug, Default)]
 pub(crate) struct GarbageCollector {
-    /// Those who name a uid as that of an owner.
+    /// The locations of the dependents, by the UID of the owner.
     dependents: BTreeMap<String, BTreeSet<Place>>,
 }
 
-/// Where an object is, whether or not it is there.
+/// The location of an object, whether it exists or not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     resource: Arc<str>,
@@ -49,13 +52,13 @@ impl Place {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// Something changed for an object: it is let go, freed or deleted, if it is to be.
+    /// An object whose owners or dependents changed.
     Visit(Place),
-    /// Something changed in a namespace that may be on its way out.
+    /// A namespace that may be terminating.
     Empty(String),
 }
 
-/// Tasks in the order they came, none of them twice at a time.
+/// A deduplicating first-in, first-out queue of tasks.
 #[derive(Debug, Default)]
 struct Tasks {
     queue: VecDeque<Task>,
@@ -77,7 +80,7 @@ impl Tasks {
 }
 
 impl GarbageCollector {
-    /// One that knows who depends on whom in a store.
+    /// Creates a collector that indexes the objects of a store.
     pub(crate) fn new(store: &Store) -> Self {
         let mut collector = Self::default();
         store.objects().for_each(|(resource, object)| collector.add(resource, object));
@@ -89,8 +92,9 @@ impl GarbageCollector {
         changes.iter().for_each(|event| self.index(event));
     }
 
-    /// Collects what the latest changes of the store make collectable, and returns these changes and its own. Each task that changes
-    /// something deletes an object, marks it, or removes a finalizer or an owner, so this terminates.
+    /// Applies the consequences of the latest changes of the store, and returns these changes together with its own.
+    /// Each task that changes something deletes or marks an object, or removes a finalizer or an owner reference, so
+    /// this terminates.
     pub(crate) fn collect(&mut self, state: &mut State) -> Vec<Event> {
         let mut changes = state.store.take_events();
         let mut tasks = Tasks::default();
@@ -110,7 +114,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Keeps who depends on whom.
+    /// Indexes one change.
     fn index(&mut self, event: &Event) {
         if event.before.is_some() && owners::are_the_same(event.before.as_deref(), event.after.as_deref()) {
             return;
@@ -138,11 +142,11 @@ impl GarbageCollector {
         }
     }
 
-    /// Finds out what a change may mean to whom.
+    /// Enqueues the tasks that a change makes necessary.
     fn enqueue(&self, state: &State, event: &Event, tasks: &mut Tasks) {
         let (before, after) = (event.before.as_deref(), event.after.as_deref());
         if !owners::are_the_same(before, after) {
-            // Who waits for dependents has perhaps one less to wait for.
+            // An owner that waits for its dependents may have one less.
             before.into_iter().flat_map(|before| owners::places(state, before)).for_each(|owner| {
                 tasks.push(Task::Visit(owner));
             });

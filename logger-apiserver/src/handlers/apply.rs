@@ -1,4 +1,4 @@
-//! Server-side apply: a body that says what its manager wants of an object, put into what others want of it
+//! Server-side apply: a body that says what its manager wants of an object, put into what others want of it.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(Sta
             check_new(request, &object)?;
             write::place(&mut object, request)?;
             write::check_name(&object, request)?;
-            // Whichever version it was to have, it has none yet; and who only tries is told of what it wanted.
+            // A new object has no version yet; a dry run returns the requested one.
             let version = object.metadata.resource_version.take();
             let mut made = write::insert(state, request, object, options.dry_run)?;
             if options.dry_run && version.is_some() {
@@ -74,7 +74,7 @@ pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
     }
 }
 
-/// A field that is given twice is a mistake to those who want to know; otherwise the last counts.
+/// Rejects duplicate fields if the request is strict; otherwise the last one counts.
 pub(crate) fn check_strictly(request: &ResourceRequest) -> Result<()> {
     let mistakes = request.mistakes.take();
     if let Some(why) = mistakes.first().filter(|_| request.is_strict()) {

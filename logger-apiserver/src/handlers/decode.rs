@@ -1,10 +1,10 @@
-//! Objects of requests: from the fields of a body to an object of the endpoint's kind
+//! Objects of requests: from the fields of a body to an object of the endpoint's kind.
 
 mod expected;
 mod patched;
 pub(crate) mod unknown;
 
-use logger_crd::value::{self, Unreadable};
+use logger_crd::value::{self, InvalidFields};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -86,7 +86,7 @@ fn from_fields(
     let kind = &request.kind;
     let (unknown_metadata, unknown_of_struct) = (unknown::of_metadata(&fields), unknown_of_type(kind, &fields));
     let metadata = fields.get("metadata").filter(|_| kind.is_custom);
-    if let Some(why) = metadata.and_then(value::unreadable_metadata) {
+    if let Some(why) = metadata.and_then(value::metadata_decode_error) {
         return Err(refuse(why));
     }
     read_built_in(kind, &mut fields).map_err(&refuse)?;
@@ -119,9 +119,9 @@ fn drop_unknown(
     // Of custom objects the metadata is read first, of others all in its order.
     let place = unknown.partition_point(|path| !kind.is_custom && path.as_str() < "metadata");
     unknown.splice(place..place, unknown_metadata);
-    value::drop_nulls(&mut object.body, schema);
+    value::prune_nulls(&mut object.body, schema);
     if kind.is_custom {
-        let inside = value::coerce_embedded_resources(&mut object.body, schema, Unreadable::Refused);
+        let inside = value::coerce_embedded_resources(&mut object.body, schema, InvalidFields::Reject);
         unknown.extend(inside.map_err(|finding| finding.to_string())?);
     }
     Ok(unknown)

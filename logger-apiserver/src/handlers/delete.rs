@@ -1,4 +1,4 @@
-//! Delete and delete-collection: at once, or marked for as long as finalizers or a grace period hold the object
+//! Delete and delete-collection: at once, or marked for as long as finalizers or a grace period hold the object.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     wire::body,
 };
 
-/// What is said to who deletes a job and not what becomes of its pods.
+/// The warning for the deletion of a Job without a propagation policy.
 const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
@@ -116,7 +116,7 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
     Err(ApiError::invalid_of("DeleteOptions", "meta.k8s.io", "", &[error]))
 }
 
-/// Whether who deletes should have said what becomes of dependents.
+/// Returns whether the deletion needs a warning about dependents.
 fn should_say_more(kind: &Resource, options: &DeleteOptions) -> bool {
     kind.strategy.orphans_dependents && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }

@@ -19,7 +19,7 @@ pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
     request.existing(state)
 }
 
-/// Refuses list options that break rules.
+/// Rejects invalid list options.
 pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
     if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of("ListOptions", "meta.k8s.io", "", errors)) }
 }

@@ -1,4 +1,4 @@
-//! Lists: which version of which objects, whole or in pages
+//! Lists: which version of which objects, whole or in pages.
 
 mod token;
 

@@ -1,4 +1,4 @@
-//! Loading: objects put into the server as they are, as if they had been there before the first request
+//! Loading: objects put into the server as they are, as if they had been there before the first request.
 
 use std::{cell::RefCell, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What is asked of pods through their subresources: to go, and to be on a node
+//! What is asked of pods through their subresources: to go, and to be on a node.
 
 mod binding;
 mod eviction;

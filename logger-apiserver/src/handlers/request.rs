@@ -1,4 +1,4 @@
-//! One request for a resource, and the server state it works on
+//! One request for a resource, and the server state it works on.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -26,7 +26,7 @@ pub(crate) struct ResourceRequest {
     pub(crate) name: Option<String>,
     pub(crate) endpoint: Endpoint,
     pub(crate) query: Query,
-    /// Who writes: what the request says, or else its user agent.
+    /// The field manager: from the query, or else from the user agent.
     pub(crate) manager: String,
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
@@ -35,9 +35,9 @@ pub(crate) struct ResourceRequest {
     pub(crate) form: Representation,
     /// How it wants them written.
     pub(crate) encoding: Encoding,
-    /// What is wrong with the text of the body: fields that are given twice. Strict readers are told.
+    /// The errors of strict decoding, such as duplicate fields.
     pub(crate) mistakes: RefCell<Vec<String>>,
-    /// What the client is to be told beside the answer.
+    /// The warnings of the response.
     pub(crate) warnings: RefCell<Vec<String>>,
 }
 
@@ -70,12 +70,12 @@ impl ResourceRequest {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// Whether unknown fields are a reason to refuse the body.
+    /// Returns whether unknown and duplicate fields are errors.
     pub(crate) fn is_strict(&self) -> bool {
         self.query.get("fieldValidation") == Some("Strict")
     }
 
-    /// Tells the client of what is wrong with the body and let pass, unless it does not want to know.
+    /// Adds errors of lenient decoding to the warnings, unless the client ignores them.
     pub(crate) fn warn(&self, mistakes: &[String]) {
         if self.query.get("fieldValidation") != Some("Ignore") {
             let each = mistakes.iter().flat_map(|mistake| duplicate_fields::each(mistake));
@@ -88,7 +88,7 @@ impl ResourceRequest {
         self.content_type == "application/apply-patch+yaml"
     }
 
-    /// Checks what the query asks of a create or an update; `options` names it in refusals.
+    /// Validates the options of a create or an update; `options` is their name in errors.
     pub(crate) fn write_options(&self, options: &str) -> Result<Options> {
         self.options(options, Vec::new())
     }
@@ -125,7 +125,7 @@ pub(crate) struct Options {
     pub(crate) force: bool,
 }
 
-/// Who writes, by the `fieldManager` of a query or else by the user agent, up to its version.
+/// Returns the field manager: the `fieldManager` of the query, or else the user agent up to its version.
 pub(crate) fn manager(query: &Query, user_agent: &str) -> String {
     if let Some(manager) = query.get("fieldManager") {
         return manager.to_owned();

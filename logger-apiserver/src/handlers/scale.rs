@@ -108,7 +108,7 @@ fn settable(request: &ResourceRequest, object: &Object, paths: &ScalePaths) -> R
 struct Wanted {
     object: Object,
     replicas: i32,
-    /// Who owns what once it is done.
+    /// The managed fields after the write.
     entries: Option<Vec<ManagedFieldsEntry>>,
 }
 

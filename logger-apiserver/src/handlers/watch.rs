@@ -1,12 +1,12 @@
-//! Watches: the event log as a stream of events, lines of JSON or frames of protobuf
+//! Watches: the event log as a stream of events, lines of JSON or frames of protobuf.
 //!
 //! It promises:
-//! - A watch sees every change after its version once and in order. One that begins too long ago is told so with a 410 in its
-//!   stream; one that is too slow just ends, and is told so when it comes again.
+//! - A watch receives every change after its version once and in order. A watch that starts before the log gets a 410
+//!   in its stream. A watch that falls behind the log ends, and gets the 410 when it is resumed.
 //! - It holds no queue of events, only its place in the log: a slow one costs what a quick one does, one that is dropped nothing.
 //! - An object that enters its selector is ADDED, one that leaves it DELETED.
-//! - With bookmarks it is told every minute, and two seconds before its end, how far it has come: also where nothing happens, for
-//!   the version of a real cluster never stands still, and who hears nothing takes the server for gone.
+//! - With bookmarks it receives the current version every minute and two seconds before its end, also without changes:
+//!   clients treat a watch without any event as stalled.
 
 mod options;
 
@@ -31,9 +31,9 @@ use crate::{
 
 use options::{Options, Start};
 
-/// How often a watch is told how far it has come.
+/// The interval between bookmarks.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-/// How long before its end a watch is told so for the last time.
+/// The time between the last bookmark and the end of a watch.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 
 /// A watch that was asked for.
@@ -212,7 +212,7 @@ impl Watcher {
     fn step(&mut self) -> Step {
         let watch = &mut self.watch;
         let state = self.shared.lock();
-        // What could not be kept is told to nobody.
+        // Changes that could not be persisted are not sent.
         if watch.since < state.store.oldest_logged() || state.failure.is_some() {
             return Step::End;
         }
@@ -243,7 +243,7 @@ impl Watcher {
     /// Waits for a change, a bookmark or the end.
     async fn wait(&mut self) {
         let until = self.next_bookmark.unwrap_or(self.watch.deadline).min(self.watch.deadline);
-        // Whichever it is, what to do next is looked at anew; the sender lives in `shared`.
+        // Both outcomes lead to another look at the log; the sender lives in `shared`.
         let _ = timeout_at(until, self.changed.changed()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Create, update and patch: what a written object must obey, in the order the real server asks for it
+//! Create, update and patch: what a written object must obey, in the order the real server asks for it.
 
 pub(crate) mod rules;
 
@@ -22,7 +22,7 @@ use crate::{
     storage::state::State,
 };
 
-/// How often a taken name is generated anew before giving up.
+/// The number of generated names that are tried.
 const NAME_TRIES: usize = 8;
 
 /// Makes a new object.
@@ -59,7 +59,7 @@ pub(crate) fn insert(
     rules::check(request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
-    // A dry run is not stored, and so is not refused for this.
+    // A dry run stores nothing, so this does not apply to it.
     if version.is_some() && !dry_run {
         return Err(ApiError::internal("resourceVersion should not be set on objects to be created"));
     }

@@ -1,4 +1,4 @@
-//! Stores and removes objects, with what follows from that by kind.
+//! Stores and removes objects, with the effects that depend on the kind.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     storage::state::State,
 };
 
-/// Stores an object in another state; if that was all it was there for, it goes.
+/// Stores a changed object. An object whose deletion is complete is removed instead.
 pub(crate) fn commit(state: &mut State, kind: &Resource, object: &Object) -> Stored {
     if object.has_ended() && (kind.strategy.lifecycle != Lifecycle::Namespace || namespace::is_final(object)) {
         remove(state, kind, object);
@@ -18,7 +18,7 @@ pub(crate) fn commit(state: &mut State, kind: &Resource, object: &Object) -> Sto
     store(state, kind, object)
 }
 
-/// Stores an object, and lets a definition take effect.
+/// Stores an object. A definition takes effect.
 pub(crate) fn store(state: &mut State, kind: &Resource, object: &Object) -> Stored {
     let stored = state.store.put(&kind.storage_key(), object);
     if kind.strategy.lifecycle == Lifecycle::Definition {
@@ -27,7 +27,7 @@ pub(crate) fn store(state: &mut State, kind: &Resource, object: &Object) -> Stor
     stored
 }
 
-/// Takes an object out, with what hangs on it.
+/// Removes an object. The removal of a definition, or of the last object of a custom kind, takes effect.
 pub(crate) fn remove(state: &mut State, kind: &Resource, object: &Object) {
     let resource = kind.group_resource();
     state.store.remove(&kind.storage_key(), object.namespace(), object.name());

@@ -25,7 +25,7 @@ use crate::{
     storage::state::State,
 };
 
-/// Changes the status of a stored definition as a controller of the server does.
+/// Updates the status of a stored definition, as a controller of the server does.
 fn tell(state: &mut State, definition: &Stored, change: impl FnOnce(&mut CustomResourceDefinitionStatus)) -> Stored {
     let mut told = Object::clone(definition);
     let mut status = status_of(definition);

@@ -1,4 +1,4 @@
-//! Deletion: at once, or marked for as long as finalizers or a grace period hold the object.
+//! Deletion: immediate, or marked as long as finalizers or a grace period remain.
 
 mod grace;
 
@@ -17,18 +17,18 @@ use crate::{
     storage::state::State,
 };
 
-/// What became of a deleted object.
+/// The result of a delete.
 pub(crate) enum Deleted {
-    /// It is gone; this was its last state.
+    /// The object is removed; this was its last state.
     Gone(Stored),
     /// The object is terminating, in this state.
     Ending(Stored),
 }
 
-/// Deletes an object by the rules of its kind.
+/// Deletes an object, as the strategy of its resource specifies.
 ///
 /// # Errors
-/// It is to stay for a while, and cannot be converted to the version that is stored.
+/// The object remains and cannot be converted to the storage version.
 pub(crate) fn remove_or_mark(
     state: &mut State,
     kind: &Resource,

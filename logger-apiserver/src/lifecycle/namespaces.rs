@@ -1,4 +1,4 @@
-//! Namespaces as the place of objects, and the start of their deletion.
+//! Namespaces: the check that one exists, and the start of its deletion.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::{
     storage::state::State,
 };
 
-/// Refuses to make an object where it has no place to be.
+/// Rejects a new object whose namespace does not exist or is terminating.
 pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
     let found = state.store.get("namespaces", "", namespace).ok_or_else(|| ApiError::namespace_not_found(namespace))?;
     if found.is_terminating() {
@@ -21,7 +21,8 @@ pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &s
     Ok(())
 }
 
-/// Starts the end of a namespace. To empty it and let it go is the collector's task, or another program's beside a bare server.
+/// Starts the deletion of a namespace. The namespace controller deletes its contents, or an external controller if the
+/// server runs none.
 pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
     if namespace.is_terminating() {
         return namespace.clone();

@@ -1,4 +1,4 @@
-//! Discovery: what the server says it serves
+//! Discovery: what the server says it serves.
 
 pub(crate) mod aggregated;
 
@@ -70,7 +70,7 @@ pub(crate) fn paths(kinds: &Registry) -> Value {
     json!({ "paths": paths })
 }
 
-/// `/api`. The address is that by which the client has reached the server; without one none is told.
+/// `/api`. The address is the host of the request; it is omitted without one.
 pub(crate) fn core_versions(host: &str) -> Value {
     let addresses: Vec<Value> = Some(json!({ "clientCIDR": "0.0.0.0/0", "serverAddress": host }))
         .filter(|_| !host.is_empty())

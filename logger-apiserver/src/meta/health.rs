@@ -1,4 +1,4 @@
-//! Health: `/healthz`, `/livez`, `/readyz` and the checks below them
+//! Health: `/healthz`, `/livez`, `/readyz` and the checks below them.
 
 use http::StatusCode;
 

@@ -1,4 +1,4 @@
-//! OpenAPI: what the server says its kinds look like
+//! OpenAPI: what the server says its kinds look like.
 //!
 //! Enough for clients that ask: `kubectl explain`, and `--validate`, which only wants to know that patches take
 //! `fieldValidation`. That strategic merge patches are taken is not said, since the schemas name no merge keys; kubectl then
@@ -45,8 +45,8 @@ pub(crate) fn index(state: &State, library: &mut Library) -> ApiResponse {
     ApiResponse::Text(StatusCode::OK, json!({ "paths": paths }).to_string().into())
 }
 
-/// `/openapi/v3/..`: the document of one version of a group. Who asks by its hash may keep it; who asks by an old one is sent to
-/// where it is.
+/// `/openapi/v3/..`: the document of one group version. A request with its current hash can be cached; one with an old
+/// hash is redirected.
 pub(crate) fn v3(state: &State, library: &mut Library, (group, version): (&str, &str), parts: &Parts) -> ApiResponse {
     if !served(state).contains(&(group.to_owned(), version.to_owned())) {
         return ApiResponse::Empty(StatusCode::NOT_FOUND);

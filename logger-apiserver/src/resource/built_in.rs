@@ -1,8 +1,8 @@
-//! The kinds of Kubernetes itself: one description each, and the rules that all of them share
+//! The kinds of Kubernetes itself: one description each, and the rules that all of them share.
 //!
-//! A kind is a row below `kinds`. Its schema is that of its k8s-openapi type with what a real server publishes of it (`logger-crd`'s
-//! overlay) and the marks of `marks.rs`, and all else goes
-//! by these: how its bodies are read, what is filled in, what is refused, and how its fields are merged and owned.
+//! A kind is a row in `kinds`. Its schema is that of its k8s-openapi type, with what a real server publishes (the
+//! overlay of `logger-crd`) and the facts in `marks.rs`. The schema determines how bodies are decoded, defaulted,
+//! validated, merged and owned.
 
 mod decode;
 mod fill_in;

@@ -1,4 +1,4 @@
-//! Custom resource definitions: what they are made of, and their rules
+//! Custom resource definitions: what they are made of, and their rules.
 
 pub(crate) mod conditions;
 pub(crate) mod names;
@@ -7,7 +7,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinitionNames, CustomResourceDefinitionSpec,
     CustomResourceDefinitionStatus,
 };
-use logger_crd::check::{self, Finding};
+use logger_crd::{definition as crd, field};
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
     if !definition.body.contains_key("spec") {
         return Ok(());
     }
-    if let Some(unreadable) = check::unreadable(&json_of(definition)) {
+    if let Some(unreadable) = crd::decode_error(&json_of(definition)) {
         return Err(ApiError::bad_request(unreadable.detail));
     }
     let mut spec = spec_of(definition)?;
@@ -41,7 +41,7 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
     spec.preserve_unknown_fields = spec.preserve_unknown_fields.filter(|preserves| *preserves);
     spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
     let mut status = status_of(definition);
-    // Who forgets what is stored is told what is stored from now on.
+    // A definition without stored versions is set to its storage version.
     if definition.body.contains_key("status") && status.stored_versions.as_ref().is_none_or(Vec::is_empty) {
         status.stored_versions = Some(storage_versions(&spec).map(str::to_owned).collect());
         set_status(definition, json!(status));
@@ -70,10 +70,10 @@ pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<(
 pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError> {
     let new = json_of(definition);
     let findings = match old {
-        None => check::definition(&new),
-        Some(old) => check::update(&new, &json_of(old)),
+        None => crd::validate(&new),
+        Some(old) => crd::validate_update(&new, &json_of(old)),
     };
-    findings.into_iter().filter(Finding::is_refusal).map(FieldError::from).collect()
+    findings.into_iter().filter(field::FieldError::is_error).map(FieldError::from).collect()
 }
 
 fn json_of(definition: &Object) -> Value {

@@ -1,4 +1,4 @@
-//! Events: one storage, seen through two groups
+//! Events: one storage, seen through two groups.
 //!
 //! It promises:
 //! - What is written through one group is there through the other, under the same version and with the same owners of fields.

@@ -1,8 +1,9 @@
-//! Who owns which field of an object: tracked on every write, and what server-side apply goes by
+//! Field management: ownership of fields, tracked on every write and used by server-side apply.
 //!
-//! The rules are those of structured-merge-diff, as kube-apiserver uses it: what a manager writes it owns, what another
-//! writes after it that one owns, and what is gone nobody does. An apply states all that its manager wants to own: fields it
-//! stated before and states no more go, unless others own them, and fields of others stay as they are or are a conflict.
+//! The rules are those of structured-merge-diff as kube-apiserver uses it. A manager owns the fields that it writes; a
+//! later write by another manager takes them over; removed fields are not owned. An apply is the complete set of
+//! fields of its manager: fields that it no longer contains are removed unless others own them, and fields of others
+//! are kept or conflict.
 
 pub(crate) mod built_in;
 mod check;
@@ -50,7 +51,7 @@ use crate::{
 
 type Entries = Vec<ManagedFieldsEntry>;
 
-/// Who writes, and to what.
+/// The manager, the resource and the endpoint of a write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Author<'a> {
     pub(crate) manager: &'a str,
@@ -65,11 +66,11 @@ impl<'a> Author<'a> {
     }
 }
 
-/// Says in a new state of an object who owns its fields, now that `author` writes it in place of `live`.
+/// Updates the managed fields of `new`, which `author` writes in place of `live`.
 pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object) {
     let managers = claimed(author, live, new);
     new.metadata.managed_fields = None;
-    // Where nobody owns anything ownership is not tracked, until somebody applies.
+    // Ownership of an object without managers is tracked from its first apply on.
     if live.is_some() && managers.is_empty() {
         return;
     }
@@ -78,7 +79,7 @@ pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object)
     let reset = reset_fields(author.kind, author.endpoint);
     let api_version = author.kind.api_version();
     let tracked = writer(author, &api_version, &reset).update(&before, &after, managers);
-    // Nor is it tracked for a while when it cannot be told.
+    // Ownership that cannot be determined is not tracked.
     new.metadata.managed_fields = tracked.ok().and_then(|managers| managers::encode(&managers));
 }
 

@@ -1,9 +1,10 @@
-//! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change
+//! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change.
 
 mod owners;
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use logger_names::validation;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -21,26 +22,10 @@ const LONGEST_PREFIX: usize = 58;
 /// No vowels and no digits that look like them: a generated name spells no word.
 const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// The longest value of a label, and name in its key, in bytes.
-const LONGEST_LABEL: usize = 63;
-
 /// All annotations of an object together, in bytes.
 const MOST_ANNOTATIONS: usize = 256 << 10;
 
 const NAME: &str = "metadata.name";
-const NO_DOTS: &str = "must not contain dots";
-const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
-    start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
-    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end \
-    with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
-    '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const KEY_NAME: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-    alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
-    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
-    start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
-    '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /// A name from `generateName`: the prefix and five random characters.
 pub(crate) fn generate_name(prefix: &str) -> String {
@@ -64,7 +49,7 @@ pub(crate) fn initialise(generation: Generation, object: &mut Object) {
     }
 }
 
-/// Drops what nobody else decides about a new object.
+/// Removes the fields of a new object that only the server sets.
 pub(crate) fn wipe(object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = None;
@@ -160,21 +145,12 @@ fn masked(prefix: &str) -> Cow<'_, str> {
 }
 
 fn check_name(naming: Naming, field: &str, name: &str, errors: &mut Vec<FieldError>) {
-    let (longest, fits, rule) = match naming {
-        Naming::Label => (63, is_dns_label(name), if name.contains('.') { NO_DOTS } else { LABEL }),
-        Naming::Subdomain => (253, name.split('.').all(is_dns_label), SUBDOMAIN),
-        Naming::PathSegment => return check_path_segment(field, name, errors),
+    let mistakes = match naming {
+        Naming::Label => validation::dns_1123_label(name),
+        Naming::Subdomain => validation::dns_1123_subdomain(name),
+        Naming::PathSegment => validation::path_segment(name),
     };
-    if name.len() > longest {
-        errors.push(FieldError::invalid(
-            field,
-            format!("{name:?}"),
-            format!("must be no more than {longest} characters"),
-        ));
-    }
-    if !fits {
-        errors.push(FieldError::invalid(field, format!("{name:?}"), rule));
-    }
+    errors.extend(mistakes.into_iter().map(|why| FieldError::invalid(field, format!("{name:?}"), why)));
 }
 
 /// Of built-in kinds only the known ones may be without a domain.
@@ -182,7 +158,7 @@ fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) 
     const FIELD: &str = "metadata.finalizers";
     const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
     for (index, finalizer) in object.finalizers().iter().enumerate() {
-        let mistakes = key_mistakes(finalizer);
+        let mistakes = validation::label_key(finalizer);
         let shown = format!("{finalizer:?}");
         if mistakes.is_empty() && !kind.is_custom && !finalizer.contains('/') && !STANDARD.contains(&finalizer.as_str())
         {
@@ -202,23 +178,15 @@ pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = St
     })
 }
 
-fn check_path_segment(field: &str, name: &str, errors: &mut Vec<FieldError>) {
-    let mut refuse = |why: String| errors.push(FieldError::invalid(field, format!("{name:?}"), why));
-    match name {
-        "." | ".." => refuse(format!("may not be '{name}'")),
-        _ => ["/", "%"]
-            .iter()
-            .filter(|part| name.contains(**part))
-            .for_each(|part| refuse(format!("may not contain '{part}'"))),
-    }
-}
-
 fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.labels";
     for (key, value) in labels.into_iter().flatten() {
-        errors.extend(key_mistakes(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
-        errors
-            .extend(value_mistakes(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)));
+        errors.extend(
+            validation::label_key(key).into_iter().map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)),
+        );
+        errors.extend(
+            validation::label_value(value).into_iter().map(|why| FieldError::invalid(FIELD, format!("{value:?}"), why)),
+        );
     }
 }
 
@@ -226,58 +194,11 @@ fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mu
     const FIELD: &str = "metadata.annotations";
     for key in annotations.into_iter().flatten().map(|(key, _)| key) {
         // Annotations may be written in capitals before the slash.
-        let mistakes = key_mistakes(&key.to_lowercase()).into_iter();
+        let mistakes = validation::label_key(&key.to_lowercase()).into_iter();
         errors.extend(mistakes.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
     }
     let size: usize = annotations.into_iter().flatten().map(|(key, value)| key.len() + value.len()).sum();
     if size > MOST_ANNOTATIONS {
         errors.push(FieldError::too_long(FIELD, MOST_ANNOTATIONS));
     }
-}
-
-/// What is wrong with the key of a label.
-pub(crate) fn key_mistakes(key: &str) -> Vec<String> {
-    let parts: Vec<&str> = key.split('/').collect();
-    let (prefix, name) = match parts.as_slice() {
-        [name] => (None, *name),
-        [prefix, name] => (Some(*prefix), *name),
-        _ => {
-            let rule = KEY_NAME.strip_prefix("name part ").unwrap_or(KEY_NAME);
-            return vec![format!(
-                "a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-            )];
-        }
-    };
-    let mut mistakes = Vec::new();
-    match prefix {
-        Some("") => mistakes.push("prefix part must be non-empty".to_owned()),
-        Some(prefix) if !prefix.split('.').all(is_dns_label) => mistakes.push(format!("prefix part {SUBDOMAIN}")),
-        _ => {}
-    }
-    if name.is_empty() {
-        mistakes.push("name part must be non-empty".to_owned());
-    } else if name.len() > LONGEST_LABEL {
-        mistakes.push(format!("name part must be no more than {LONGEST_LABEL} bytes"));
-    }
-    if !is_label_text(name) {
-        mistakes.push(KEY_NAME.to_owned());
-    }
-    mistakes
-}
-
-/// What is wrong with the value of a label.
-pub(crate) fn value_mistakes(value: &str) -> Vec<String> {
-    let too_long = (value.len() > LONGEST_LABEL).then(|| format!("must be no more than {LONGEST_LABEL} bytes"));
-    let wrong = (!value.is_empty() && !is_label_text(value)).then(|| LABEL_VALUE.to_owned());
-    too_long.into_iter().chain(wrong).collect()
-}
-
-fn is_dns_label(text: &str) -> bool {
-    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.starts_with(letter) && text.ends_with(letter) && text.chars().all(|c| letter(c) || c == '-')
-}
-
-fn is_label_text(text: &str) -> bool {
-    let letter = |c: char| c.is_ascii_alphanumeric();
-    text.starts_with(letter) && text.ends_with(letter) && text.chars().all(|c| letter(c) || "-_.".contains(c))
 }

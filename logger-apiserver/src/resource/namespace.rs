@@ -1,4 +1,4 @@
-//! The rules of namespaces, and of being in one
+//! The rules of namespaces, and of being in one.
 
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,7 @@ pub(crate) fn is_final(namespace: &Object) -> bool {
     namespace.field("spec.finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty)
 }
 
-/// Refuses to delete a namespace the cluster cannot be without.
+/// Rejects the deletion of the namespaces that every cluster needs.
 pub(crate) fn check_delete(kind: &Kind, name: &str) -> Result<()> {
     if IMMORTAL.contains(&name) {
         return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));

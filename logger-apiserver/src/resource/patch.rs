@@ -1,4 +1,4 @@
-//! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch
+//! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch.
 
 mod shown;
 
@@ -20,8 +20,8 @@ pub(crate) use shown::shown;
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-/// Applies a patch of the given media type to an object's JSON form. The kind says how a strategic one is merged; without it
-/// lists are replaced. Returns what strict readers are told of the patch.
+/// Applies a patch of a media type to the JSON of an object. The resource determines how a strategic merge patch is
+/// merged; without one, lists are replaced. Returns the errors of strict decoding.
 pub(crate) fn apply(
     content_type: &str,
     patch: &[u8],
@@ -36,7 +36,7 @@ pub(crate) fn apply(
     }
 }
 
-/// Refuses a patch of an unknown type, before anything else is looked at.
+/// Rejects a patch of an unknown type, before anything else is checked.
 pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
     match content_type {
         "application/json-patch+json" | "application/merge-patch+json" => Ok(()),

@@ -1,4 +1,4 @@
-//! Which kinds are served, and the facts about each that the rules ask for
+//! Which kinds are served, and the facts about each that the rules ask for.
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
 use kube::core::Version;
-use logger_crd::{judge::Judge, value};
+use logger_crd::{validator::Validator, value};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -51,7 +51,7 @@ enum Source {
 /// What a definition specifies for one version of its kind.
 #[derive(Debug, Clone)]
 pub(crate) struct CustomResource {
-    pub(crate) validator: Option<Arc<Judge>>,
+    pub(crate) validator: Option<Arc<Validator>>,
     pub(crate) versions: Arc<Versions>,
     /// The paths of fields for field selectors, without the leading dot.
     pub(crate) selectable: Vec<String>,
@@ -118,7 +118,7 @@ impl Resource {
         };
         static STRATEGY: Strategy = Strategy::CUSTOM_RESOURCE;
         let custom = CustomResource {
-            validator: versions.judge(&version.name).cloned(),
+            validator: versions.validator(&version.name).cloned(),
             versions: versions.clone(),
             selectable: version.selectable_fields.iter().flatten().map(selectable_path).collect(),
             columns: Columns::of(version.additional_printer_columns.as_deref().unwrap_or_default()),
@@ -155,12 +155,12 @@ impl Resource {
     pub(crate) fn schema(&self) -> Option<&Value> {
         match &self.source {
             Source::BuiltIn(facts) => facts.type_info().schema.as_ref(),
-            Source::Definition(custom) => custom.validator.as_deref().map(Judge::schema),
+            Source::Definition(custom) => custom.validator.as_deref().map(Validator::schema),
         }
     }
 
     /// Returns the validator of a custom resource with a schema.
-    pub(crate) fn validator(&self) -> Option<&Judge> {
+    pub(crate) fn validator(&self) -> Option<&Validator> {
         self.custom().and_then(|custom| custom.validator.as_deref())
     }
 

@@ -1,16 +1,18 @@
-//! Label and field selectors: which objects a list or a watch is about
+//! Label and field selectors: which objects a list or a watch is about.
 
 mod fields;
 mod of_objects;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use logger_names::validation;
+
 use crate::{
     api::{
         error::{ApiError, Result},
         object::Object,
     },
-    resource::{metadata, registry::Resource},
+    resource::registry::Resource,
     wire::request::Query,
 };
 
@@ -110,7 +112,7 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
         tokens.advance();
     }
     let key = tokens.word()?;
-    refuse("<nil>", &key, metadata::key_mistakes(&key))?;
+    refuse("<nil>", &key, validation::label_key(&key))?;
     let test = if negated {
         Test::Missing
     } else if matches!(tokens.peek(), "" | ",") {
@@ -120,7 +122,7 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
     };
     if let Test::In(values) | Test::NotIn(values) = &test {
         for (index, value) in values.iter().enumerate() {
-            refuse(&format!("values[{index}][{key}]"), value, metadata::value_mistakes(value))?;
+            refuse(&format!("values[{index}][{key}]"), value, validation::label_value(value))?;
         }
     }
     Ok(Requirement { key, test })

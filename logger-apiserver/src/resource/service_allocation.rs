@@ -1,11 +1,11 @@
-//! Addresses and node ports: given to services that need some
+//! Addresses and node ports: given to services that need some.
 //!
 //! It promises:
 //! - No two services have the same address, nor the same port of the nodes for the same protocol.
 //! - What a deleted service had is free again.
 //!
-//! Addresses are those of `10.0.0.0/16`, ports those from 30000 to 32767, as with a kube-apiserver that is told nothing else (but for
-//! its 254 addresses).
+//! Addresses are in `10.0.0.0/16` and ports in 30000–32767, the defaults of kube-apiserver (apart from its range of
+//! 254 addresses).
 
 use std::{collections::BTreeSet, net::Ipv4Addr};
 
@@ -23,7 +23,7 @@ use crate::{
 
 const RESOURCE: &str = "services";
 const PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
-/// The first and the last two are nobody's: the network, the server itself, and the broadcast address.
+/// The first address and the last two are reserved: the network, the server, and the broadcast address.
 const HOSTS: std::ops::RangeInclusive<u16> = 2..=65_534;
 const HEADLESS: &str = "None";
 
@@ -87,7 +87,7 @@ fn free_address(is_free: impl Fn(&str) -> bool) -> Option<String> {
     addresses.find(|address| is_free(address))
 }
 
-/// This server has addresses of version 4 alone, as a real one that is told of one range.
+/// Addresses are IPv4 only, as on a real server with a single range.
 fn name_families(spec: &mut Value) {
     let is_everywhere = spec["clusterIP"] == HEADLESS && spec.get("selector").is_none();
     let (families, policy) =

@@ -1,4 +1,4 @@
-//! Strategic merge patches: merge patches that know how the lists of built-in kinds are merged
+//! Strategic merge patches: merge patches that know how the lists of built-in kinds are merged.
 //!
 //! The rules are those of Kubernetes' `strategicpatch`: lists whose items have a key are merged item by item, lists of single
 //! values as sets, and directives in the patch (`$patch`, `$retainKeys`, `$setElementOrder`, `$deleteFromPrimitiveList`)

@@ -1,11 +1,11 @@
-//! The versions of a custom kind: an object is stored in one, and read in any
+//! The versions of a custom kind: an object is stored in one, and read in any.
 //!
 //! It promises:
 //! - An object is stored in the storage version: what that version's schema does not know is not kept.
-//! - It is read by the schema of the version it was written in, which prunes and defaults it as it is now, and then in the
-//!   version that is asked for, which prunes it again and adds no defaults of its own.
+//! - It is read by the schema of the version in which it was written, which prunes and defaults it, and then in the
+//!   requested version, which prunes it again without adding defaults.
 //! - Reading changes nothing: a stored object is another only once it is written.
-//! - What only a webhook could convert is refused, and so is what was written in a version that is no more.
+//! - An object that only a webhook can convert is rejected, and so is one of a version that no longer exists.
 //!
 //! So does the storage of the real server (`pkg/apiserver/customresource_handler.go` of apiextensions-apiserver 1.36).
 
@@ -20,7 +20,7 @@ use std::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
 };
-use logger_crd::{judge::Judge, value};
+use logger_crd::{validator::Validator, value};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -39,7 +39,7 @@ use crate::{
 /// What every version of a custom kind, served or not, has to say of its objects.
 #[derive(Debug)]
 pub(crate) struct Versions {
-    /// Tells these schemas from those before and after a change of the definition.
+    /// Identifies these schemas, which change with the definition.
     serial: u64,
     group: String,
     kind: String,
@@ -47,7 +47,7 @@ pub(crate) struct Versions {
     storage: Arc<str>,
     /// Objects are converted by a webhook, if by anything.
     has_webhook: bool,
-    judges: BTreeMap<Arc<str>, Option<Arc<Judge>>>,
+    validators: BTreeMap<Arc<str>, Option<Arc<Validator>>>,
     types: BTreeMap<String, Type>,
     replica_paths: ReplicaPaths,
 }
@@ -56,9 +56,9 @@ impl Versions {
     pub(crate) fn of(spec: &CustomResourceDefinitionSpec) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let storage = spec.versions.iter().find(|version| version.storage).map(|version| version.name.as_str());
-        let judge = |version: &CustomResourceDefinitionVersion| {
+        let validator = |version: &CustomResourceDefinitionVersion| {
             let schema = schema_of(version);
-            (Arc::from(version.name.as_str()), schema.map(|schema| Arc::new(Judge::of_accepted(schema))))
+            (Arc::from(version.name.as_str()), schema.map(|schema| Arc::new(Validator::from_accepted(schema))))
         };
         let type_ = |version: &CustomResourceDefinitionVersion| {
             let schema = schema_of(version);
@@ -70,15 +70,15 @@ impl Versions {
             kind: spec.names.kind.clone(),
             storage: storage.unwrap_or_default().into(),
             has_webhook: spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook"),
-            judges: spec.versions.iter().map(judge).collect(),
+            validators: spec.versions.iter().map(validator).collect(),
             types: spec.versions.iter().map(type_).collect(),
             replica_paths: spec.versions.iter().map(|version| replica_path(&spec.group, version)).collect(),
         }
     }
 
-    /// What judges the objects of a version, if it has a schema.
-    pub(crate) fn judge(&self, version: &str) -> Option<&Arc<Judge>> {
-        self.judges.get(version).and_then(Option::as_ref)
+    /// The validator of the objects of a version, if it has a schema.
+    pub(crate) fn validator(&self, version: &str) -> Option<&Arc<Validator>> {
+        self.validators.get(version).and_then(Option::as_ref)
     }
 
     /// How fields are merged and owned, by `group/version`.
@@ -94,13 +94,13 @@ impl Versions {
     /// The fields of a whole object that a version does not know; one that is no version knows none.
     pub(crate) fn unknown(&self, version: &str, fields: &Map<String, Value>) -> Vec<String> {
         let nothing = json!({ "type": "object" });
-        value::prune(&mut fields.clone(), self.judge(version).map_or(&nothing, |judge| judge.schema()))
+        value::prune(&mut fields.clone(), self.validator(version).map_or(&nothing, |validator| validator.schema()))
     }
 
     /// A stored object as it is read in a version.
     ///
     /// # Errors
-    /// It would have to be converted from a version that is no more, or by a webhook.
+    /// The object would have to be converted from a version that no longer exists, or by a webhook.
     pub(crate) fn read(&self, stored: &Stored, asked: &str) -> Result<Stored> {
         let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
         let is_whole = stored.written.whole_by == Some(self.serial);
@@ -135,8 +135,8 @@ impl Versions {
 
     /// Prunes and defaults an object by the schema of a version as it is now.
     fn complete(&self, object: &mut Object, version: &str) {
-        if let Some(judge) = self.judge(version) {
-            judge.complete(&mut object.body);
+        if let Some(validator) = self.validator(version) {
+            validator.prune_and_default(&mut object.body);
         }
     }
 
@@ -145,7 +145,7 @@ impl Versions {
         if from == to {
             return Ok(());
         }
-        if !self.judges.contains_key(from) {
+        if !self.validators.contains_key(from) {
             let version = group_version(&self.group, from);
             return Err(ApiError::internal(format!("request to convert CR from an invalid group/version: {version}")));
         }
@@ -155,9 +155,9 @@ impl Versions {
                 "this server calls no webhooks: ask for the version it was written in, or convert by strategy None";
             return Err(ApiError::internal(format!("conversion webhook for {what} failed: {why}")));
         }
-        if let Some(judge) = self.judge(to) {
-            value::prune(&mut object.body, judge.schema());
-            value::drop_nulls(&mut object.body, judge.schema());
+        if let Some(validator) = self.validator(to) {
+            value::prune(&mut object.body, validator.schema());
+            value::prune_nulls(&mut object.body, validator.schema());
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Answers: what a handled request sends back
+//! Answers: what a handled request sends back.
 
 use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
@@ -41,7 +41,7 @@ pub(crate) enum ApiResponse {
     Content(StatusCode, Content),
     /// What is written once it is known how.
     Value(StatusCode, Value),
-    /// A refusal, which may say when to come again.
+    /// An error, which may specify when to retry.
     Refused(Box<Status>),
     Text(StatusCode, Cow<'static, str>),
     /// A code and nothing else.
@@ -49,7 +49,7 @@ pub(crate) enum ApiResponse {
     /// What clients keep, and ask for again only if it has changed.
     Document(Box<Sent>),
     Watch(Box<Watch>),
-    /// A watch that is told at once why it can be none.
+    /// A watch that fails before its first event.
     NoWatch(Box<Status>),
     /// Another answer, and what the client should know.
     Warned(Box<Self>, Vec<String>),

@@ -1,4 +1,4 @@
-//! Documents: answers that clients keep and ask for again by their ETag
+//! Documents: answers that clients keep and ask for again by their ETag.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -33,7 +33,7 @@ impl Document {
         Self { content_type, hash: hash(&text), text }
     }
 
-    /// Tells the text from others; the same text has the same hash in every process.
+    /// Returns the hash of the text, which is the same in every process.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
@@ -49,7 +49,7 @@ impl Document {
         }))
     }
 
-    /// The answer to who asks for it by a hash that it no longer has.
+    /// Returns the redirect for a request with an outdated hash.
     pub(crate) fn moved(self, to: String) -> ApiResponse {
         ApiResponse::Document(Box::new(Sent { what: What::MovedTo(to), caching: Caching::AskAgain, document: self }))
     }

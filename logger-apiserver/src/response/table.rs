@@ -1,4 +1,4 @@
-//! Tables: what `kubectl get` shows of objects, in columns and cells
+//! Tables: what `kubectl get` shows of objects, in columns and cells.
 //!
 //! Custom kinds have the columns their definition says, built-in kinds those a real server was seen to have
 //! (`table/columns.json`); a kind that has none of either shows its name and its age.
@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
     /// The table of a list; `metadata` is that of the list.
     pub(crate) fn of_list(kind: &'a Resource, style: Style, page: &'a Page, metadata: Value) -> Self {
         let rows: Vec<TableRow<'_>> = page.items.iter().map(|object| row(kind, style, object)).collect();
-        // Go's tables of what has no columns of its own are nil without rows.
+        // In Go, a table without specific columns has nil rows if it is empty.
         let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::of(&kind.group_resource()).is_none();
         Self::new(style, metadata, Some(headers(kind)), (!is_nil).then_some(rows))
     }
@@ -62,8 +62,8 @@ impl<'a> Table<'a> {
         Self::new(style, metadata, with_headers.then(|| headers(kind)), Some(vec![row(kind, style, object)]))
     }
 
-    /// A bookmark: the row of an object that is nothing but metadata. The one that ends what is there already has to be told
-    /// by its metadata, so it has that even if objects are not wanted.
+    /// The row of a bookmark, an object with metadata only. The bookmark that ends the initial events is identified by
+    /// its metadata, so that is included even if objects are not requested.
     pub(crate) fn of_bookmark(kind: &'a Resource, style: Style, object: &'a Object, with_headers: bool) -> Self {
         let include = if object.metadata.annotations.is_some() { Include::Metadata } else { style.include };
         Self::of_object(kind, Style { include, ..style }, object, with_headers)

@@ -167,7 +167,7 @@ impl ApiServer {
         let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = dispatch::handle(&mut state, &mut library, parts, body);
         drop(library);
-        // A request that was refused may have changed something, too. What fails here is refused from now on.
+        // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));
         let changes = changes.unwrap_or_else(|| state.store.take_events());
         match self.shared.commit(state, &changes) {

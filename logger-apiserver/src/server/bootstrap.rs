@@ -1,4 +1,4 @@
-//! What every cluster has from the start: namespaces, and the priorities of the system
+//! What every cluster has from the start: namespaces, and the priorities of the system.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, json};

@@ -1,4 +1,4 @@
-//! What a server can be told before it starts
+//! Options of a server.
 
 use crate::{
     controllers::garbage_collector::GarbageCollector,
@@ -24,25 +24,25 @@ impl Builder {
         Self { history: DEFAULT_HISTORY, watch_list: true, collects: true }
     }
 
-    /// How many changes are kept, over all kinds, deletions among them: 1024 unless told. A list or a watch from before them is
-    /// answered with 410. With 0 there is no past at all.
+    /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
+    /// watch from before them gets a 410. With 0 there is no history.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
         self
     }
 
-    /// Whether watches can begin with what is there (`sendInitialEvents`), which servers do from Kubernetes 1.34 on by default.
-    /// Without it such a watch is refused with 422, as by an older server.
+    /// Sets whether watches can start with the existing objects (`sendInitialEvents`), the default of Kubernetes 1.34
+    /// and later. Without it such a watch is rejected with 422, as by an older server.
     #[must_use]
     pub fn watch_list(mut self, served: bool) -> Self {
         self.watch_list = served;
         self
     }
 
-    /// Whether the server does what kube-controller-manager does beside a real one: it collects what lost its owners, and
-    /// empties namespaces that go. Both are done before the request that causes them is answered. Without it the server is as
-    /// bare as a kube-apiserver alone: what is deleted with dependents, and a namespace, waits for somebody to finish it.
+    /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager.
+    /// Both complete before the request that triggers them is answered. Without them, objects with dependents and
+    /// namespaces wait for an external controller.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
         self.collects = collects;
@@ -52,8 +52,8 @@ impl Builder {
     /// Starts the server on a data directory, which is made if it is not there: with what was acknowledged when it last ran, and
     /// its versions go on. Lists and watches of versions from before are answered with 410.
     ///
-    /// Every change is written there before it is answered and before anybody sees it; the thread that handles the request
-    /// waits for the disk.
+    /// Every change is written there before it is answered and before any watch receives it. The thread that handles
+    /// the request waits for the disk.
     ///
     /// # Errors
     /// Another server has the directory, or it cannot be read or written.

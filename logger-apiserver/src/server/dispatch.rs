@@ -1,4 +1,4 @@
-//! From a route and a method to the work and its answer
+//! From a route and a method to the work and its answer.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -51,7 +51,7 @@ pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, bo
     if route == Route::Unknown {
         return Err(ApiError::PageNotFound);
     }
-    // The real server looks at no method where it lists its groups and where it tells how it is.
+    // The real server ignores the method for its lists of groups and its health checks.
     let any_method = matches!(
         route,
         Route::Root

@@ -1,9 +1,9 @@
-//! The server on a socket: HTTP/1.1 without TLS, for kubectl and every other client
+//! The server on a socket: HTTP/1.1 without TLS, for kubectl and every other client.
 //!
 //! It promises:
 //! - Each event of a watch is sent as it comes.
 //! - Requests are bounded: 3 MiB of body as the real server takes, 1 MiB of headers, 30 seconds for them to come.
-//! - When it is told to stop it takes no more connections, ends watches, and answers what was asked for.
+//! - A graceful stop accepts no more connections, ends watches, and answers requests in progress.
 //!
 //! Whoever reaches the port may do anything: there is neither TLS nor authentication.
 
@@ -38,7 +38,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when a connection cannot be accepted: too many files are open, which will pass.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until told to stop, and until what was asked for then is answered.
+/// Serves until `stop` completes and requests in progress are answered.
 pub async fn serve(server: ApiServer, listener: TcpListener, stop: impl Future<Output = ()>) {
     let (stopping, stopped) = watch::channel(false);
     let graceful = GracefulShutdown::new();
@@ -67,7 +67,7 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<(
     Ok((stream, place))
 }
 
-/// Serves a connection on a task of its own.
+/// Serves a connection in a separate task.
 fn connect(
     server: &ApiServer,
     stream: TcpStream,

@@ -1,4 +1,4 @@
-//! The data directory: every object on disk, before its write is answered
+//! The data directory: every object on disk, before its write is answered.
 //!
 //! It promises:
 //! - What was acknowledged is there after a restart, whatever ended the process; what was not is there whole or not at all.
@@ -148,7 +148,7 @@ impl Drop for DataDir {
         if self.unsafe_writes > 0
             && let Ok(transaction) = self.database.begin_write()
         {
-            // Nobody is left who could be told that it failed.
+            // An error cannot be reported from here.
             drop(transaction.commit());
         }
     }

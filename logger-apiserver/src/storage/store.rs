@@ -1,4 +1,4 @@
-//! All objects, their one growing version, and the log of what happened to them
+//! All objects, their resource version, and the log of changes.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -11,28 +11,28 @@ use crate::{
     resource::strategy::Objects,
 };
 
-/// How many events are kept over all kinds, unless a server is told otherwise.
+/// The default number of events in the log, over all resources.
 pub(crate) const DEFAULT_HISTORY: usize = 1024;
 
 /// One change of one object.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) version: u64,
-    /// The resource (`plural.group`) the object is of.
+    /// The resource of the object (`plural.group`).
     pub(crate) resource: Arc<str>,
     pub(crate) before: Option<Stored>,
     pub(crate) after: Option<Stored>,
-    /// What was taken out, under the version of that.
+    /// The deleted object, with the version of its deletion.
     pub(crate) gone: Option<Stored>,
 }
 
 impl Event {
-    /// The key of the object it is about.
+    /// Returns the key of the object.
     pub(crate) fn key(&self) -> String {
         self.object().map(|object| key(object.namespace(), object.name())).unwrap_or_default()
     }
 
-    /// The namespace of the object it is about.
+    /// Returns the namespace of the object.
     pub(crate) fn namespace(&self) -> &str {
         self.object().map_or("", |object| object.namespace())
     }
@@ -42,12 +42,13 @@ impl Event {
     }
 }
 
-/// The objects by resource and key, and the newest events.
+/// The objects by resource and key, and the latest events.
 ///
-/// It promises:
-/// - Every change has its own version, larger than all before.
-/// - The log holds the changes after [`oldest_logged`](Self::oldest_logged) without a gap, and never more than it was told to keep.
-/// - Any state since [`oldest`](Self::oldest) can be listed, as it was.
+/// Guarantees:
+/// - Every change has its own version, larger than all versions before.
+/// - The log contains all changes after [`oldest_logged`](Self::oldest_logged) without a gap, and at most the
+///   configured number.
+/// - Every state since [`oldest`](Self::oldest) can be listed.
 #[derive(Debug)]
 pub(crate) struct Store {
     version: u64,
@@ -56,34 +57,34 @@ pub(crate) struct Store {
     history: usize,
     oldest_logged: u64,
     compacted: u64,
-    /// The changes since they were last taken.
+    /// The changes since the last [`take_events`](Self::take_events).
     news: Vec<Event>,
 }
 
-/// Which objects a list is of.
+/// The objects of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range<'a> {
     pub(crate) resource: &'a str,
-    /// None: in all namespaces, or in none.
+    /// The namespace; `None` for all namespaces and for cluster-scoped resources.
     pub(crate) namespace: Option<&'a str>,
-    /// The least key to list, as [`Range::prefix`] and a name make it; empty is the first.
+    /// The first key to list, composed by [`Range::prefix`] and a name; empty for the first object.
     pub(crate) from: &'a str,
 }
 
 impl<'a> Range<'a> {
-    /// All objects of a resource, in one namespace or everywhere.
+    /// Returns the range of all objects of a resource, in one namespace or in all.
     pub(crate) fn of(resource: &'a str, namespace: Option<&'a str>) -> Self {
         Self { resource, namespace, from: "" }
     }
 
-    /// What all keys begin with.
+    /// Returns the common prefix of the keys of a namespace.
     pub(crate) fn prefix(namespace: Option<&str>) -> String {
         namespace.map(|namespace| key(namespace, "")).unwrap_or_default()
     }
 }
 
 impl Store {
-    /// An empty store that keeps this many events.
+    /// Creates an empty store with a log of this many events.
     pub(crate) fn new(history: usize) -> Self {
         Self {
             version: 1,
@@ -96,7 +97,7 @@ impl Store {
         }
     }
 
-    /// Puts an object in under the version it has, as it was before.
+    /// Restores a persisted object with the version that it has.
     #[cfg(feature = "serve")]
     pub(crate) fn restore(&mut self, resource: &str, object: Object) {
         let resource = self.name_of(resource);
@@ -104,39 +105,40 @@ impl Store {
         self.objects.entry(resource).or_default().insert(key, Arc::new(object));
     }
 
-    /// Goes on from this version; what was before is not known.
+    /// Continues from this version. Earlier versions are not available.
     #[cfg(feature = "serve")]
     pub(crate) fn go_on_from(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.oldest_logged = self.version;
     }
 
-    /// The changes since the last call.
+    /// Returns the changes since the last call.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.news)
     }
 
-    /// All objects with their resources.
+    /// Returns all objects with their resources.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&Arc<str>, &Stored)> {
         self.objects.iter().flat_map(|(resource, objects)| objects.values().map(move |object| (resource, object)))
     }
 
-    /// The version of the latest change.
+    /// Returns the version of the latest change.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The version of the latest change that is no longer in the log: who has seen less has missed something.
+    /// Returns the version of the latest change that is no longer in the log. A watch at an earlier version has missed
+    /// events.
     pub(crate) fn oldest_logged(&self) -> u64 {
         self.oldest_logged
     }
 
-    /// The oldest version that a list can be of and that a watch can start from.
+    /// Returns the oldest version of lists and of the start of watches.
     pub(crate) fn oldest(&self) -> u64 {
         self.oldest_logged.max(self.compacted)
     }
 
-    /// Lets no list and no watch go back behind the present. Watches that run are none the worse.
+    /// Expires all versions before the current one. Running watches are not affected.
     pub(crate) fn compact(&mut self) {
         self.compacted = self.version;
     }
@@ -145,13 +147,13 @@ impl Store {
         self.objects.get(resource)?.get(&key(namespace, name)).cloned()
     }
 
-    /// The objects of a resource, in one namespace or in all, in the order of their keys.
+    /// Returns the objects of a resource, in one namespace or in all, ordered by key.
     pub(crate) fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
         self.entries(Range::of(resource, namespace)).map(|(_, object)| object.clone()).collect()
     }
 
-    /// The objects of a range as they were at a version, which is not before [`oldest`](Self::oldest): the present, with what
-    /// happened since undone.
+    /// Returns the objects of a range at a version, which is not before [`oldest`](Self::oldest): the current objects
+    /// with later changes reverted.
     pub(crate) fn list_at(&self, range: Range<'_>, version: u64) -> Vec<Stored> {
         let prefix = Range::prefix(range.namespace);
         let start = self.log.partition_point(|event| event.version <= version);
@@ -173,7 +175,7 @@ impl Store {
         objects.into_values().cloned().collect()
     }
 
-    /// Whether there is no object of a resource.
+    /// Returns whether a resource has no objects.
     pub(crate) fn is_empty(&self, resource: &str) -> bool {
         self.objects.get(resource).is_none_or(BTreeMap::is_empty)
     }
@@ -187,7 +189,7 @@ impl Store {
             .take_while(move |(key, _)| key.starts_with(&prefix))
     }
 
-    /// Stores an object, new or changed, under the next version, and returns it as stored.
+    /// Stores a new or changed object under the next version, and returns it as stored.
     pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
         let version = self.next_version();
         let after: Stored = Arc::new(object.at(version));
@@ -198,7 +200,7 @@ impl Store {
         after
     }
 
-    /// Takes an object out under the next version.
+    /// Removes an object under the next version.
     pub(crate) fn remove(&mut self, resource: &str, namespace: &str, name: &str) {
         let resource = self.name_of(resource);
         let Some(before) = self.objects.get_mut(&resource).and_then(|objects| objects.remove(&key(namespace, name)))
@@ -210,13 +212,13 @@ impl Store {
         self.record(Event { version, resource, before: Some(before), after: None, gone });
     }
 
-    /// The first event after `version` that means something to the reader, and what it means.
+    /// Returns the first event after `version` for which `meaning` returns a value, and that value.
     pub(crate) fn next_event<T>(&self, version: u64, meaning: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
         let start = self.log.partition_point(|event| event.version <= version);
         self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
     }
 
-    /// The one copy of a resource's name that all its events share.
+    /// Returns the shared name of a resource, which all its events reference.
     fn name_of(&self, resource: &str) -> Arc<str> {
         self.objects.get_key_value(resource).map_or_else(|| resource.into(), |(name, _)| name.clone())
     }
@@ -237,7 +239,7 @@ impl Store {
     }
 }
 
-/// `namespace/name`, which sorts as the keys of the real server's storage do.
+/// Returns `namespace/name`, which sorts like the keys in etcd.
 fn key(namespace: &str, name: &str) -> String {
     format!("{namespace}/{name}")
 }

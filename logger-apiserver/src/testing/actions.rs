@@ -1,4 +1,4 @@
-//! Actions: the requests that were sent, with what they brought
+//! Actions: the requests that were sent, with what they brought.
 
 use std::{ops::Deref, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Fake clientsets: the real one, on an API server in memory
+//! Fake clientsets: the real one, on an API server in memory.
 
 use std::{fmt, ops::Deref};
 
@@ -20,8 +20,8 @@ pub trait Fakeable: Clone {
     fn on(client: kube::Client) -> Self;
 }
 
-/// The real clientset on an API server of its own, in memory. It is used as the clientset it holds; a clone is another
-/// handle to the same server.
+/// The real clientset on a dedicated in-memory API server. It dereferences to the clientset. A clone is another handle
+/// to the same server.
 ///
 /// It promises:
 /// - what it answers is what the real server answers: versions, conflicts, defaults, validation, watches;
@@ -37,8 +37,8 @@ pub struct Fake<C> {
 }
 
 impl<C: Fakeable> Fake<C> {
-    /// A clientset whose server has these objects: of its own kinds, or of those that the server has built in. The
-    /// namespaces they are in are made.
+    /// Creates a clientset whose server has these objects, of its kinds or of built-in kinds. Their namespaces are
+    /// created.
     ///
     /// # Errors
     /// An object breaks a rule of its kind, is there twice, or is of a kind that is not served.
@@ -82,7 +82,7 @@ impl<C> Fake<C> {
         &self.faults
     }
 
-    /// The server below: a client of its own is the world beside the clientset, which no action tells of.
+    /// Returns the server. Another client of it acts as the rest of the cluster: its requests are not recorded.
     pub fn server(&self) -> &ApiServer {
         &self.server
     }

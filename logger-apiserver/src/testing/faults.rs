@@ -1,4 +1,4 @@
-//! Faults: a server, or the line to it, that fails as told
+//! Fault injection: a server, or the connection to it, that fails on purpose.
 
 mod body;
 mod connections;
@@ -27,10 +27,10 @@ pub(crate) use layer::answer;
 use connections::{Connection, Connections, End};
 use rules::Rules;
 
-/// How many requests are remembered unless told.
+/// The default number of recorded requests.
 const REMEMBERED: usize = 16_384;
 
-/// Makes requests fail, and tells which were sent. A clone is another handle to the same faults.
+/// Makes requests fail, and records them. A clone is another handle to the same faults.
 ///
 /// It stands, as a [`tower::Layer`], between a client and any server: the embedded one or a cluster. Where it stands above
 /// kube's own retries, as below, what it answers is not retried by them.
@@ -59,14 +59,14 @@ const REMEMBERED: usize = 16_384;
 /// - a request meets the first rule that is for it and not used up, and no other;
 /// - a request that meets no rule reaches the server and is answered by it, unchanged;
 /// - all time is tokio's, so with its clock paused the same test has the same course every time;
-/// - requests are told in the order they were sent; of many, the latest are remembered, and how many are not is told;
+/// - requests are recorded in order; only the latest are kept, and the number of dropped ones is reported;
 /// - nothing is kept of a request that is over but its place among those.
 #[derive(Clone)]
 pub struct Faults(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Told of every change of the state.
+    /// Notified of every change of the state.
     changed: Sender<()>,
 }
 
@@ -187,7 +187,7 @@ impl Faults {
         self.lock().seen.forgotten()
     }
 
-    /// Forgets every request that was sent: counts begin anew.
+    /// Clears the recorded requests; counts restart.
     pub fn forget(&self) {
         self.lock().seen.clear();
     }

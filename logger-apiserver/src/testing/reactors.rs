@@ -1,4 +1,4 @@
-//! Reactors: what answers a request before the server does, and the record of actions
+//! Reactors: what answers a request before the server does, and the record of actions.
 
 mod feed;
 mod layer;
@@ -23,7 +23,7 @@ pub use reaction::Reaction;
 
 use reaction::{Handled, Kind};
 
-/// How many actions are remembered unless told.
+/// The default number of recorded actions.
 const REMEMBERED: usize = 16_384;
 
 /// How many bytes of bodies are remembered.
@@ -56,10 +56,11 @@ const REMEMBERED_BYTES: usize = 64 << 20;
 ///
 /// It promises:
 /// - reactors are asked in their order, each for the requests it is for: what was prepended last is first;
-/// - one that handles the request ends the chain, and the server never hears of it;
+/// - a reactor that handles the request ends the chain, and the server does not receive it;
 /// - one that changes the object hands the changed one to those after it, and to the server;
 /// - every action is recorded once, in order, as it was sent: before any reactor, and with the object unchanged;
-/// - of many actions, the latest are remembered (16,384 unless told, and no more than 64 MiB), and how many are not is told.
+/// - only the latest actions are recorded (16,384 by default, and at most 64 MiB), and the number of dropped ones is
+///   reported.
 #[derive(Clone)]
 pub struct Reactors(Arc<Mutex<State>>);
 

@@ -1,4 +1,4 @@
-//! A record of what was sent, the latest of it: bounded in number and in bytes
+//! A record of what was sent, the latest of it: bounded in number and in bytes.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What a request asks for: verb, resource, namespace, name and options
+//! What a request asks for: verb, resource, namespace, name and options.
 
 use std::fmt;
 

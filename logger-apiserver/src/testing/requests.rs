@@ -1,4 +1,4 @@
-//! Sets of requests: what faults and reactors are for
+//! Sets of requests: what faults and reactors are for.
 
 use crate::testing::request_info::{RequestInfo, Verb};
 

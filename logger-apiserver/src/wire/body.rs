@@ -1,4 +1,4 @@
-//! Bodies: the fields of an object, be they written in JSON, YAML or protobuf
+//! Request bodies: the fields of an object, decoded from JSON, YAML or protobuf.
 
 use std::borrow::Cow;
 
@@ -17,15 +17,15 @@ use crate::{
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 
-/// How much of a body is shown in the refusal of it, in bytes.
+/// The number of bytes of a body that an error shows.
 const SHOWN: usize = 30;
 
-/// Why a body is no object.
+/// The error of a body that is not an object.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Mistake {
-    /// Not even its type can be read.
+    /// The type cannot be decoded.
     Unrecognized(String),
-    /// It is not what its type says it is.
+    /// The content does not match the type.
     Unreadable(String),
 }
 
@@ -37,7 +37,7 @@ impl Mistake {
     }
 }
 
-/// Bodies are JSON unless they say they are YAML or, of built-in kinds alone, protobuf.
+/// Checks the media type: JSON, YAML or, for built-in kinds, protobuf.
 pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()> {
     match content_type {
         "" | JSON | YAML => Ok(()),
@@ -46,16 +46,15 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
     }
 }
 
-/// The fields of an object, and what is wrong with their text.
+/// The fields of an object, and the errors of strict decoding.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) fields: Map<String, Value>,
-    /// As strict readers are told.
+    /// The errors that strict decoding reports.
     pub(crate) mistakes: Vec<String>,
 }
 
-/// Reads the fields of an object. What it does not say of its type is to be this; what it is of another type is for the caller
-/// to refuse.
+/// Decodes the fields of an object. A missing type is set to the given one; the caller rejects other types.
 pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &str) -> Result<Fields, Mistake> {
     let read = match content_type {
         protobuf::MEDIA_TYPE => {
@@ -81,15 +80,15 @@ fn not_an_object(value: &Value) -> String {
     format!("json: cannot unmarshal {} into Go value of type {into}", json_type(value))
 }
 
-/// What is wrong with a text that is no JSON.
+/// Returns Go's text for a JSON syntax error.
 pub(crate) fn in_words_of_go(error: &serde_json::Error) -> String {
     if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
 }
 
-/// The refusal of a body that does not tell what it is.
+/// The error of a body without a recognizable type.
 pub(crate) fn unrecognized(expected: &str, why: &str, body: &[u8]) -> ApiError {
     let shown = body.get(..SHOWN).unwrap_or(body);
-    // Go shows what does not begin as an object in hexadecimal.
+    // Go shows a body that does not start as an object in hexadecimal.
     let text = match body.first() {
         None => Cow::Borrowed("<empty>"),
         Some(b'{') => String::from_utf8_lossy(shown),

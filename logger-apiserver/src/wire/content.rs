@@ -1,4 +1,4 @@
-//! Contents: what is answered, as JSON, YAML or protobuf
+//! Response bodies, encoded as JSON, YAML or protobuf.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::wire::protobuf;
 
-/// How values are written.
+/// The encoding of values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum Encoding {
     #[default]
@@ -15,7 +15,7 @@ pub(crate) enum Encoding {
     Protobuf,
 }
 
-/// A value, written.
+/// An encoded value.
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) media_type: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Content {
 }
 
 impl Encoding {
-    /// What a media type names, if it is one of these.
+    /// Returns the encoding of a media type.
     pub(crate) fn named(media_type: &str) -> Option<Self> {
         [Self::Json, Self::Yaml, Self::Protobuf].into_iter().find(|encoding| encoding.media_type() == media_type)
     }
@@ -36,7 +36,7 @@ impl Encoding {
         }
     }
 
-    /// The type of a stream of events.
+    /// Returns the media type of a stream of events.
     pub(crate) fn stream_media_type(self) -> &'static str {
         match self {
             Self::Json | Self::Yaml => Self::Json.media_type(),
@@ -44,7 +44,7 @@ impl Encoding {
         }
     }
 
-    /// Writes a value; as JSON, if it is of a type that has no other form.
+    /// Encodes a value; as JSON if its type has no protobuf encoding.
     pub(crate) fn write(self, value: &impl Serialize) -> Content {
         let written = match self {
             Self::Json => None,
@@ -57,7 +57,7 @@ impl Encoding {
         }
     }
 
-    /// Writes an event of a watch: as a line, or with its length before it.
+    /// Encodes an event of a watch: as a line, or with its length as a prefix.
     pub(crate) fn event(self, type_: &str, object: &impl Serialize) -> Bytes {
         #[derive(Serialize)]
         struct Line<'a, T> {
@@ -86,7 +86,7 @@ fn as_value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).expect("objects have string keys and serialise")
 }
 
-/// With the fields in the order of their names.
+/// Encodes a value as YAML, with its fields sorted by name.
 fn yaml(value: &impl Serialize) -> Option<Vec<u8>> {
     let mut value = as_value(value);
     value.sort_all_objects();

@@ -1,4 +1,4 @@
-//! Fields that are given twice: found while JSON or YAML is read, and told as Go tells them
+//! Duplicate fields: detected while JSON or YAML is decoded, and reported with Go's texts.
 
 use std::fmt::Write;
 
@@ -9,19 +9,19 @@ use serde::{
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{Options, Spanned, options::DuplicateKeyPolicy};
 
-/// How many are told at most.
+/// The maximum number of reported errors.
 const TOLD: usize = 100;
-/// How what is wrong with YAML begins; after it comes a line for each mistake.
+/// The prefix of YAML errors; one line per error follows.
 const IN_YAML: &str = "yaml: unmarshal errors:\n  ";
 
-/// A value and what is wrong with its text; of a field that is given twice the last counts.
+/// A value and the errors of its text. The last of several duplicate fields counts.
 pub(crate) struct Read {
     pub(crate) value: Value,
-    /// As strict readers are told.
+    /// The errors that strict decoding reports.
     pub(crate) mistakes: Vec<String>,
 }
 
-/// Reads JSON.
+/// Decodes JSON.
 pub(crate) fn json(text: &[u8]) -> serde_json::Result<Read> {
     let mut finder = Finder::default();
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -31,7 +31,7 @@ pub(crate) fn json(text: &[u8]) -> serde_json::Result<Read> {
     Ok(Read { value, mistakes })
 }
 
-/// Reads the first document of a YAML text; a text without any is null.
+/// Decodes the first document of a YAML text; null without a document.
 pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Read, serde_saphyr::Error> {
     let mut options = options;
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
@@ -42,7 +42,7 @@ pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Read, serde_saphyr::
     Ok(Read { value, mistakes })
 }
 
-/// A document of YAML, and the keys that were found twice.
+/// A YAML document with its duplicate keys.
 #[derive(Default)]
 struct Document {
     value: Value,
@@ -57,23 +57,23 @@ impl<'de> Deserialize<'de> for Document {
     }
 }
 
-/// Each mistake by itself, as those are told who are only warned.
+/// Splits an error into single errors, as warnings report them.
 pub(crate) fn each(mistake: &str) -> impl Iterator<Item = &str> {
     mistake.strip_prefix(IN_YAML).unwrap_or(mistake).split("\n  ")
 }
 
-/// Reads values, and knows where it is.
+/// Decodes values and tracks the current path.
 #[derive(Default)]
 struct Finder {
-    /// The path of the value.
+    /// The path of the current value.
     path: String,
-    /// Keys are named by their lines, not by their paths.
+    /// Errors name keys by line and not by path.
     has_lines: bool,
     found: Vec<String>,
 }
 
 impl Finder {
-    /// Does something below the path.
+    /// Runs a closure with a name appended to the path.
     fn below<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         self.path.push_str(name);
@@ -88,7 +88,7 @@ impl Finder {
         }
     }
 
-    /// A key, and what is said if it is there already.
+    /// Returns the next key, and records an error if it is a duplicate.
     fn key<'de, A: MapAccess<'de>>(&self, fields: &mut A) -> Result<Option<(String, String)>, A::Error> {
         if self.has_lines {
             let key = fields.next_key::<Spanned<String>>()?;
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for &mut Finder {
         let mut index = String::new();
         loop {
             index.clear();
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(index, "[{}]", list.len());
             match self.below(&index, |finder| items.next_element_seed(finder))? {
                 Some(item) => list.push(item),

@@ -1,4 +1,4 @@
-//! What a client accepts, and which form of the objects it gets
+//! What a client accepts, and which form of the objects it gets.
 
 use crate::{
     api::{
@@ -71,7 +71,7 @@ pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<
     }
 }
 
-/// How an answer is written that is no object of a resource: a refusal, or what the server says of itself.
+/// Returns the encoding of responses that are not objects of a resource: errors, and documents of the server.
 pub(crate) fn encoding(accept: &str) -> Encoding {
     let plain = |clause: &Clause<'_>| clause.written().filter(|_| clause.transform.is_none());
     clauses(accept).iter().find_map(plain).unwrap_or_default()
@@ -89,7 +89,7 @@ fn clauses(accept: &str) -> Vec<Clause<'_>> {
     clauses
 }
 
-/// The refusal of a list where the metadata of one object is wanted, or the other way round.
+/// Returns the error for a list in the representation of an object, or vice versa.
 pub(crate) fn wrong_shape(kind: &Kind, is_list: bool) -> ApiError {
     let (wanted, is) =
         if is_list { ("PartialObjectMetadata", "a list") } else { ("PartialObjectMetadataList", "not a list") };

@@ -1,8 +1,8 @@
-//! Protobuf: objects of built-in kinds as Go's clients send and read them
+//! Protobuf: objects of built-in kinds as Go's clients send and read them.
 //!
 //! It promises:
 //! - What a real kube-apiserver writes is read as the JSON it writes of the same object, and written again byte by byte.
-//! - Every text is read or refused, as Go refuses it; none makes more than a bounded number of values, at a bounded depth.
+//! - Every input is decoded or rejected with Go's error. It creates a bounded number of values, at a bounded depth.
 //! - A kind that has no form in protobuf is written in none: custom kinds and tables.
 //!
 //! An object is four bytes, `k8s` and a zero, and an envelope that says its type. How types are made of fields is data

@@ -1,4 +1,4 @@
-//! What a request is about: its path and query, taken apart as kube-apiserver does
+//! What a request is about: its path and query, taken apart as kube-apiserver does.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ impl Query {
         self.0.contains_key(name)
     }
 
-    /// A whole number, or a refusal of what is none.
+    /// Returns an integer parameter, or the error for an invalid one.
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>> {
         let parse = |text: &str| {
             let invalid = |_| ApiError::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"));

@@ -1,4 +1,4 @@
-//! Answers, and the book of what the real server answered
+//! Answers, and the recorded answers of the real server.
 
 use std::{collections::BTreeMap, error::Error, fs, path::PathBuf};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    differing::differing,
+    json_diff::diff,
     topic::{self, Check, Topic},
 };
 
-/// What one request of a check was answered, with stable names.
+/// The answer to one request of a check, normalized.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) request: String,
@@ -21,21 +21,21 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// In one line.
-    fn told((what, answer): (&str, &Self)) -> String {
+    /// Summarizes an answer in one line.
+    fn summary((label, answer): (&str, &Self)) -> String {
         let message = answer.body.get("message").unwrap_or(&answer.body);
-        format!("  {what}: {} {message}", answer.code)
+        format!("  {label}: {} {message}", answer.code)
     }
 }
 
-/// The answers of a topic, by check.
+/// The recorded answers of a topic, by check.
 pub(crate) struct Recorded {
     topic: String,
     answers: BTreeMap<String, Vec<Answer>>,
 }
 
 impl Recorded {
-    /// What is recorded of a topic, if anything.
+    /// Reads the recorded answers of a topic. Without a file there are none.
     pub(crate) fn read(topic: &str) -> Result<Self, Box<dyn Error>> {
         let path = path(topic);
         let answers = match path.exists() {
@@ -45,20 +45,23 @@ impl Recorded {
         Ok(Self { topic: topic.to_owned(), answers })
     }
 
-    /// Whether nothing is recorded of what is no check any more.
-    pub(crate) fn is_of(&self, topic: &Topic) -> Result<(), String> {
+    /// Returns an error if answers are recorded of a check that does not exist.
+    pub(crate) fn reject_stale(&self, topic: &Topic) -> Result<(), String> {
         let stale = self.answers.keys().find(|name| topic.checks.iter().all(|check| check.name != **name));
         match stale {
-            Some(name) => Err(format!("{name} is recorded and no check: record {} again", topic.name)),
+            Some(name) => {
+                Err(format!("answers are recorded for {name}, which is no check: record {} again", topic.name))
+            }
             None => Ok(()),
         }
     }
 
-    pub(crate) fn forget_others(&mut self, topic: &Topic) {
+    /// Removes the answers of checks that do not exist.
+    pub(crate) fn retain(&mut self, topic: &Topic) {
         self.answers.retain(|name, _| topic.checks.iter().any(|check| check.name == *name));
     }
 
-    pub(crate) fn put(&mut self, check: &str, answers: Vec<Answer>) {
+    pub(crate) fn insert(&mut self, check: &str, answers: Vec<Answer>) {
         self.answers.insert(check.to_owned(), answers);
     }
 
@@ -68,28 +71,28 @@ impl Recorded {
         Ok(fs::write(path(&self.topic), text)?)
     }
 
-    /// Where these answers to a check are not those that are recorded.
-    pub(crate) fn disagreement(&self, check: &Check, found: &[Answer]) -> Option<String> {
+    /// Describes how answers to a check differ from the recorded ones, if they do.
+    pub(crate) fn difference(&self, check: &Check, found: &[Answer]) -> Option<String> {
         let Some(recorded) = self.answers.get(&check.name) else {
-            return Some("it was never recorded: CONFORMANCE=record has the real server answer".to_owned());
+            return Some("no answers are recorded: record them with CONFORMANCE=record".to_owned());
         };
         if recorded == found {
             return None;
         }
-        let mut told = Vec::new();
+        let mut report = Vec::new();
         for (index, pair) in recorded.iter().zip(found).enumerate() {
             if pair.0 != pair.1 {
-                told.push(format!("step {}: {}", index + 1, pair.0.request));
+                report.push(format!("step {}: {}", index + 1, pair.0.request));
                 match pair.0.code == pair.1.code {
-                    true => differing(&serde_json::json!(pair.0), &serde_json::json!(pair.1), &mut told),
-                    false => told.extend([("recorded", pair.0), ("found", pair.1)].map(Answer::told)),
+                    true => diff(&serde_json::json!(pair.0), &serde_json::json!(pair.1), &mut report),
+                    false => report.extend([("recorded", pair.0), ("found", pair.1)].map(Answer::summary)),
                 }
             }
         }
         if recorded.len() != found.len() {
-            told.push(format!("{} answers are recorded, {} came", recorded.len(), found.len()));
+            report.push(format!("{} answers are recorded, {} were received", recorded.len(), found.len()));
         }
-        Some(told.join("\n"))
+        Some(report.join("\n"))
     }
 }
 
@@ -97,7 +100,7 @@ fn path(topic: &str) -> PathBuf {
     topic::directory().join(format!("{topic}.answers.json"))
 }
 
-/// With the fields in the order of their names, whichever crates are in the graph.
+/// Sorts the fields by name, independent of the features of serde_json.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

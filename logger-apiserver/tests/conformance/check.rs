@@ -1,4 +1,4 @@
-//! A check in progress: its variables filled in, its answers taken down
+//! Runs a check: substitutes its variables and collects its answers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use crate::{
     answers::Answer,
-    names::{Names, at},
+    normalize::{Normalizer, at},
     topic::{Check, Step},
 };
 
-/// How often a request is sent again until its answer is the one that is waited for, and how long between.
-const TRIES: usize = 200;
+/// How often a request with `until` is repeated, and the pause between two requests.
+const ATTEMPTS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What came back.
+/// A response.
 struct Response {
     code: StatusCode,
     headers: BTreeMap<String, String>,
@@ -25,7 +25,7 @@ struct Response {
     body: Value,
 }
 
-/// Sends the requests of a check and returns what was answered, with stable names. Each attempt has a namespace of its own.
+/// Sends the requests of a check and returns the normalized answers. Each attempt has a dedicated namespace.
 pub(crate) async fn run(client: &Client, check: &Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
     let namespace = match attempt {
         0 => namespace(&check.name),
@@ -33,27 +33,27 @@ pub(crate) async fn run(client: &Client, check: &Check, attempt: usize) -> Resul
     };
     let mut variables = check.variables.clone();
     variables.insert("cm".to_owned(), "/api/v1/namespaces/$ns/configmaps".to_owned());
-    let made = json!({ "metadata": { "name": namespace } });
-    send(client, "POST", "/api/v1/namespaces", &BTreeMap::new(), &serde_json::to_vec(&made)?).await?;
-    // Variables may be made of the namespace.
+    let body = json!({ "metadata": { "name": namespace } });
+    send(client, "POST", "/api/v1/namespaces", &BTreeMap::new(), &serde_json::to_vec(&body)?).await?;
+    // Variables may refer to the namespace.
     for value in variables.values_mut() {
         *value = value.replace("$ns", &namespace);
     }
-    let mut names = Names::of(&namespace);
+    let mut normalizer = Normalizer::new(&namespace);
     variables.insert("ns".to_owned(), namespace);
     let mut answers = Vec::new();
     for (index, step) in check.steps.iter().enumerate() {
-        let told = |error: Failed| {
+        let context = |error: Failed| {
             let why = error.message().unwrap_or_default();
             Failed::from(format!("step {} ({} {}): {why}", index + 1, step.verb, step.path))
         };
-        let response = perform(client, step, &variables).await.map_err(told)?;
-        for (name, place) in &step.with.keep {
+        let response = perform(client, step, &variables).await.map_err(context)?;
+        for (name, field) in &step.with.keep {
             let value =
-                at(&response.body, place).ok_or_else(|| told(format!("no {place} in {}", response.body).into()))?;
+                at(&response.body, field).ok_or_else(|| context(format!("no {field} in {}", response.body).into()))?;
             variables.insert(name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         }
-        let answer = answer(step, response, &mut names);
+        let answer = answer(step, response, &mut normalizer);
         if !step.with.silent {
             answers.push(answer);
         }
@@ -61,7 +61,7 @@ pub(crate) async fn run(client: &Client, check: &Check, attempt: usize) -> Resul
     Ok(answers)
 }
 
-/// The namespace of a check.
+/// Returns the namespace of a check.
 fn namespace(check: &str) -> String {
     let mut name = check.replace("::", "-").replace('_', "-");
     name.truncate(name.floor_char_boundary(50));
@@ -77,7 +77,7 @@ async fn perform(client: &Client, step: &Step, variables: &BTreeMap<String, Stri
         "WATCH" => ("GET", ""),
         verb => (verb, "application/json"),
     };
-    let mut path = filled(&step.path, variables);
+    let mut path = substitute(&step.path, variables);
     if step.verb == "WATCH" {
         let and = if path.contains('?') { '&' } else { '?' };
         path = format!("{path}{and}watch=1&timeoutSeconds=1");
@@ -87,21 +87,21 @@ async fn perform(client: &Client, step: &Step, variables: &BTreeMap<String, Stri
         headers.insert("content-type".to_owned(), content_type.to_owned());
     }
     for (name, value) in &step.with.headers {
-        headers.insert(name.to_lowercase(), filled(value, variables));
+        headers.insert(name.to_lowercase(), substitute(value, variables));
     }
     let body = body(step, variables)?;
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS {
         let response = send(client, method, &path, &headers, &body).await?;
-        let holds = |(place, value): (&String, &Value)| match place.as_str() {
+        let holds = |(field, value): (&String, &Value)| match field.as_str() {
             "code" => *value == json!(response.code.as_u16()),
-            place => at(&response.body, place) == Some(value),
+            field => at(&response.body, field) == Some(value),
         };
         if step.with.until.iter().all(holds) {
             return Ok(response);
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Err("the answer that is waited for never came".into())
+    Err("the expected answer did not arrive".into())
 }
 
 async fn send(
@@ -117,32 +117,33 @@ async fn send(
     }
     let response = client.send(request.body(Body::from(body.to_vec()))?).await?;
     let code = response.status();
-    let kept = [header::CONTENT_TYPE, header::RETRY_AFTER, header::WARNING, header::ALLOW];
-    let kept = kept.iter().filter_map(|name| {
+    let compared = [header::CONTENT_TYPE, header::RETRY_AFTER, header::WARNING, header::ALLOW];
+    let compared = compared.iter().filter_map(|name| {
         let values: Vec<_> = response.headers().get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
         (!values.is_empty()).then(|| (name.to_string(), values.join(", ")))
     });
-    let headers: BTreeMap<String, String> = kept.collect();
+    let headers: BTreeMap<String, String> = compared.collect();
     let body = response.into_body().collect_bytes().await?;
     let media_type = headers.get("content-type").map(String::as_str).unwrap_or_default();
-    let body = read(path, media_type, &String::from_utf8_lossy(&body));
+    let body = decode(path, media_type, &String::from_utf8_lossy(&body));
     Ok(Response { code, headers, body })
 }
 
-/// What is sent with a request.
+/// Returns the body of a request.
 fn body(step: &Step, variables: &BTreeMap<String, String>) -> Result<Vec<u8>, Failed> {
     if !step.with.bytes.is_empty() {
         return step.with.bytes.chars().map(|byte| Ok(u8::try_from(byte)?)).collect();
     }
-    Ok(match filled_in(&step.with.body, variables) {
+    Ok(match substitute_all(&step.with.body, variables) {
         Value::Null => Vec::new(),
         Value::String(text) => text.into_bytes(),
         json => serde_json::to_vec(&json)?,
     })
 }
 
-/// Of YAML counts what it says. What is in protobuf is compared by the tests of its own; here it counts that it is.
-fn read(path: &str, media_type: &str, body: &str) -> Value {
+/// Decodes a body. YAML is compared by value; protobuf only by media type, since the tests in `src/protobuf` compare
+/// its contents.
+fn decode(path: &str, media_type: &str, body: &str) -> Value {
     match media_type.split(';').next().unwrap_or_default() {
         "application/vnd.kubernetes.protobuf" => return Value::Null,
         "application/yaml" => return serde_saphyr::from_str(body).unwrap_or_else(|_| json!(body)),
@@ -151,44 +152,46 @@ fn read(path: &str, media_type: &str, body: &str) -> Value {
     if path.contains("watch=") {
         let events: Result<Vec<Value>, _> = body.lines().map(serde_json::from_str).collect();
         if let Ok(mut events) = events {
-            events.retain(|event| !is_passing_bookmark(event));
+            events.retain(|event| !is_periodic_bookmark(event));
             return Value::Array(events);
         }
     }
     serde_json::from_str(body).unwrap_or_else(|_| json!(body))
 }
 
-/// Bookmarks that end nothing come by the clock of the server, not of the request.
-fn is_passing_bookmark(event: &Value) -> bool {
+/// Reports whether an event is a periodic bookmark, which depends on the clock of the server and not on the request.
+fn is_periodic_bookmark(event: &Value) -> bool {
     event["type"] == "BOOKMARK" && event["object"]["metadata"].get("annotations").is_none()
 }
 
-fn answer(step: &Step, response: Response, names: &mut Names) -> Answer {
+fn answer(step: &Step, response: Response, normalizer: &mut Normalizer) -> Answer {
     let mut body = response.body;
-    names.name(&mut body, step.with.managed);
+    normalizer.normalize(&mut body, step.with.managed);
     if !step.with.show.is_empty() {
-        let shown = step.with.show.iter().map(|place| (place.clone(), at(&body, place).cloned().unwrap_or_default()));
+        let shown = step.with.show.iter().map(|field| (field.clone(), at(&body, field).cloned().unwrap_or_default()));
         body = Value::Object(shown.collect());
     }
-    let headers = response.headers.into_iter().map(|(name, value)| (name, names.text(&value)));
-    // What nearly all say goes without saying.
+    let headers = response.headers.into_iter().map(|(name, value)| (name, normalizer.text(&value)));
+    // The content type of nearly all answers is left out.
     let headers = headers.filter(|(name, value)| name != "content-type" || value != "application/json").collect();
     Answer { request: format!("{} {}", step.verb, step.path), code: response.code.as_u16(), headers, body }
 }
 
-/// A text with `$name` put in, the longest names first.
-fn filled(text: &str, variables: &BTreeMap<String, String>) -> String {
+/// Substitutes `$name` in a text, the longest names first.
+fn substitute(text: &str, variables: &BTreeMap<String, String>) -> String {
     let mut names: Vec<&String> = variables.keys().collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     names.into_iter().fold(text.to_owned(), |text, name| text.replace(&format!("${name}"), &variables[name]))
 }
 
-fn filled_in(value: &Value, variables: &BTreeMap<String, String>) -> Value {
+/// Substitutes variables in all texts of a value.
+fn substitute_all(value: &Value, variables: &BTreeMap<String, String>) -> Value {
     match value {
-        Value::String(text) => Value::String(filled(text, variables)),
-        Value::Array(items) => items.iter().map(|item| filled_in(item, variables)).collect(),
+        Value::String(text) => Value::String(substitute(text, variables)),
+        Value::Array(items) => items.iter().map(|item| substitute_all(item, variables)).collect(),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (filled(name, variables), filled_in(value, variables)));
+            let fields =
+                fields.iter().map(|(name, value)| (substitute(name, variables), substitute_all(value, variables)));
             Value::Object(fields.collect())
         }
         other => other.clone(),

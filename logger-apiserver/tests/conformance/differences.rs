@@ -1,4 +1,4 @@
-//! Where the server in memory is known to answer otherwise than the real one, and why
+//! Known differences between the server in memory and the real one, with their reasons.
 
 use std::{collections::BTreeMap, error::Error, fmt, fs};
 
@@ -10,27 +10,28 @@ use crate::topic::Topic;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Differences {
-    /// How it is to stay.
+    /// Differences that stay.
     accepted: BTreeMap<String, String>,
-    /// What is wrong, and to be done.
+    /// Differences to be fixed.
     open: BTreeMap<String, String>,
     #[serde(skip)]
     checks: usize,
 }
 
 impl Differences {
-    /// Reads them, and refuses one that is about no check.
+    /// Reads the differences, and rejects one of a check that does not exist.
     pub(crate) fn read(topics: &[Topic]) -> Result<Self, Box<dyn Error>> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/differences.yaml");
         let mut differences: Self = serde_saphyr::from_str(&fs::read_to_string(path)?)?;
         let checks: Vec<&String> = topics.iter().flat_map(|topic| &topic.checks).map(|check| &check.name).collect();
         differences.checks = checks.len();
         match differences.accepted.keys().chain(differences.open.keys()).find(|name| !checks.contains(name)) {
-            Some(name) => Err(format!("differences.yaml: there is no check {name}").into()),
+            Some(name) => Err(format!("differences.yaml: no check is called {name}").into()),
             None => Ok(differences),
         }
     }
 
+    /// Returns the reason of a check's known difference.
     pub(crate) fn of(&self, check: &str) -> Option<&String> {
         self.accepted.get(check).or_else(|| self.open.get(check))
     }
@@ -39,6 +40,6 @@ impl Differences {
 impl fmt::Display for Differences {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (accepted, open) = (self.accepted.len(), self.open.len());
-        write!(f, "{} checks, of which {accepted} differ as accepted and {open} are open", self.checks)
+        write!(f, "{} checks, {accepted} with accepted differences and {open} with open ones", self.checks)
     }
 }

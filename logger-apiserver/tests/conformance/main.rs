@@ -1,17 +1,18 @@
-//! Conformance: every check is a list of requests, and the server in memory answers them as a real kube-apiserver did.
+//! Conformance: each check is a list of requests, which the server in memory must answer as a real kube-apiserver.
 //!
-//! The checks of a topic are in `topics/<topic>.yaml`, what the real server answered is in `topics/<topic>.answers.json`. A plain
-//! run holds the server in memory to the answers and, where there is a control plane, the real server too. A new check is written,
-//! then recorded: `CONFORMANCE=record cargo test -p logger-apiserver --test conformance -- [filter]`; read what was recorded. Where
-//! the server in memory is known to answer otherwise is in `differences.yaml`, with the reason.
+//! The checks of a topic are in `topics/<topic>.yaml`, the recorded answers of the real server in
+//! `topics/<topic>.answers.json`. A plain run compares the answers of the server in memory and, if there is a control
+//! plane, of the real server with the recorded ones. To add a check, write it and record its answers:
+//! `CONFORMANCE=record cargo test -p logger-apiserver --test conformance -- [filter]`. Review what was recorded. Known
+//! differences of the server in memory are in `differences.yaml`, with their reasons.
 //!
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, makes it a failure that there is no control plane.
+//! With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, a missing control plane is a failure.
 
 mod answers;
 mod check;
 mod differences;
-mod differing;
-mod names;
+mod json_diff;
+mod normalize;
 mod servers;
 mod topic;
 
@@ -33,8 +34,8 @@ fn main() -> ExitCode {
     envtest::exit_code(run(&Arguments::from_args()))
 }
 
-/// How often the real server may be asked for what is recorded of it, each time in another namespace.
-const TRIES: usize = 3;
+/// How often a check is tried on the real server, each time in another namespace.
+const ATTEMPTS: usize = 3;
 
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let topics = topic::read_all()?;
@@ -48,25 +49,26 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let real = control_plane.as_ref().map(Real::prepare).transpose()?;
     for topic in topics {
         let recorded = Arc::new(Recorded::read(&topic.name)?);
-        recorded.is_of(&topic)?;
+        recorded.reject_stale(&topic)?;
         for check in topic.checks {
             let check = Arc::new(check);
             let name = check.name.clone();
-            trials.extend(real.clone().map(|real| held(format!("real::{name}"), real, &check, &recorded)));
-            trials.push(held_but_for(format!("memory::{name}"), &check, &recorded, &differences));
+            trials.extend(real.clone().map(|real| real_trial(format!("real::{name}"), real, &check, &recorded)));
+            trials.push(memory_trial(format!("memory::{name}"), &check, &recorded, &differences));
         }
     }
     println!("conformance: {differences}");
     Ok(libtest_mimic::run(args, trials).exit_code())
 }
 
-/// The real server answers what is recorded. Its handlers follow its definitions a moment later, so it may be asked again.
-fn held(name: String, server: Real, check: &Arc<Check>, recorded: &Arc<Recorded>) -> Trial {
+/// Creates the trial that the real server answers as recorded. It serves a definition with a delay, so a check can be
+/// retried.
+fn real_trial(name: String, server: Real, check: &Arc<Check>, recorded: &Arc<Recorded>) -> Trial {
     let (check, recorded) = (Arc::clone(check), Arc::clone(recorded));
     Trial::test(name, move || {
         let mut found = None;
-        for attempt in 0..TRIES {
-            found = recorded.disagreement(&check, &server.answers(&check, attempt)?);
+        for attempt in 0..ATTEMPTS {
+            found = recorded.difference(&check, &server.answers(&check, attempt)?);
             if found.is_none() {
                 return Ok(());
             }
@@ -75,45 +77,46 @@ fn held(name: String, server: Real, check: &Arc<Check>, recorded: &Arc<Recorded>
     })
 }
 
-/// The server in memory answers what is recorded, unless it is known not to: then it must not, or the list is wrong.
-fn held_but_for(name: String, check: &Arc<Check>, recorded: &Arc<Recorded>, differences: &Arc<Differences>) -> Trial {
+/// Creates the trial that the server in memory answers as recorded, unless a difference is known. A known difference
+/// that no longer exists is a failure.
+fn memory_trial(name: String, check: &Arc<Check>, recorded: &Arc<Recorded>, differences: &Arc<Differences>) -> Trial {
     let (check, recorded, differences) = (Arc::clone(check), Arc::clone(recorded), Arc::clone(differences));
     Trial::test(name, move || {
         let found = match InMemory.answers(&check, 0) {
-            Ok(answers) => recorded.disagreement(&check, &answers),
+            Ok(answers) => recorded.difference(&check, &answers),
             Err(failed) => Some(failed.message().unwrap_or_default().to_owned()),
         };
         match (found, differences.of(&check.name)) {
             (None, None) | (Some(_), Some(_)) => Ok(()),
             (Some(found), None) => Err(found.into()),
-            (None, Some(_)) => Err("both servers answer the same: take it out of differences.yaml".into()),
+            (None, Some(_)) => Err("the answers are equal: remove the check from differences.yaml".into()),
         }
     })
 }
 
-/// Asks the real server, and writes down what it answers.
+/// Records the answers of the real server.
 fn record(args: &Arguments, topics: Vec<Topic>) -> Result<ExitCode, Box<dyn Error>> {
     let assets = envtest::find()?.ok_or(envtest::HOW_TO_GET)?;
     let control_plane = ControlPlane::start(&assets)?;
     let real = Real::prepare(&control_plane)?;
     let mut trials = Vec::new();
-    let mut books = Vec::new();
+    let mut recordings = Vec::new();
     for topic in topics {
-        let book = Arc::new(Mutex::new(Recorded::read(&topic.name)?));
-        book.lock().map_err(|error| error.to_string())?.forget_others(&topic);
+        let recording = Arc::new(Mutex::new(Recorded::read(&topic.name)?));
+        recording.lock().map_err(|error| error.to_string())?.retain(&topic);
         for check in topic.checks {
-            let (book, real) = (Arc::clone(&book), real.clone());
+            let (recording, real) = (Arc::clone(&recording), real.clone());
             trials.push(Trial::test(format!("real::{}", check.name), move || {
                 let answers = real.answers(&check, 0)?;
-                book.lock().map_err(|error| Failed::from(error.to_string()))?.put(&check.name, answers);
+                recording.lock().map_err(|error| Failed::from(error.to_string()))?.insert(&check.name, answers);
                 Ok(())
             }));
         }
-        books.push(book);
+        recordings.push(recording);
     }
     let conclusion = libtest_mimic::run(args, trials);
-    for book in books {
-        book.lock().map_err(|error| error.to_string())?.write()?;
+    for recording in recordings {
+        recording.lock().map_err(|error| error.to_string())?.write()?;
     }
     Ok(conclusion.exit_code())
 }

@@ -1,4 +1,4 @@
-//! The two servers a check can run on
+//! The two servers that a check runs on.
 
 use std::{error::Error, time::Duration};
 
@@ -18,13 +18,13 @@ use crate::{answers::Answer, check, topic};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Something that answers checks.
+/// A server that answers checks.
 pub(crate) trait Server {
-    /// What it answers to the requests of a check, at the first attempt or a later one.
+    /// Runs a check and returns the answers. `attempt` counts retries.
     fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed>;
 }
 
-/// A server of its own for every check, whose time does not take any.
+/// A dedicated server in memory for every check, with paused time.
 pub(crate) struct InMemory;
 
 impl Server for InMemory {
@@ -37,7 +37,7 @@ impl Server for InMemory {
     }
 }
 
-/// A kube-apiserver that has the definitions.
+/// A kube-apiserver with the shared definitions.
 #[derive(Clone)]
 pub(crate) struct Real(Config);
 
@@ -46,7 +46,7 @@ impl Real {
         let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
         runtime(false)?.block_on(async {
             let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-            // A 504 is an answer like others.
+            // Checks expect answers such as 504, so the client must not retry.
             config.default_retry = false;
             install(&Client::try_from(config.clone())?).await?;
             Ok(Self(config))
@@ -64,17 +64,17 @@ fn runtime(paused: bool) -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().start_paused(paused).build()
 }
 
-/// Makes the definitions that every check can use, and waits until their kinds are served.
+/// Creates the shared definitions, and waits until their kinds are served.
 async fn install(client: &Client) -> Result<(), Box<dyn Error>> {
     let definitions = topic::definitions()?;
     for definition in &definitions {
-        let (code, said) = send(client, "POST", DEFINITIONS, serde_json::to_vec(definition)?).await?;
+        let (code, body) = send(client, "POST", DEFINITIONS, serde_json::to_vec(definition)?).await?;
         if code != StatusCode::CREATED {
-            return Err(said.into());
+            return Err(body.into());
         }
     }
     for definition in &definitions {
-        let text = |place: &str| definition.pointer(place).and_then(Value::as_str).unwrap_or_default();
+        let text = |pointer: &str| definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let group = text("/spec/group");
         let path = format!("/apis/{group}/{}/{}", text("/spec/versions/0/name"), text("/spec/names/plural"));
         while send(client, "GET", &path, Vec::new()).await?.0 != StatusCode::OK {

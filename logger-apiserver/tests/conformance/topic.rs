@@ -1,28 +1,28 @@
-//! Topics: the checks as they are written down
+//! Topics: files of checks.
 
 use std::{collections::BTreeMap, error::Error, fs, path::PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The checks about one thing.
+/// The checks of one subject.
 pub(crate) struct Topic {
     pub(crate) name: String,
     pub(crate) checks: Vec<Check>,
 }
 
-/// Requests that are sent one after the other, in a namespace of their own (`$ns`).
+/// Requests that are sent one after the other, in a dedicated namespace (`$ns`).
 pub(crate) struct Check {
     /// `topic::check`.
     pub(crate) name: String,
     pub(crate) steps: Vec<Step>,
-    /// What `$name` stands for, beside what steps keep.
+    /// The values of `$name`, beside those that steps store with `keep`.
     pub(crate) variables: BTreeMap<String, String>,
 }
 
-/// One request: `VERB path`, or that and what goes with it.
+/// One request: `VERB path`, alone or with options.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "StepSyntax")]
 pub(crate) struct Step {
     /// A method, or `WATCH` for a watch of one second, or a kind of patch: `MERGE`, `JSON`, `STRATEGIC`, `APPLY`.
     pub(crate) verb: String,
@@ -30,41 +30,41 @@ pub(crate) struct Step {
     pub(crate) with: With,
 }
 
-/// What goes with a request.
+/// The options of a request.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct With {
     #[serde(rename = "do")]
     line: String,
-    /// JSON, or text as it is to be sent.
+    /// The body: JSON, or text that is sent unchanged.
     pub(crate) body: Value,
-    /// What is sent as it is, a character a byte.
+    /// A binary body, one character for each byte.
     pub(crate) bytes: String,
     pub(crate) headers: BTreeMap<String, String>,
-    /// What later steps call by a name: a place in the answer.
+    /// Stores values of the answer for later steps: variable names with paths.
     pub(crate) keep: BTreeMap<String, String>,
-    /// The places of the answer that count; all of it if there are none.
+    /// The paths of the answer that are compared. If empty, the complete answer is compared.
     pub(crate) show: Vec<String>,
-    /// The request is sent again until these places of the answer hold these values: `code` is the status.
+    /// Repeats the request until these paths of the answer have these values. `code` is the status code.
     pub(crate) until: BTreeMap<String, Value>,
-    /// The answer counts for nothing.
+    /// The answer is not compared.
     pub(crate) silent: bool,
-    /// Who owns which field counts, too.
+    /// Managed fields are compared, too.
     pub(crate) managed: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum StepSyntax {
     Line(String),
-    More(Box<With>),
+    WithOptions(Box<With>),
 }
 
-impl From<Written> for Step {
-    fn from(written: Written) -> Self {
-        let with = match written {
-            Written::Line(line) => With { line, ..With::default() },
-            Written::More(with) => *with,
+impl From<StepSyntax> for Step {
+    fn from(syntax: StepSyntax) -> Self {
+        let with = match syntax {
+            StepSyntax::Line(line) => With { line, ..With::default() },
+            StepSyntax::WithOptions(with) => *with,
         };
         let (verb, path) = with.line.split_once(' ').unwrap_or(("", ""));
         Self { verb: verb.to_owned(), path: path.trim().to_owned(), with }
@@ -79,18 +79,18 @@ struct File {
     checks: BTreeMap<String, Vec<Step>>,
 }
 
-/// Where the topics are.
+/// Returns the directory of the topics.
 pub(crate) fn directory() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/topics"))
 }
 
-/// The definitions every check can use.
+/// Reads the definitions that all checks share.
 pub(crate) fn definitions() -> Result<Vec<Value>, Box<dyn Error>> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/definitions.yaml");
     Ok(serde_saphyr::from_str(&fs::read_to_string(path)?)?)
 }
 
-/// Every topic, by name.
+/// Reads every topic, sorted by name.
 pub(crate) fn read_all() -> Result<Vec<Topic>, Box<dyn Error>> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(directory())?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;

@@ -1,43 +1,53 @@
-//! What was said on one server beside what was said on the other
+//! Compares the outputs of a script on both servers.
 
 use serde_json::Value;
 use similar::TextDiff;
 
-use crate::{desk::Said, differences::Differences, masks::Masks, script::Script};
+use crate::{differences::Differences, masks::Masks, script::Script, shell::Output};
 
-/// A line to which something else was said.
+/// A command with different outputs.
 pub(crate) struct Difference<'a> {
-    line: &'a str,
-    /// What the real server's kubectl said and ours did not, and the other way round.
-    shown: String,
+    command: &'a str,
+    /// The unified diff from the real server's output to ours.
+    diff: String,
 }
 
-/// The lines that differ.
-pub(crate) fn differing<'a>(script: &'a Script, masks: &Masks, real: &[Said], ours: &[Said]) -> Vec<Difference<'a>> {
+/// Returns the commands whose outputs differ.
+pub(crate) fn differences<'a>(
+    script: &'a Script,
+    masks: &Masks,
+    real: &[Output],
+    ours: &[Output],
+) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    for ((line, real), ours) in script.lines.iter().zip(real).zip(ours) {
-        let (real, ours) = (shown(real, masks), shown(ours, masks));
+    for ((command, real), ours) in script.commands.iter().zip(real).zip(ours) {
+        let (real, ours) = (normalized(real, masks), normalized(ours, masks));
         if real != ours {
             let diff = TextDiff::from_lines(&real, &ours);
-            found.push(Difference { line: line.text(), shown: diff.unified_diff().header("real", "ours").to_string() });
+            let diff = diff.unified_diff().header("real", "ours").to_string();
+            found.push(Difference { command: command.text(), diff });
         }
     }
     found
 }
 
-/// What was said, without what is of one server alone. JSON counts by what it says: Go writes fields in another order.
-fn shown(said: &Said, masks: &Masks) -> String {
-    let json = serde_json::from_str::<Value>(&said.out).ok().filter(Value::is_object);
+/// Returns an output without the values that differ between servers. JSON is reformatted, since Go orders fields
+/// differently.
+fn normalized(output: &Output, masks: &Masks) -> String {
+    let json = serde_json::from_str::<Value>(&output.stdout).ok().filter(Value::is_object);
     match json {
-        Some(json) => masks.hide(&Said { out: format!("{json:#}\n"), err: said.err.clone(), ..*said }.to_string()),
-        None => masks.hide(&said.to_string()),
+        Some(json) => {
+            masks.apply(&Output { stdout: format!("{json:#}\n"), stderr: output.stderr.clone(), ..*output }.to_string())
+        }
+        None => masks.apply(&output.to_string()),
     }
 }
 
-/// What is wrong: lines that differ and should not, and the other way round.
-pub(crate) fn judge(script: &Script, found: &[Difference<'_>], known: &Differences) -> Vec<String> {
-    let unknown = found.iter().filter(|difference| !known.has(&script.name, difference.line));
-    let gone = known.of(&script.name).filter(|line| found.iter().all(|difference| difference.line != *line));
-    let told = unknown.map(|difference| format!("$ {}\n{}", difference.line, difference.shown));
-    told.chain(gone.map(|line| format!("$ {line}\nboth say the same: take it out of differences.yaml"))).collect()
+/// Returns the unknown differences, and the known differences that no longer exist.
+pub(crate) fn errors(script: &Script, found: &[Difference<'_>], known: &Differences) -> Vec<String> {
+    let unknown = found.iter().filter(|difference| !known.has(&script.name, difference.command));
+    let gone = known.of(&script.name).filter(|command| found.iter().all(|difference| difference.command != *command));
+    let unknown = unknown.map(|difference| format!("$ {}\n{}", difference.command, difference.diff));
+    let gone = gone.map(|command| format!("$ {command}\nthe outputs are equal: remove it from differences.yaml"));
+    unknown.chain(gone).collect()
 }

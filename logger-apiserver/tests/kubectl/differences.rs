@@ -1,4 +1,4 @@
-//! Where kubectl is known to say of our program otherwise than of the real server, and why
+//! Known differences of kubectl's output between our program and the real server, with their reasons.
 
 use std::{collections::BTreeMap, error::Error, fmt, fs};
 
@@ -6,57 +6,59 @@ use serde::Deserialize;
 
 use crate::script::Script;
 
-/// Reasons, by script and line.
+/// Reasons, by script and command.
 type Reasons = BTreeMap<String, BTreeMap<String, String>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Differences {
-    /// How it is to stay.
+    /// Differences that stay.
     accepted: Reasons,
-    /// What is wrong, and to be done.
+    /// Differences to be fixed.
     open: Reasons,
     #[serde(skip)]
-    lines: usize,
+    commands: usize,
 }
 
 impl Differences {
-    /// Reads them, and refuses one that is about no line.
+    /// Reads the differences, and rejects one of a command that does not exist.
     pub(crate) fn read(scripts: &[Script]) -> Result<Self, Box<dyn Error>> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kubectl/differences.yaml");
         let mut differences: Self = serde_saphyr::from_str(&fs::read_to_string(path)?)?;
-        differences.lines = scripts.iter().map(|script| script.lines.len()).sum();
-        for (name, line) in differences.all() {
+        differences.commands = scripts.iter().map(|script| script.commands.len()).sum();
+        for (name, command) in differences.all() {
             let script = scripts.iter().find(|script| script.name == name);
-            if !script.is_some_and(|script| script.lines.iter().any(|known| known.text() == line)) {
-                return Err(format!("differences.yaml: there is no line {line:?} in a script {name}").into());
+            if !script.is_some_and(|script| script.commands.iter().any(|known| known.text() == command)) {
+                return Err(format!("differences.yaml: no command {command:?} in script {name}").into());
             }
         }
         Ok(differences)
     }
 
-    /// Whether a line is known to differ.
-    pub(crate) fn has(&self, script: &str, line: &str) -> bool {
-        self.all().any(|known| known == (script, line))
+    /// Reports whether a difference is known for a command.
+    pub(crate) fn has(&self, script: &str, command: &str) -> bool {
+        self.all().any(|known| known == (script, command))
     }
 
-    /// The lines of a script that are known to differ.
+    /// Returns the commands of a script with known differences.
     pub(crate) fn of<'a>(&'a self, script: &'a str) -> impl Iterator<Item = &'a str> {
-        self.all().filter(move |(name, _)| *name == script).map(|(_, line)| line)
+        self.all().filter(move |(name, _)| *name == script).map(|(_, command)| command)
     }
 
     fn all(&self) -> impl Iterator<Item = (&str, &str)> {
-        [&self.accepted, &self.open].into_iter().flat_map(lines)
+        [&self.accepted, &self.open].into_iter().flat_map(entries)
     }
 }
 
-fn lines(reasons: &Reasons) -> impl Iterator<Item = (&str, &str)> {
-    reasons.iter().flat_map(|(script, lines)| lines.keys().map(move |line| (script.as_str(), line.as_str())))
+fn entries(reasons: &Reasons) -> impl Iterator<Item = (&str, &str)> {
+    reasons
+        .iter()
+        .flat_map(|(script, commands)| commands.keys().map(move |command| (script.as_str(), command.as_str())))
 }
 
 impl fmt::Display for Differences {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (accepted, open) = (lines(&self.accepted).count(), lines(&self.open).count());
-        write!(f, "{} lines, of which {accepted} differ as accepted and {open} are open", self.lines)
+        let (accepted, open) = (entries(&self.accepted).count(), entries(&self.open).count());
+        write!(f, "{} commands, {accepted} with accepted differences and {open} with open ones", self.commands)
     }
 }

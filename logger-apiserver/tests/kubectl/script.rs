@@ -1,46 +1,46 @@
-//! Scripts: what people type, as it is written down
+//! Scripts: files of commands.
 
 use std::{collections::BTreeMap, error::Error, fs, path::PathBuf};
 
 use serde::Deserialize;
 
-/// Lines that are typed one after the other, in a namespace that has the name of the script.
+/// Commands that run one after the other, in a namespace with the name of the script.
 pub(crate) struct Script {
     pub(crate) name: String,
-    /// The files that are there.
+    /// The files of the working directory.
     pub(crate) files: BTreeMap<String, String>,
-    /// What is not compared, beside what no script compares: regular expressions, and what each is shown as.
+    /// Masks in addition to the common ones: regular expressions with their replacements.
     pub(crate) masks: BTreeMap<String, String>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) commands: Vec<Command>,
 }
 
-/// What is typed.
+/// A command.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Line {
-    /// One line for the shell. `$CONFIG` is the directory of the generated manifests.
-    Command(String),
+pub(crate) enum Command {
+    /// A command line for the shell. `$CONFIG` is the directory of the generated manifests.
+    Line(String),
     Watch(Watch),
 }
 
-impl Line {
-    /// By which the line is known.
+impl Command {
+    /// Returns the command line, which identifies the command in `differences.yaml`.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Command(line) => line,
+            Self::Line(line) => line,
             Self::Watch(watch) => &watch.watch,
         }
     }
 }
 
-/// A line that goes on until it is stopped, and what is typed meanwhile.
+/// A command that runs until it is stopped, and the commands that run meanwhile.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Watch {
     pub(crate) watch: String,
-    /// How many lines it has to say before the others are typed.
+    /// The number of lines that it prints before the other commands start.
     pub(crate) after: usize,
-    /// What is typed then, each when the one before is done and the watch has said another line.
+    /// The other commands. Each starts when the previous one is done and the watch has printed another line.
     pub(crate) then: Vec<String>,
 }
 
@@ -51,10 +51,10 @@ struct File {
     files: BTreeMap<String, String>,
     #[serde(default)]
     masks: BTreeMap<String, String>,
-    lines: Vec<Line>,
+    commands: Vec<Command>,
 }
 
-/// Every script, by name.
+/// Reads every script, sorted by name.
 pub(crate) fn read_all() -> Result<Vec<Script>, Box<dyn Error>> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kubectl/scripts");
     let mut paths: Vec<PathBuf> =
@@ -67,5 +67,5 @@ fn read(path: PathBuf) -> Result<Script, Box<dyn Error>> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let text = fs::read_to_string(&path)?;
     let file: File = serde_saphyr::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(Script { name, files: file.files, masks: file.masks, lines: file.lines })
+    Ok(Script { name, files: file.files, masks: file.masks, commands: file.commands })
 }

@@ -1,4 +1,4 @@
-//! The two servers that kubectl speaks to
+//! The two servers that kubectl connects to.
 
 use std::{
     error::Error,
@@ -13,21 +13,21 @@ use libtest_mimic::Failed;
 use tempfile::TempDir;
 
 use crate::{
-    desk::{Desk, Said},
     script::Script,
+    shell::{Output, Shell},
 };
 
-/// How long the server may take to say what its new kinds look like.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The limit of the wait for the OpenAPI documents of new kinds.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server that has the generated definitions.
+/// A server with the generated CRDs.
 pub(crate) struct Server {
     tools: PathBuf,
     kubeconfig: PathBuf,
 }
 
 impl Server {
-    /// Installs the definitions, and waits until kubectl knows them.
+    /// Installs the CRDs, and waits until kubectl can explain them.
     pub(crate) fn new(assets: &Assets, kubeconfig: &Path) -> Result<Self, Box<dyn Error>> {
         let server = Self { tools: assets.dir().to_owned(), kubeconfig: kubeconfig.to_owned() };
         server.install().map_err(|failed| failed.message().unwrap_or_default().to_owned())?;
@@ -35,44 +35,45 @@ impl Server {
     }
 
     fn install(&self) -> Result<(), Failed> {
-        let desk = Desk::new(&self.tools, &self.kubeconfig)?;
-        succeed(&desk, "kubectl apply -f $CONFIG/crd/bases")?;
-        succeed(&desk, "kubectl wait --for=condition=Established crd --all --timeout=30s")?;
-        let deadline = Instant::now() + PATIENCE;
-        while desk.say("kubectl explain loggers")?.code != Some(0) {
+        let shell = Shell::new(&self.tools, &self.kubeconfig)?;
+        run_successfully(&shell, "kubectl apply -f $CONFIG/crd/bases")?;
+        run_successfully(&shell, "kubectl wait --for=condition=Established crd --all --timeout=30s")?;
+        let deadline = Instant::now() + TIMEOUT;
+        while shell.run("kubectl explain loggers")?.code != Some(0) {
             if Instant::now() > deadline {
-                return Err("the server does not say what a Logger looks like".into());
+                return Err("the server does not publish the schema of Loggers".into());
             }
         }
         Ok(())
     }
 
-    /// Types a script in a namespace of its own.
-    pub(crate) fn run(&self, script: &Script) -> Result<Vec<Said>, Failed> {
-        let desk = Desk::new(&self.tools, &self.kubeconfig)?;
+    /// Runs a script in a dedicated namespace.
+    pub(crate) fn run(&self, script: &Script) -> Result<Vec<Output>, Failed> {
+        let shell = Shell::new(&self.tools, &self.kubeconfig)?;
         let name = &script.name;
-        succeed(&desk, &format!("kubectl config set-context --current --namespace={name}"))?;
+        run_successfully(&shell, &format!("kubectl config set-context --current --namespace={name}"))?;
         let namespace = format!(r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}}}}"#);
-        succeed(&desk, &format!("echo '{namespace}' | kubectl create -f -"))?;
-        desk.run(script)
+        run_successfully(&shell, &format!("echo '{namespace}' | kubectl create -f -"))?;
+        shell.run_script(script)
     }
 }
 
-fn succeed(desk: &Desk, line: &str) -> Result<(), Failed> {
-    match desk.say(line)? {
-        Said { code: Some(0), .. } => Ok(()),
-        said => Err(format!("{line}\n{said}").into()),
+fn run_successfully(shell: &Shell, line: &str) -> Result<(), Failed> {
+    match shell.run(line)? {
+        Output { code: Some(0), .. } => Ok(()),
+        output => Err(format!("{line}\n{output}").into()),
     }
 }
 
-/// Our program while it runs. It is killed when this is dropped.
+/// Our running program. It is killed on drop.
 pub(crate) struct Program {
     child: Child,
     directory: TempDir,
 }
 
 impl Program {
-    /// Starts it on a free port, without the controllers that the real server has not got beside it, either.
+    /// Starts the program on a free port, without garbage collection: no controller manager runs beside the real
+    /// server, either.
     pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::tempdir()?;
         let mut command = Command::new(env!("CARGO_BIN_EXE_logger-apiserver"));
@@ -82,7 +83,7 @@ impl Program {
         let mut program = Self { child, directory };
         let mut line = String::new();
         BufReader::new(program.child.stdout.take().ok_or("stdout is piped")?).read_line(&mut line)?;
-        if line.is_empty() { Err("the program has ended before it served".into()) } else { Ok(program) }
+        if line.is_empty() { Err("the program ended before it served".into()) } else { Ok(program) }
     }
 
     pub(crate) fn kubeconfig(&self) -> PathBuf {

@@ -1,10 +1,10 @@
-//! Kubernetes' own kinds: what their scenarios on both servers leave out. The texts are the real server's.
+//! Built-in kinds beyond the scenarios. The messages are those of the real server.
 
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// Creates an object and returns the code of the answer and its message, if it has one.
+/// Creates an object and returns the code and the message of the answer.
 async fn created(path: &str, body: Value) -> (u16, String) {
     let client = client().await;
     let (code, answer) = raw(&client, "POST", path, "application/json", &body.to_string()).await;
@@ -13,7 +13,7 @@ async fn created(path: &str, body: Value) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn names_obey_the_rule_of_their_kind() {
+async fn names_are_validated_by_the_rule_of_their_kind() {
     let named = |name: &str| json!({ "metadata": { "name": name }, "spec": { "clusterIP": "None" } });
     let (services, roles) = ("/api/v1/namespaces/default/services", "/apis/rbac.authorization.k8s.io/v1/clusterroles");
     let (code, why) = created(services, named("a.b")).await;
@@ -25,7 +25,7 @@ async fn names_obey_the_rule_of_their_kind() {
 }
 
 #[tokio::test]
-async fn times_and_quantities_are_read_as_go_reads_them() {
+async fn times_and_quantities_are_decoded_as_by_go() {
     let claims = "/api/v1/namespaces/default/persistentvolumeclaims";
     let claim = |storage: Value| json!({ "spec": { "resources": { "requests": { "storage": storage } } } });
     let (code, why) = created(claims, claim(json!("much"))).await;
@@ -38,7 +38,7 @@ async fn times_and_quantities_are_read_as_go_reads_them() {
 }
 
 #[tokio::test]
-async fn a_stateful_set_updates_what_it_may() {
+async fn stateful_sets_allow_updates_of_some_fields_only() {
     let client = client().await;
     let path = "/apis/apps/v1/namespaces/default/statefulsets";
     let set = json!({

@@ -1,4 +1,4 @@
-//! Custom resource definitions, from service to removal
+//! Custom resource definitions, from creation to deletion.
 
 use futures::StreamExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -32,7 +32,7 @@ async fn a_created_definition_is_established_and_served() {
 #[tokio::test]
 async fn an_unknown_kind_is_not_found() {
     let client = ApiServer::new().client();
-    assert_eq!(refusal(widgets(&client).list(&Default::default()).await).0, 404);
+    assert_eq!(rejection(widgets(&client).list(&Default::default()).await).0, 404);
     let text = raw(&client, "GET", "/apis/example.com/v1/widgets", "", "").await;
     assert_eq!(text, (404, "404 page not found\n".into()));
     let (code, body) = raw(&client, "GET", "/api/v1/nopes", "", "").await;
@@ -41,13 +41,13 @@ async fn an_unknown_kind_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_broken_definition_is_refused() {
+async fn an_invalid_definition_is_rejected() {
     let client = ApiServer::new().client();
     let mut broken = widget_definition();
     broken["metadata"]["name"] = json!("x.example.com");
     broken["spec"]["versions"][0]["storage"] = json!(false);
     broken["spec"]["scope"] = json!("Nope");
-    let (code, _, message) = refusal(definitions(&client).create(&PostParams::default(), &object(broken)).await);
+    let (code, _, message) = rejection(definitions(&client).create(&PostParams::default(), &object(broken)).await);
     assert_eq!(code, 422);
     for part in [
         "CustomResourceDefinition.apiextensions.k8s.io \"x.example.com\" is invalid: [",
@@ -60,7 +60,7 @@ async fn a_broken_definition_is_refused() {
 }
 
 #[tokio::test]
-async fn an_updated_definition_is_served_as_updated() {
+async fn an_updated_definition_is_served() {
     let client = client().await;
     let api = definitions(&client);
     let mut second: Value = widget_definition()["spec"]["versions"][0].clone();
@@ -80,11 +80,11 @@ async fn an_updated_definition_is_served_as_updated() {
     let rename = Patch::Merge(json!({ "spec": { "names": { "kind": "Other" } } }));
     let message = "CustomResourceDefinition.apiextensions.k8s.io \"widgets.example.com\" is invalid: \
         spec.names.kind: Invalid value: \"Other\": field is immutable";
-    assert_eq!(refusal(api.patch("widgets.example.com", &PatchParams::default(), &rename).await).2, message);
+    assert_eq!(rejection(api.patch("widgets.example.com", &PatchParams::default(), &rename).await).2, message);
 }
 
 #[tokio::test]
-async fn a_deleted_definition_takes_its_kind_and_objects_along() {
+async fn deleting_a_definition_removes_its_kind_and_objects() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
     definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
@@ -105,7 +105,7 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     let ending = definitions(&client).get("widgets.example.com").await.unwrap();
     assert_eq!(ending.finalizers(), ["customresourcecleanup.apiextensions.k8s.io"]);
-    assert_eq!(refusal(widgets(&client).create(&PostParams::default(), &widget("b")).await).0, 403);
+    assert_eq!(rejection(widgets(&client).create(&PostParams::default(), &widget("b")).await).0, 403);
 
     let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_sees_its_objects_go_with_their_definition_and_ends() {
+async fn a_watch_delivers_the_deletions_of_its_definition_and_ends() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
@@ -138,17 +138,17 @@ async fn a_watch_sees_its_objects_go_with_their_definition_and_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_uses_a_deprecated_version_is_warned() {
+async fn requests_of_deprecated_versions_are_warned() {
     let client = ApiServer::new().client();
     let mut definition = widget_definition();
     let mut old = definition["spec"]["versions"][0].clone();
     old["storage"] = json!(false);
-    for (name, said) in [("v0", json!(null)), ("v00", json!("use v1"))] {
+    for (name, warning) in [("v0", json!(null)), ("v00", json!("use v1"))] {
         let mut version = old.clone();
         version["name"] = json!(name);
         version["deprecated"] = json!(true);
-        if said.is_string() {
-            version["deprecationWarning"] = said;
+        if warning.is_string() {
+            version["deprecationWarning"] = warning;
         }
         definition["spec"]["versions"].as_array_mut().unwrap().push(version);
     }
@@ -160,7 +160,7 @@ async fn who_uses_a_deprecated_version_is_warned() {
     ] {
         let request = http::Request::get(format!("/apis/example.com/{version}/widgets"));
         let response = client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
-        let told = response.headers().get("warning").map(|value| value.to_str().unwrap().to_owned());
-        assert_eq!(told.as_deref(), warning, "{version}");
+        let found = response.headers().get("warning").map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(found.as_deref(), warning, "{version}");
     }
 }

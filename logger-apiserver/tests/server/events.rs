@@ -1,4 +1,4 @@
-//! Events of both groups
+//! Events of both API groups.
 
 use k8s_openapi::api::{core, events};
 use kube::{
@@ -18,7 +18,7 @@ fn event(name: &str) -> core::v1::Event {
 }
 
 #[tokio::test]
-async fn what_is_written_through_one_group_is_there_through_the_other() {
+async fn events_are_shared_by_both_groups() {
     let client = client().await;
     let (old, new): (Api<core::v1::Event>, Api<events::v1::Event>) =
         (Api::default_namespaced(client.clone()), Api::default_namespaced(client));
@@ -30,7 +30,7 @@ async fn what_is_written_through_one_group_is_there_through_the_other() {
 }
 
 #[tokio::test]
-async fn both_groups_select_by_their_own_names_of_the_fields() {
+async fn each_group_has_its_own_field_selectors() {
     let client = client().await;
     let (old, new): (Api<core::v1::Event>, Api<events::v1::Event>) =
         (Api::default_namespaced(client.clone()), Api::default_namespaced(client));

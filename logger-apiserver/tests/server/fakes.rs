@@ -1,4 +1,4 @@
-//! What a fake has to do that others get wrong: rules F3 to F6 of the runtime's contract
+//! Rules F3 to F6 of client-go's fakes, which other fakes violate.
 
 use std::pin::pin;
 
@@ -16,7 +16,7 @@ fn applied(manager: &str) -> PatchParams {
     PatchParams::apply(manager)
 }
 
-fn tagged(color: &str) -> Value {
+fn widget_of_color(color: &str) -> Value {
     let labels = json!({ "color": color });
     json!({
         "apiVersion": "example.com/v1", "kind": "Widget", "metadata": { "name": "a", "labels": labels }, "spec": { "name": "x" },
@@ -27,20 +27,20 @@ async fn set(api: &Api<DynamicObject>, spec: Value) -> kube::Result<DynamicObjec
     api.patch("a", &PatchParams::default(), &Patch::Merge(json!({ "spec": spec }))).await
 }
 
-/// The names of what a watch says within a second, with a sign for what happened.
+/// Returns the events of a watch within a second: the names of the objects with a sign for the type.
 async fn seen(api: &Api<DynamicObject>, params: WatchParams, version: &str) -> Vec<String> {
     let stream = api.watch(&params.disable_bookmarks().timeout(1), version).await.unwrap();
-    let told = |event: WatchEvent<DynamicObject>| match event {
+    let describe = |event: WatchEvent<DynamicObject>| match event {
         WatchEvent::Added(object) => format!("+{}", object.name_any()),
         WatchEvent::Modified(object) => format!("~{}", object.name_any()),
         WatchEvent::Deleted(object) => format!("-{}", object.name_any()),
         WatchEvent::Bookmark(_) => "bookmark".to_owned(),
         WatchEvent::Error(status) => status.code.to_string(),
     };
-    stream.map_ok(told).try_collect().await.unwrap()
+    stream.map_ok(describe).try_collect().await.unwrap()
 }
 
-async fn small(history: usize) -> Client {
+async fn client_with_history(history: usize) -> Client {
     let client = ApiServer::builder().history(history).build().client();
     create_definition(&client, widget_definition()).await;
     client
@@ -49,47 +49,48 @@ async fn small(history: usize) -> Client {
 #[tokio::test]
 async fn f03_an_apply_creates_and_each_manager_owns_its_fields() {
     let api = widgets(&client().await);
-    let made = api.patch("a", &applied("one"), &Patch::Apply(tagged("red"))).await.unwrap();
+    let made = api.patch("a", &applied("one"), &Patch::Apply(widget_of_color("red"))).await.unwrap();
     assert_eq!(made.labels()["color"], "red");
-    let (code, reason, message) = refusal(api.patch("a", &applied("two"), &Patch::Apply(tagged("blue"))).await);
+    let (code, reason, message) =
+        rejection(api.patch("a", &applied("two"), &Patch::Apply(widget_of_color("blue"))).await);
     assert_eq!((code, reason.as_str()), (409, "Conflict"));
     assert_eq!(message, "Apply failed with 1 conflict: conflict with \"one\": .metadata.labels.color");
-    let taken = api.patch("a", &applied("two").force(), &Patch::Apply(tagged("blue"))).await.unwrap();
+    let taken = api.patch("a", &applied("two").force(), &Patch::Apply(widget_of_color("blue"))).await.unwrap();
     assert_eq!(taken.labels()["color"], "blue");
 }
 
 #[tokio::test]
-async fn f03_an_apply_without_a_type_is_refused() {
+async fn f03_an_apply_without_a_type_is_rejected() {
     let api = widgets(&client().await);
     assert_eq!(
-        refusal(api.patch("a", &applied("one"), &Patch::Apply(json!({ "spec": { "name": "x" } }))).await).0,
+        rejection(api.patch("a", &applied("one"), &Patch::Apply(json!({ "spec": { "name": "x" } }))).await).0,
         400
     );
 }
 
 #[tokio::test]
-async fn f04_a_patch_of_what_is_missing_is_not_found() {
+async fn f04_a_patch_of_a_missing_object_is_not_found() {
     let api = widgets(&client().await);
     let test = serde_json::from_value(json!([{ "op": "test", "path": "/spec", "value": {} }])).unwrap();
     for patch in [Patch::Merge(json!({})), Patch::Json(test)] {
-        assert_eq!(refusal(api.patch("nope", &PatchParams::default(), &patch).await).0, 404);
-        assert_eq!(refusal(api.patch_status("nope", &PatchParams::default(), &patch).await).0, 404);
+        assert_eq!(rejection(api.patch("nope", &PatchParams::default(), &patch).await).0, 404);
+        assert_eq!(rejection(api.patch_status("nope", &PatchParams::default(), &patch).await).0, 404);
     }
 }
 
 #[tokio::test]
-async fn f05_every_write_is_one_version_on_and_one_of_an_old_version_is_a_conflict() {
+async fn f05_every_write_increments_the_version_and_stale_writes_conflict() {
     let api = widgets(&client().await);
     let made = create(&api, &widget("a")).await;
     let changed = set(&api, json!({ "name": "y" })).await.unwrap();
     assert_eq!(version(&changed), version(&made) + 1);
-    assert_eq!(refusal(api.replace("a", &PostParams::default(), &made).await).0, 409);
+    assert_eq!(rejection(api.replace("a", &PostParams::default(), &made).await).0, 409);
     let replaced = api.replace("a", &PostParams::default(), &changed).await.unwrap();
     assert_eq!(version(&replaced), version(&changed), "nothing changed");
 }
 
 #[tokio::test]
-async fn f05_a_status_is_written_by_its_subresource_alone() {
+async fn f05_a_status_is_written_by_its_subresource_only() {
     let api = widgets(&client().await);
     create(&api, &widget("a")).await;
     let status = Patch::Merge(json!({ "spec": { "name": "y" }, "status": { "state": "A" } }));
@@ -101,7 +102,7 @@ async fn f05_a_status_is_written_by_its_subresource_alone() {
 }
 
 #[tokio::test]
-async fn f05_what_has_finalizers_is_marked_and_goes_with_the_last() {
+async fn f05_an_object_with_finalizers_is_deleted_with_the_last_one() {
     let api = widgets(&client().await);
     let mut held = widget("a");
     held.finalizers_mut().push("example.com/f".to_owned());
@@ -134,8 +135,8 @@ async fn f06_a_deletion_between_a_list_and_its_watch_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f06_every_kept_version_can_be_watched_from_and_one_before_is_gone() {
-    let api = widgets(&small(3).await);
+async fn f06_watches_start_at_every_retained_version_and_older_ones_expire() {
+    let api = widgets(&client_with_history(3).await);
     let mut versions = Vec::new();
     for name in ["a", "b", "c", "d"] {
         versions.push(create(&api, &widget(name)).await.resource_version().unwrap());
@@ -166,19 +167,19 @@ async fn f06_selectors_are_honoured_by_lists_and_watches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn f06_a_watch_that_nobody_reads_keeps_nothing_and_harms_nobody() {
-    let api = widgets(&small(100).await);
+async fn f06_an_unread_watch_buffers_nothing_and_ends() {
+    let api = widgets(&client_with_history(100).await);
     create(&api, &widget("a")).await;
     let mut unread = pin!(api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap());
     assert!(matches!(unread.try_next().await.unwrap(), Some(WatchEvent::Added(_))));
     for round in 0..1000 {
         set(&api, json!({ "timeInterval": round % 100 + 1 })).await.unwrap();
     }
-    assert!(unread.try_next().await.unwrap().is_none(), "it ends, and is told with a 410 when it comes again");
+    assert!(unread.try_next().await.unwrap().is_none(), "the watch ends; its restart would receive 410");
 }
 
 #[tokio::test(start_paused = true)]
-async fn f06_a_watch_can_begin_with_all_there_is_and_a_mark_where_that_ends() {
+async fn f06_initial_events_end_with_an_annotated_bookmark() {
     let api = widgets(&client().await);
     create(&api, &widget("a")).await;
     let mut stream = pin!(api.watch(&WatchParams::default().initial_events(), "").await.unwrap());

@@ -1,4 +1,4 @@
-//! Paths, methods, bodies and discovery
+//! Paths, methods, bodies and discovery.
 
 use kube::{Discovery, discovery::Scope};
 use serde_json::Value;
@@ -25,7 +25,7 @@ async fn a_body_that_is_neither_json_nor_yaml_is_an_unsupported_media_type() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_refused() {
+async fn a_wrong_method_is_rejected() {
     let client = client().await;
     for (method, path) in
         [("POST", "/version"), ("DELETE", "/api/v1/namespaces"), ("POST", "/api/v1/namespaces/x"), ("OPTIONS", WIDGETS)]
@@ -50,7 +50,7 @@ async fn health_is_ok() {
 }
 
 #[tokio::test]
-async fn discovery_names_what_is_served() {
+async fn discovery_lists_served_resources() {
     let client = client().await;
     assert_eq!(client.apiserver_version().await.unwrap().minor, "36");
     let discovery = Discovery::new(client.clone()).run().await.unwrap();

@@ -1,22 +1,28 @@
-//! The server's rules, each by name, through a real `kube::Client`
+//! The rules of the server through a real `kube::Client`, one test for each rule. With the feature `serve` also the server
+//! as a program.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-mod applies;
+mod apply;
 mod built_in;
-mod collects;
+mod cel_rules;
 mod definitions;
-mod deletes;
+mod delete;
 mod events;
 mod fakes;
+mod faults;
+mod garbage_collection;
 mod http_rules;
-mod pages;
+mod pagination;
+mod protobuf;
+mod reactors;
 mod reads;
-mod rules;
-mod scales;
+mod scale;
 mod schemas;
+#[cfg(feature = "serve")]
+mod serve;
 mod services;
-mod strategic;
+mod strategic_merge_patch;
 mod support;
 mod tables;
 mod versions;

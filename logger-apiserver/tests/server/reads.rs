@@ -1,4 +1,4 @@
-//! Get and list
+//! Get and list.
 
 use kube::{
     Api, ResourceExt,
@@ -20,14 +20,14 @@ async fn two_namespaces(client: &kube::Client) -> Api<DynamicObject> {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_not_found() {
+async fn a_missing_object_is_not_found() {
     let client = client().await;
-    let refused = refusal(widgets(&client).get("nope").await);
-    assert_eq!(refused, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
+    let rejected = rejection(widgets(&client).get("nope").await);
+    assert_eq!(rejected, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
 }
 
 #[tokio::test]
-async fn a_list_is_of_one_namespace_or_of_all_in_order() {
+async fn lists_of_one_or_all_namespaces_are_sorted() {
     let client = client().await;
     let everywhere = two_namespaces(&client).await;
     assert_eq!(names(&widgets(&client), ListParams::default()).await, ["a", "b"]);
@@ -35,7 +35,7 @@ async fn a_list_is_of_one_namespace_or_of_all_in_order() {
 }
 
 #[tokio::test]
-async fn a_list_carries_its_version_and_types() {
+async fn a_list_has_its_version_and_type_meta() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
     let list = widgets(&client).list(&ListParams::default()).await.unwrap();
@@ -67,6 +67,6 @@ async fn lists_are_selected_by_name_and_namespace_fields() {
     let api = two_namespaces(&client).await;
     assert_eq!(names(&api, ListParams::default().fields("metadata.name=a")).await, ["a"]);
     assert_eq!(names(&api, ListParams::default().fields("metadata.name!=a,metadata.namespace==default")).await, ["b"]);
-    let refused = refusal(api.list(&ListParams::default().fields("spec.name=x")).await);
-    assert_eq!(refused, (400, "BadRequest".into(), "field label not supported: spec.name".into()));
+    let rejected = rejection(api.list(&ListParams::default().fields("spec.name=x")).await);
+    assert_eq!(rejected, (400, "BadRequest".into(), "field label not supported: spec.name".into()));
 }

@@ -1,28 +1,29 @@
-//! What schemas do: pruning, defaults, and the texts of refusals
+//! Schemas: pruning, defaulting, and the messages of validation errors.
 
 use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-const TEXT: &str = "Widget.example.com \"a\" is invalid: ";
+const PREFIX: &str = "Widget.example.com \"a\" is invalid: ";
 
-async fn refused(spec: Value) -> (u16, String, String) {
+async fn rejection_of(spec: Value) -> (u16, String, String) {
     let client = client().await;
-    refusal(widgets(&client).create(&PostParams::default(), &widget_with("a", spec)).await)
+    rejection(widgets(&client).create(&PostParams::default(), &widget_with("a", spec)).await)
 }
 
 #[tokio::test]
-async fn unknown_fields_are_pruned_and_defaults_filled_in() {
+async fn unknown_fields_are_pruned_and_absent_ones_defaulted() {
     let client = client().await;
     let spec = json!({ "name": "x", "unknown": 1, "opt": null, "on": null, "free": { "x": 1 }, "nest": { "a": "", "b": 2.0, "c": 3 } });
     let made = create(&widgets(&client), &widget_with("a", spec)).await;
-    let kept = json!({ "name": "x", "opt": null, "free": { "x": 1 }, "nest": { "a": "", "b": 2 }, "timeInterval": 5 });
-    assert_eq!(made.data, json!({ "spec": kept }));
+    let pruned =
+        json!({ "name": "x", "opt": null, "free": { "x": 1 }, "nest": { "a": "", "b": 2 }, "timeInterval": 5 });
+    assert_eq!(made.data, json!({ "spec": pruned }));
 }
 
 #[tokio::test]
-async fn strict_field_validation_names_unknown_fields() {
+async fn strict_field_validation_reports_unknown_fields() {
     let client = client().await;
     let path = "/apis/example.com/v1/namespaces/default/widgets?fieldValidation=Strict";
     let body = serde_json::to_string(&widget_with("a", json!({ "name": "x", "u": 1 }))).unwrap();
@@ -33,7 +34,7 @@ async fn strict_field_validation_names_unknown_fields() {
 }
 
 #[tokio::test]
-async fn each_broken_rule_has_the_real_servers_text() {
+async fn each_schema_violation_has_the_real_servers_message() {
     let cases = [
         (
             json!({ "name": "x", "timeInterval": 0 }),
@@ -83,21 +84,21 @@ async fn each_broken_rule_has_the_real_servers_text() {
         (json!([1]), "spec: Invalid value: \"array\": spec in body must be of type object: \"array\""),
     ];
     for (spec, message) in cases {
-        assert_eq!(refused(spec).await, (422, "Invalid".into(), format!("{TEXT}{message}")));
+        assert_eq!(rejection_of(spec).await, (422, "Invalid".into(), format!("{PREFIX}{message}")));
     }
 }
 
 #[tokio::test]
-async fn several_broken_rules_are_reported_together() {
-    let (_, _, message) = refused(json!({ "name": "x", "mode": 1, "nest": {} })).await;
+async fn several_schema_violations_are_reported_together() {
+    let (_, _, message) = rejection_of(json!({ "name": "x", "mode": 1, "nest": {} })).await;
     let expected = "[spec.mode: Invalid value: \"integer\": spec.mode in body must be of type string: \"integer\", \
         spec.mode: Unsupported value: 1: supported values: \"Fast\", \"Slow\", \
         spec.nest.a: Required value, spec.nest.b: Required value]";
-    assert_eq!(message, format!("{TEXT}{expected}"));
+    assert_eq!(message, format!("{PREFIX}{expected}"));
 }
 
 #[tokio::test]
-async fn causes_name_reason_message_and_field() {
+async fn causes_have_reason_message_and_field() {
     let client = client().await;
     let body =
         serde_json::to_value(widget_with("a", json!({ "timeInterval": "s", "mode": "Foo", "tags": [] }))).unwrap();
@@ -117,12 +118,12 @@ async fn causes_name_reason_message_and_field() {
 }
 
 #[tokio::test]
-async fn a_status_write_is_checked_too() {
+async fn a_status_write_is_validated() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let patch = Patch::Merge(json!({ "status": { "state": "Foo" } }));
-    let refused = refusal(api.patch_status("a", &PatchParams::default(), &patch).await);
-    let message = format!("{TEXT}status.state: Unsupported value: \"Foo\": supported values: \"A\", \"B\"");
-    assert_eq!(refused, (422, "Invalid".into(), message));
+    let rejected = rejection(api.patch_status("a", &PatchParams::default(), &patch).await);
+    let message = format!("{PREFIX}status.state: Unsupported value: \"Foo\": supported values: \"A\", \"B\"");
+    assert_eq!(rejected, (422, "Invalid".into(), message));
 }

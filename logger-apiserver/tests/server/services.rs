@@ -1,4 +1,4 @@
-//! Addresses and node ports of services
+//! Cluster IPs and node ports of services.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::support::*;
 
 const SERVICES: usize = 20;
 
-fn open_service(name: &str, node_port: Option<i32>) -> Service {
+fn node_port_service(name: &str, node_port: Option<i32>) -> Service {
     let port = json!({ "port": 80, "nodePort": node_port });
     serde_json::from_value(json!({ "metadata": { "name": name }, "spec": { "type": "NodePort", "ports": [port] } }))
         .unwrap()
@@ -24,11 +24,12 @@ fn port_of(service: &Service) -> i32 {
 }
 
 #[tokio::test]
-async fn no_two_services_have_the_same_address_nor_the_same_port_of_the_nodes() {
+async fn cluster_ips_and_node_ports_are_unique() {
     let services: Api<Service> = Api::default_namespaced(client().await);
     let (mut addresses, mut ports) = (BTreeSet::new(), BTreeSet::new());
     for index in 0..SERVICES {
-        let made = services.create(&PostParams::default(), &open_service(&format!("s{index}"), None)).await.unwrap();
+        let made =
+            services.create(&PostParams::default(), &node_port_service(&format!("s{index}"), None)).await.unwrap();
         ports.insert(port_of(&made));
         addresses.insert(made.spec.unwrap().cluster_ip.unwrap());
     }
@@ -36,11 +37,11 @@ async fn no_two_services_have_the_same_address_nor_the_same_port_of_the_nodes() 
 }
 
 #[tokio::test]
-async fn what_a_deleted_service_had_is_free_again() {
+async fn a_deleted_service_releases_its_node_port() {
     let services: Api<Service> = Api::default_namespaced(client().await);
-    let made = services.create(&PostParams::default(), &open_service("a", None)).await.unwrap();
-    let wanted = open_service("b", Some(port_of(&made)));
-    let (code, _, why) = refusal(services.create(&PostParams::default(), &wanted).await);
+    let made = services.create(&PostParams::default(), &node_port_service("a", None)).await.unwrap();
+    let wanted = node_port_service("b", Some(port_of(&made)));
+    let (code, _, why) = rejection(services.create(&PostParams::default(), &wanted).await);
     assert!(code == 422 && why.contains("provided port is already allocated"), "{code} {why}");
     services.delete("a", &DeleteParams::default()).await.unwrap();
     let again = services.create(&PostParams::default(), &wanted).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server with Widgets, and short ways to say what tests say often
+//! A server with Widgets, and helpers for requests.
 
 use kube::{
     Api, Client, ResourceExt,
@@ -8,7 +8,7 @@ use kube::{
 use logger_apiserver::ApiServer;
 use serde_json::{Value, json};
 
-/// The definition of Widgets: namespaced, with a status.
+/// Returns the definition of Widgets: namespaced, with a status.
 pub(crate) fn widget_definition() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -64,15 +64,15 @@ fn widget_schema() -> Value {
     })
 }
 
-/// A client of a new server that serves Widgets.
+/// Returns a client of a new server with Widgets.
 pub(crate) async fn client() -> Client {
     let client = ApiServer::new().client();
     create_definition(&client, widget_definition()).await;
     client
 }
 
-/// The same, of a server that leaves garbage and namespaces to others.
-pub(crate) async fn bare_client() -> Client {
+/// Returns a client of a new server with Widgets and without garbage collection.
+pub(crate) async fn client_without_garbage_collection() -> Client {
     let client = ApiServer::builder().collects_garbage(false).build().client();
     create_definition(&client, widget_definition()).await;
     client
@@ -99,7 +99,7 @@ pub(crate) fn object(json: Value) -> DynamicObject {
     serde_json::from_value(json).unwrap()
 }
 
-/// A Widget with the one required field.
+/// Returns a Widget with the only required field.
 pub(crate) fn widget(name: &str) -> DynamicObject {
     widget_with(name, json!({ "name": "x" }))
 }
@@ -110,7 +110,7 @@ pub(crate) fn widget_with(name: &str, spec: Value) -> DynamicObject {
     widget
 }
 
-/// A Widget with labels.
+/// Returns a Widget with labels.
 pub(crate) fn labelled(name: &str, labels: &[(&str, &str)]) -> DynamicObject {
     let mut widget = widget(name);
     widget.labels_mut().extend(labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
@@ -121,20 +121,20 @@ pub(crate) async fn create(api: &Api<DynamicObject>, object: &DynamicObject) -> 
     api.create(&PostParams::default(), object).await.unwrap()
 }
 
-/// The refusal a request ended in: code, reason and message.
-pub(crate) fn refusal<T: std::fmt::Debug>(result: kube::Result<T>) -> (u16, String, String) {
+/// Returns the code, reason and message of a rejected request.
+pub(crate) fn rejection<T: std::fmt::Debug>(result: kube::Result<T>) -> (u16, String, String) {
     match result {
         Err(kube::Error::Api(status)) => (status.code, status.reason.clone(), status.message.clone()),
-        other => panic!("no refusal: {other:?}"),
+        other => panic!("the request is not rejected: {other:?}"),
     }
 }
 
-/// The number in an object's resource version.
+/// Returns the number in an object's resource version.
 pub(crate) fn version(object: &DynamicObject) -> u64 {
     object.resource_version().unwrap().parse().unwrap()
 }
 
-/// One raw request, for what `Api` would never send: the code and the body.
+/// Sends a raw request that `Api` cannot send, and returns the code and the body.
 pub(crate) async fn raw(client: &Client, method: &str, path: &str, content_type: &str, body: &str) -> (u16, String) {
     let request = http::Request::builder()
         .method(method)
@@ -148,7 +148,7 @@ pub(crate) async fn raw(client: &Client, method: &str, path: &str, content_type:
     (code, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// A raw POST of a Widget.
+/// Creates a Widget with a raw request.
 pub(crate) async fn post(client: &Client, body: Value) -> (u16, Value) {
     const PATH: &str = "/apis/example.com/v1/namespaces/default/widgets";
     let (code, body) = raw(client, "POST", PATH, "application/json", &body.to_string()).await;

@@ -1,4 +1,4 @@
-//! Tables, as kubectl asks for them
+//! Tables, as kubectl requests them.
 
 use logger_apiserver::ApiServer;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn cells(table: &Value, row: usize) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn custom_columns_show_what_their_paths_find_in_their_types() {
+async fn custom_columns_show_typed_values_of_their_paths() {
     let client = ApiServer::new().client();
     let mut definition = widget_definition();
     definition["spec"]["versions"][0]["additionalPrinterColumns"] = json!([
@@ -51,7 +51,7 @@ async fn custom_columns_show_what_their_paths_find_in_their_types() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_come_with_as_much_of_their_objects_as_is_wanted() {
+async fn include_object_selects_the_object_of_a_row() {
     let client = crate::support::client().await;
     create(&widgets(&client), &widget_with("a", json!({ "name": "x" }))).await;
     let path = "/apis/example.com/v1/namespaces/default/widgets";
@@ -63,7 +63,7 @@ async fn rows_come_with_as_much_of_their_objects_as_is_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_show_what_their_containers_came_to() {
+async fn pods_show_the_state_of_their_containers() {
     let server = ApiServer::new();
     let status = json!({
         "phase": "Running", "podIPs": [{ "ip": "10.1.2.3" }],
@@ -86,7 +86,7 @@ async fn pods_show_what_their_containers_came_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn kinds_without_columns_show_when_they_were_made() {
+async fn kinds_without_columns_show_their_creation_time() {
     let client = ApiServer::new().client();
     create_definition(&client, widget_definition()).await;
     let table = table(&client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions").await;
@@ -95,7 +95,7 @@ async fn kinds_without_columns_show_when_they_were_made() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_columns_of_a_watch_come_once() {
+async fn a_watch_sends_column_definitions_once() {
     let client = crate::support::client().await;
     create(&widgets(&client), &widget_with("a", json!({ "name": "x" }))).await;
     let query =
@@ -111,7 +111,7 @@ async fn the_columns_of_a_watch_come_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_is_not_the_metadata_of_one_object() {
+async fn a_list_cannot_be_requested_as_the_metadata_of_one_object() {
     let client = crate::support::client().await;
     let accept = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
     let (code, body) = get(&client, accept, "/api/v1/namespaces/default/configmaps").await;

@@ -1,4 +1,4 @@
-//! Kinds in several versions: what is stored in one and read in any
+//! Kinds with several versions: stored in one and read in any.
 
 use futures::StreamExt;
 use kube::{
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// Widgets in two versions, each with a field of its own that has a default; v1 is stored.
-fn in_two_versions() -> Value {
+/// Returns the definition of Widgets in two versions, each with a dedicated field that has a default; v1 is stored.
+fn two_version_definition() -> Value {
     let mut definition = widget_definition();
     let version = |name: &str| {
         let properties = json!({ "shared": { "type": "string" }, name: { "type": "string", "default": name } });
@@ -36,7 +36,7 @@ async fn spec(api: &Api<DynamicObject>) -> Value {
 #[tokio::test]
 async fn an_object_is_stored_in_the_storage_version() {
     let client = ApiServer::new().client();
-    create_definition(&client, in_two_versions()).await;
+    create_definition(&client, two_version_definition()).await;
     let second = widgets_in(&client, "v2");
     let mut made = widget_with("a", json!({ "shared": "x", "v2": "mine" }));
     made.types = Some(kube::core::TypeMeta { api_version: "example.com/v2".into(), kind: "Widget".into() });
@@ -45,9 +45,9 @@ async fn an_object_is_stored_in_the_storage_version() {
 }
 
 #[tokio::test]
-async fn an_object_is_read_by_the_schema_it_was_written_by_and_pruned_by_the_one_asked_for() {
+async fn an_object_is_defaulted_by_its_stored_schema_and_pruned_by_the_requested_one() {
     let client = ApiServer::new().client();
-    create_definition(&client, in_two_versions()).await;
+    create_definition(&client, two_version_definition()).await;
     let (first, second) = (widgets_in(&client, "v1"), widgets_in(&client, "v2"));
     create(&first, &widget_with("a", json!({ "shared": "x" }))).await;
     assert_eq!(spec(&second).await, json!({ "shared": "x" }));
@@ -64,9 +64,9 @@ async fn an_object_is_read_by_the_schema_it_was_written_by_and_pruned_by_the_one
 }
 
 #[tokio::test]
-async fn reading_changes_nothing() {
+async fn reads_do_not_change_the_stored_object() {
     let client = ApiServer::new().client();
-    create_definition(&client, in_two_versions()).await;
+    create_definition(&client, two_version_definition()).await;
     let (first, second) = (widgets_in(&client, "v1"), widgets_in(&client, "v2"));
     let made = create(&first, &widget_with("a", json!({ "v1": "mine" }))).await;
     assert_eq!(version(&second.get("a").await.unwrap()), version(&made));
@@ -75,9 +75,9 @@ async fn reading_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_only_a_webhook_could_convert_is_refused() {
+async fn webhook_conversion_is_rejected() {
     let client = ApiServer::new().client();
-    let mut definition = in_two_versions();
+    let mut definition = two_version_definition();
     let webhook =
         json!({ "conversionReviewVersions": ["v1"], "clientConfig": { "url": "https://example.com/convert" } });
     definition["spec"]["conversion"] = json!({ "strategy": "Webhook", "webhook": webhook });
@@ -86,18 +86,18 @@ async fn what_only_a_webhook_could_convert_is_refused() {
     create(&first, &widget_with("a", json!({ "shared": "x" }))).await;
     let message = "conversion webhook for example.com/v1, Kind=Widget failed: this server calls no webhooks: ask for the \
         version it was written in, or convert by strategy None";
-    assert_eq!(refusal(second.get("a").await), (500, String::new(), message.into()));
-    assert_eq!(refusal(second.list(&Default::default()).await).2, message);
-    // The watch began when there was nothing to convert.
+    assert_eq!(rejection(second.get("a").await), (500, String::new(), message.into()));
+    assert_eq!(rejection(second.list(&Default::default()).await).2, message);
+    // The watch starts before the first object exists.
     let watch = second.watch(&WatchParams::default().timeout(9), "1").await.unwrap();
     let events: Vec<_> = watch.collect().await;
     assert!(matches!(&events[..], [Ok(WatchEvent::Error(status))] if status.message == message), "{events:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_ends_when_its_definition_becomes_another() {
+async fn a_watch_ends_when_its_definition_changes() {
     let client = ApiServer::new().client();
-    create_definition(&client, in_two_versions()).await;
+    create_definition(&client, two_version_definition()).await;
     let (first, definitions) = (widgets_in(&client, "v1"), definitions(&client));
     let change = async |patch: Value| {
         definitions.patch("widgets.example.com", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();

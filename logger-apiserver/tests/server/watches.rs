@@ -1,4 +1,4 @@
-//! Watches, from the raw stream up to kube's watcher
+//! Watches, from the raw stream to kube's watcher.
 
 use std::pin::pin;
 
@@ -14,13 +14,13 @@ use serde_json::json;
 
 use crate::support::*;
 
-/// The events a watch sent by the time the server has no more for now: what it is and whom it is about.
+/// Returns the events of a watch within a second: the type and the name of the object.
 async fn events(api: &Api<DynamicObject>, params: WatchParams, version: &str) -> Vec<String> {
     let stream = api.watch(&params.timeout(1), version).await.unwrap();
-    stream.map_ok(|event| told(&event)).try_collect().await.unwrap()
+    stream.map_ok(|event| describe(&event)).try_collect().await.unwrap()
 }
 
-fn told(event: &WatchEvent<DynamicObject>) -> String {
+fn describe(event: &WatchEvent<DynamicObject>) -> String {
     match event {
         WatchEvent::Added(object) => format!("ADDED {}", object.name_any()),
         WatchEvent::Modified(object) => format!("MODIFIED {}", object.name_any()),
@@ -30,7 +30,7 @@ fn told(event: &WatchEvent<DynamicObject>) -> String {
     }
 }
 
-fn quiet() -> WatchParams {
+fn without_bookmarks() -> WatchParams {
     WatchParams::default().disable_bookmarks()
 }
 
@@ -44,7 +44,7 @@ async fn delete(api: &Api<DynamicObject>, name: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_list_replays_what_came_after_it_with_deletes() {
+async fn a_watch_from_a_list_replays_later_events_including_deletions() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
@@ -52,38 +52,38 @@ async fn a_watch_from_a_list_replays_what_came_after_it_with_deletes() {
     create(&api, &widget("b")).await;
     label(&api, "a", "x").await;
     delete(&api, "b").await;
-    assert_eq!(events(&api, quiet(), &listed).await, ["ADDED b", "MODIFIED a", "DELETED b"]);
+    assert_eq!(events(&api, without_bookmarks(), &listed).await, ["ADDED b", "MODIFIED a", "DELETED b"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_nothing_starts_with_what_exists() {
+async fn a_watch_from_version_0_starts_with_existing_objects() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("b")).await;
     create(&api, &widget("a")).await;
     label(&api, "a", "x").await;
-    assert_eq!(events(&api, quiet(), "0").await, ["ADDED a", "ADDED b"]);
+    assert_eq!(events(&api, without_bookmarks(), "0").await, ["ADDED a", "ADDED b"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_follows() {
+async fn a_watch_delivers_new_events() {
     let client = client().await;
     let api = widgets(&client);
-    let mut stream = pin!(api.watch(&quiet(), "0").await.unwrap());
+    let mut stream = pin!(api.watch(&without_bookmarks(), "0").await.unwrap());
     for name in ["a", "b"] {
         let made = create(&api, &widget(name)).await;
-        assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)), Some(format!("ADDED {name}")));
+        assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)), Some(format!("ADDED {name}")));
         assert!(version(&made) > 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_event_carries_the_last_state_at_the_deleting_version() {
+async fn a_deleted_event_has_the_last_state_at_the_deleting_version() {
     let client = client().await;
     let api = widgets(&client);
     let made = label(&api, &create(&api, &widget("a")).await.name_any(), "x").await;
     delete(&api, "a").await;
-    let mut stream = pin!(api.watch(&quiet(), &made.resource_version().unwrap()).await.unwrap());
+    let mut stream = pin!(api.watch(&without_bookmarks(), &made.resource_version().unwrap()).await.unwrap());
     let Some(WatchEvent::Deleted(last)) = stream.try_next().await.unwrap() else { panic!("not deleted") };
     assert_eq!(last.labels(), made.labels());
     assert_eq!(version(&last), version(&made) + 1);
@@ -96,11 +96,11 @@ async fn an_update_that_changes_nothing_sends_no_event() {
     create(&api, &widget("a")).await;
     let version = label(&api, "a", "x").await.resource_version().unwrap();
     label(&api, "a", "x").await;
-    assert_eq!(events(&api, quiet(), &version).await, Vec::<String>::new());
+    assert_eq!(events(&api, without_bookmarks(), &version).await, Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_a_selector_changes_are_comings_and_goings() {
+async fn objects_that_enter_or_leave_a_selector_are_added_or_deleted() {
     let client = client().await;
     let api = widgets(&client);
     let first = create(&api, &labelled("a", &[("l", "no")])).await.resource_version().unwrap();
@@ -109,42 +109,42 @@ async fn with_a_selector_changes_are_comings_and_goings() {
     label(&api, "a", "yes").await;
     delete(&api, "a").await;
     create(&api, &widget("b")).await;
-    let seen = events(&api, quiet().labels("l=yes"), &first).await;
+    let seen = events(&api, without_bookmarks().labels("l=yes"), &first).await;
     assert_eq!(seen, ["ADDED a", "DELETED a", "ADDED a", "DELETED a"]);
-    assert_eq!(events(&api, quiet().fields("metadata.name=b"), &first).await, ["ADDED b"]);
+    assert_eq!(events(&api, without_bookmarks().fields("metadata.name=b"), &first).await, ["ADDED b"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_is_of_its_own_namespace_and_kind() {
+async fn a_watch_is_limited_to_its_namespace_and_kind() {
     let client = client().await;
     let elsewhere = Api::namespaced_with(client.clone(), "kube-system", &widget_kind());
     create(&elsewhere, &widget("other")).await;
     create(&widgets(&client), &widget("a")).await;
-    assert_eq!(events(&widgets(&client), quiet(), "1").await, ["ADDED a"]);
+    assert_eq!(events(&widgets(&client), without_bookmarks(), "1").await, ["ADDED a"]);
     let everywhere = Api::all_with(client, &widget_kind());
-    assert_eq!(events(&everywhere, quiet(), "1").await, ["ADDED other", "ADDED a"]);
+    assert_eq!(events(&everywhere, without_bookmarks(), "1").await, ["ADDED other", "ADDED a"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_version_that_is_no_longer_kept_is_told_so() {
+async fn a_watch_from_an_expired_version_receives_an_error_event() {
     let client = client().await;
     let api = widgets(&client);
     let first = create(&api, &widget("a")).await.resource_version().unwrap();
     for round in 0..=1024 {
         label(&api, "a", &round.to_string()).await;
     }
-    let seen = events(&api, quiet(), &first).await;
+    let seen = events(&api, without_bookmarks(), &first).await;
     let oldest = first.parse::<u64>().unwrap() + 1;
     assert_eq!(seen, [format!("ERROR 410 Expired too old resource version: {first} ({oldest})")]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_falls_off_the_log_just_ends() {
+async fn a_watch_that_falls_behind_the_history_ends() {
     let client = client().await;
     let api = widgets(&client);
-    let mut stream = pin!(api.watch(&quiet(), "0").await.unwrap());
+    let mut stream = pin!(api.watch(&without_bookmarks(), "0").await.unwrap());
     create(&api, &widget("a")).await;
-    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED a"));
+    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED a"));
     for round in 0..=1024 {
         label(&api, "a", &round.to_string()).await;
     }
@@ -152,18 +152,18 @@ async fn a_watch_that_falls_off_the_log_just_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_the_future_waits_for_it() {
+async fn a_watch_from_a_future_version_waits_for_it() {
     let client = client().await;
     let api = widgets(&client);
     let now = version(&create(&api, &widget("a")).await);
-    let mut stream = pin!(api.watch(&quiet(), &(now + 1).to_string()).await.unwrap());
+    let mut stream = pin!(api.watch(&without_bookmarks(), &(now + 1).to_string()).await.unwrap());
     create(&api, &widget("b")).await;
     create(&api, &widget("c")).await;
-    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED c"));
+    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED c"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_wants_initial_events_from_the_future_is_told_so_in_its_stream() {
+async fn initial_events_of_a_future_version_end_with_an_error_event() {
     let client = client().await;
     let query = "watch=1&resourceVersion=999&sendInitialEvents=1&resourceVersionMatch=NotOlderThan";
     let begin = tokio::time::Instant::now();
@@ -184,12 +184,12 @@ async fn a_watch_may_decline_initial_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_watch_lists_initial_events_are_refused_and_legacy_watches_not_marked() {
+async fn without_watch_list_initial_events_are_rejected_and_not_marked() {
     let client = ApiServer::builder().watch_list(false).build().client();
     create_definition(&client, widget_definition()).await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
-    let (code, reason, message) = refusal(api.watch(&WatchParams::default().initial_events(), "").await.map(|_| ()));
+    let (code, reason, message) = rejection(api.watch(&WatchParams::default().initial_events(), "").await.map(|_| ()));
     assert_eq!((code, reason.as_str()), (422, "Invalid"));
     let why = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
     assert_eq!(message, format!("ListOptions.meta.k8s.io \"\" is invalid: {why}"));
@@ -197,32 +197,32 @@ async fn without_watch_lists_initial_events_are_refused_and_legacy_watches_not_m
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_running_watch_survives_that_the_past_is_forgotten_and_a_new_one_is_told() {
+async fn compaction_does_not_affect_running_watches_but_expires_new_ones() {
     let server = ApiServer::new();
     let client = server.client();
     create_definition(&client, widget_definition()).await;
     let api = widgets(&client);
     let first = create(&api, &widget("a")).await;
-    let mut running = pin!(api.watch(&quiet(), &first.resource_version().unwrap()).await.unwrap());
+    let mut running = pin!(api.watch(&without_bookmarks(), &first.resource_version().unwrap()).await.unwrap());
     let last = version(&create(&api, &widget("b")).await);
     server.compact();
-    assert_eq!(running.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED b"));
-    let seen = events(&api, quiet(), &first.resource_version().unwrap()).await;
+    assert_eq!(running.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED b"));
+    let seen = events(&api, without_bookmarks(), &first.resource_version().unwrap()).await;
     assert_eq!(seen, [format!("ERROR 410 Expired too old resource version: {} ({last})", version(&first))]);
-    assert_eq!(events(&api, quiet(), &last.to_string()).await, Vec::<String>::new());
+    assert_eq!(events(&api, without_bookmarks(), &last.to_string()).await, Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
-async fn as_much_of_the_past_is_kept_as_the_server_was_told() {
+async fn the_history_size_is_configurable() {
     let client = ApiServer::builder().history(2).build().client();
     create_definition(&client, widget_definition()).await;
     let api = widgets(&client);
     let first = create(&api, &widget("a")).await.resource_version().unwrap();
     create(&api, &widget("b")).await;
     delete(&api, "b").await;
-    assert_eq!(events(&api, quiet(), &first).await, ["ADDED b", "DELETED b"]);
+    assert_eq!(events(&api, without_bookmarks(), &first).await, ["ADDED b", "DELETED b"]);
     create(&api, &widget("c")).await;
-    assert!(events(&api, quiet(), &first).await[0].starts_with("ERROR 410 Expired"));
+    assert!(events(&api, without_bookmarks(), &first).await[0].starts_with("ERROR 410 Expired"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,20 +231,20 @@ async fn initial_events_end_with_a_marked_bookmark() {
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let mut stream = pin!(api.watch(&WatchParams::default().initial_events(), "").await.unwrap());
-    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED a"));
+    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED a"));
     let Some(WatchEvent::Bookmark(bookmark)) = stream.try_next().await.unwrap() else { panic!("no bookmark") };
     assert_eq!(bookmark.metadata.annotations["k8s.io/initial-events-end"], "true");
     create(&api, &widget("b")).await;
-    assert_eq!(stream.try_next().await.unwrap().map(|event| told(&event)).as_deref(), Some("ADDED b"));
+    assert_eq!(stream.try_next().await.unwrap().map(|event| describe(&event)).as_deref(), Some("ADDED b"));
 }
 
-/// Another kind's change, so that the version moves and the Widgets do not.
+/// Changes another kind, so that the resource version increases without an event of Widgets.
 async fn create_config_map(client: &Client) -> DynamicObject {
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "ConfigMap"));
     create(&Api::default_namespaced_with(client.clone(), &kind), &DynamicObject::new("other", &kind)).await
 }
 
-/// When the bookmarks of a watch came, in seconds from its start, and the versions they told.
+/// Returns the bookmarks of a watch: the seconds from its start, and the resource versions.
 async fn bookmarks(api: &Api<DynamicObject>, timeout: u32, version: &str) -> Vec<(u64, String)> {
     let begin = tokio::time::Instant::now();
     let stream = api.watch(&WatchParams::default().timeout(timeout), version).await.unwrap();
@@ -256,19 +256,19 @@ async fn bookmarks(api: &Api<DynamicObject>, timeout: u32, version: &str) -> Vec
 }
 
 #[tokio::test(start_paused = true)]
-async fn bookmarks_come_every_minute_and_two_seconds_before_the_end() {
+async fn bookmarks_are_sent_every_minute_and_two_seconds_before_the_end() {
     let client = client().await;
     let api = widgets(&client);
     let first = create(&api, &widget("a")).await.resource_version().unwrap();
     let latest = create_config_map(&client).await.resource_version().unwrap();
-    let told = |seconds: &[u64]| seconds.iter().map(|second| (*second, latest.clone())).collect::<Vec<_>>();
-    assert_eq!(bookmarks(&api, 150, &first).await, told(&[60, 120, 148]));
-    assert_eq!(bookmarks(&api, 3, &first).await, told(&[1]));
+    let expected = |seconds: &[u64]| seconds.iter().map(|second| (*second, latest.clone())).collect::<Vec<_>>();
+    assert_eq!(bookmarks(&api, 150, &first).await, expected(&[60, 120, 148]));
+    assert_eq!(bookmarks(&api, 3, &first).await, expected(&[1]));
     assert_eq!(bookmarks(&api, 2, &first).await, []);
 }
 
 #[tokio::test(start_paused = true)]
-async fn bookmarks_come_though_nothing_happens() {
+async fn bookmarks_are_sent_without_events() {
     let client = client().await;
     let api = widgets(&client);
     let latest = create(&api, &widget("a")).await.resource_version().unwrap();
@@ -276,7 +276,7 @@ async fn bookmarks_come_though_nothing_happens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_says_no_timeout_lasts_half_an_hour_to_an_hour() {
+async fn the_default_watch_timeout_is_between_30_and_60_minutes() {
     let client = client().await;
     let begin = tokio::time::Instant::now();
     let (code, body) = raw(&client, "GET", "/apis/example.com/v1/widgets?watch=1", "", "").await;
@@ -290,10 +290,10 @@ async fn a_watch_ends_with_its_kind() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
-    let stream = api.watch(&quiet(), "0").await.unwrap();
+    let stream = api.watch(&without_bookmarks(), "0").await.unwrap();
     definitions(&client).delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
     create_definition(&client, widget_definition()).await;
-    let seen: Vec<String> = stream.map_ok(|event| told(&event)).try_collect().await.unwrap();
+    let seen: Vec<String> = stream.map_ok(|event| describe(&event)).try_collect().await.unwrap();
     assert_eq!(seen, ["ADDED a", "DELETED a"]);
 }
 
@@ -309,7 +309,7 @@ async fn next(stream: &mut (impl Stream<Item = watcher::Result<watcher::Event<Dy
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubes_watcher_sees_adds_updates_and_deletes_with_either_strategy() {
+async fn kubes_watcher_receives_events_with_either_strategy() {
     for config in [watcher::Config::default(), watcher::Config::default().streaming_lists()] {
         let client = client().await;
         let api = widgets(&client);
@@ -328,7 +328,7 @@ async fn kubes_watcher_sees_adds_updates_and_deletes_with_either_strategy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubes_watcher_lists_again_when_the_log_has_moved_on() {
+async fn kubes_watcher_lists_again_after_its_version_expired() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;

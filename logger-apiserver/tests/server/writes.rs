@@ -1,4 +1,4 @@
-//! Create, update, patch and status
+//! Create, update, patch and status.
 
 use kube::{
     Api, ResourceExt,
@@ -16,7 +16,7 @@ fn merge() -> PatchParams {
 }
 
 #[tokio::test]
-async fn create_fills_in_what_the_server_decides() {
+async fn create_sets_the_fields_of_the_server() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
     assert_eq!(made.metadata.generation, Some(1));
@@ -27,11 +27,11 @@ async fn create_fills_in_what_the_server_decides() {
 }
 
 #[tokio::test]
-async fn create_of_a_taken_name_is_refused() {
+async fn create_of_an_existing_name_is_rejected() {
     let client = client().await;
     create(&widgets(&client), &widget("a")).await;
-    let refused = refusal(widgets(&client).create(&PostParams::default(), &widget("a")).await);
-    assert_eq!(refused, (409, "AlreadyExists".into(), "widgets.example.com \"a\" already exists".into()));
+    let rejected = rejection(widgets(&client).create(&PostParams::default(), &widget("a")).await);
+    assert_eq!(rejected, (409, "AlreadyExists".into(), "widgets.example.com \"a\" already exists".into()));
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn generate_name_adds_five_characters() {
 }
 
 #[tokio::test]
-async fn create_without_a_name_is_refused() {
+async fn create_without_a_name_is_rejected() {
     let (code, body) = post(
         &client().await,
         json!({ "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {}, "spec": { "name": "x" } }),
@@ -58,25 +58,25 @@ async fn create_without_a_name_is_refused() {
 }
 
 #[tokio::test]
-async fn create_in_a_missing_namespace_is_refused() {
+async fn create_in_a_missing_namespace_is_rejected() {
     let client = client().await;
     let api = Api::namespaced_with(client, "missing", &widget_kind());
-    let refused = refusal(api.create(&PostParams::default(), &widget("a")).await);
-    assert_eq!(refused, (404, "NotFound".into(), "namespaces \"missing\" not found".into()));
+    let rejected = rejection(api.create(&PostParams::default(), &widget("a")).await);
+    assert_eq!(rejected, (404, "NotFound".into(), "namespaces \"missing\" not found".into()));
 }
 
 #[tokio::test]
-async fn create_with_a_resource_version_is_refused() {
+async fn create_with_a_resource_version_is_rejected() {
     let client = client().await;
     let mut versioned = widget("a");
     versioned.metadata.resource_version = Some("5".into());
-    let (code, _, message) = refusal(widgets(&client).create(&PostParams::default(), &versioned).await);
-    // The real server answers with 500 here.
+    let (code, _, message) = rejection(widgets(&client).create(&PostParams::default(), &versioned).await);
+    // The real server answers with 500, too.
     assert_eq!((code, message.as_str()), (500, "resourceVersion should not be set on objects to be created"));
 }
 
 #[tokio::test]
-async fn the_body_must_be_of_the_endpoints_type_and_namespace() {
+async fn the_body_must_match_the_type_and_namespace_of_the_endpoint() {
     let client = client().await;
     let body = |api_version: &str, kind: &str, namespace: &str| {
         json!({
@@ -108,7 +108,7 @@ async fn the_body_must_be_of_the_endpoints_type_and_namespace() {
 }
 
 #[tokio::test]
-async fn an_update_counts_a_generation_only_when_the_content_changes() {
+async fn an_update_increments_the_generation_only_if_the_content_changes() {
     let client = client().await;
     let api = widgets(&client);
     let made = create(&api, &widget("a")).await;
@@ -126,7 +126,7 @@ async fn an_update_counts_a_generation_only_when_the_content_changes() {
 }
 
 #[tokio::test]
-async fn an_update_that_changes_nothing_keeps_the_version() {
+async fn a_no_op_update_preserves_the_version() {
     let client = client().await;
     let made = create(&widgets(&client), &widget("a")).await;
     assert_eq!(widgets(&client).replace("a", &PostParams::default(), &made).await.unwrap(), made);
@@ -138,18 +138,18 @@ async fn an_update_of_an_older_version_conflicts() {
     let api = widgets(&client);
     let made = create(&api, &widget("a")).await;
     api.patch("a", &merge(), &Patch::Merge(json!({ "spec": { "name": "y" } }))).await.unwrap();
-    let refused = refusal(api.replace("a", &PostParams::default(), &made).await);
-    assert_eq!(refused, (409, "Conflict".into(), MODIFIED.into()));
+    let rejected = rejection(api.replace("a", &PostParams::default(), &made).await);
+    assert_eq!(rejected, (409, "Conflict".into(), MODIFIED.into()));
 }
 
 #[tokio::test]
-async fn an_update_must_say_its_version() {
+async fn an_update_must_have_a_resource_version() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let message = "widgets.example.com \"a\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update";
-    let refused = refusal(api.replace("a", &PostParams::default(), &widget("a")).await);
-    assert_eq!(refused, (422, "Invalid".into(), message.into()));
+    let rejected = rejection(api.replace("a", &PostParams::default(), &widget("a")).await);
+    assert_eq!(rejected, (422, "Invalid".into(), message.into()));
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn an_update_with_another_uid_conflicts() {
     let api = widgets(&client);
     let mut other = create(&api, &widget("a")).await;
     other.metadata.uid = Some("other".into());
-    let (code, reason, message) = refusal(api.replace("a", &PostParams::default(), &other).await);
+    let (code, reason, message) = rejection(api.replace("a", &PostParams::default(), &other).await);
     assert_eq!((code, reason.as_str()), (409, "Conflict"));
     assert!(message.contains("Precondition failed: UID in precondition: other"), "{message}");
 }
@@ -173,14 +173,14 @@ async fn an_update_cannot_change_the_creation_time_or_the_generation() {
 }
 
 #[tokio::test]
-async fn an_update_of_what_is_missing_is_not_found() {
+async fn an_update_of_a_missing_object_is_not_found() {
     let client = client().await;
-    let refused = refusal(widgets(&client).replace("nope", &PostParams::default(), &widget("nope")).await);
-    assert_eq!(refused, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
+    let rejected = rejection(widgets(&client).replace("nope", &PostParams::default(), &widget("nope")).await);
+    assert_eq!(rejected, (404, "NotFound".into(), "widgets.example.com \"nope\" not found".into()));
 }
 
 #[tokio::test]
-async fn status_and_the_rest_are_written_apart() {
+async fn status_and_other_fields_are_written_by_separate_endpoints() {
     let client = client().await;
     let api = widgets(&client);
     let mut with_status = widget("a");
@@ -207,11 +207,11 @@ async fn status_can_be_read_and_replaced() {
     made.data["status"] = json!({ "state": "A" });
     let replaced = api.replace_status("a", &PostParams::default(), &made).await.unwrap();
     assert_eq!(api.get_status("a").await.unwrap(), replaced);
-    assert_eq!(refusal(api.replace_status("a", &PostParams::default(), &made).await).2, MODIFIED);
+    assert_eq!(rejection(api.replace_status("a", &PostParams::default(), &made).await).2, MODIFIED);
 }
 
 #[tokio::test]
-async fn a_kind_without_the_subresource_has_no_status_endpoint_and_counts_status_as_content() {
+async fn without_the_subresource_the_status_is_part_of_the_content() {
     let client = client().await;
     let mut definition = widget_definition();
     definition["metadata"]["name"] = json!("gadgets.example.com");
@@ -228,8 +228,8 @@ async fn a_kind_without_the_subresource_has_no_status_endpoint_and_counts_status
     assert_eq!((made.namespace(), &made.data["status"]["state"]), (None, &json!("A")));
     let patch = Patch::Merge(json!({ "status": { "state": "B" } }));
     assert_eq!(api.patch("g", &merge(), &patch).await.unwrap().metadata.generation, Some(2));
-    let refused = refusal(api.patch_status("g", &merge(), &patch).await);
-    assert_eq!(refused, (404, "NotFound".into(), "gadgets.example.com \"g\" not found".into()));
+    let rejected = rejection(api.patch_status("g", &merge(), &patch).await);
+    assert_eq!(rejected, (404, "NotFound".into(), "gadgets.example.com \"g\" not found".into()));
 }
 
 #[tokio::test]
@@ -244,13 +244,17 @@ async fn json_patches_are_applied() {
         { "op": "remove", "path": "/spec/timeInterval" },
     ]);
     let patched = api.patch("a", &merge(), &patch(operations)).await.unwrap();
-    assert_eq!(patched.data["spec"], json!({ "name": "x", "tags": ["t"], "timeInterval": 5 }), "the default is back");
+    assert_eq!(
+        patched.data["spec"],
+        json!({ "name": "x", "tags": ["t"], "timeInterval": 5 }),
+        "the removed field is defaulted"
+    );
 
     for failing in [
         json!([{ "op": "test", "path": "/spec/name", "value": "other" }]),
         json!([{ "op": "remove", "path": "/spec/none" }]),
     ] {
-        let (code, reason, message) = refusal(api.patch("a", &merge(), &patch(failing)).await);
+        let (code, reason, message) = rejection(api.patch("a", &merge(), &patch(failing)).await);
         assert_eq!((code, reason.as_str()), (422, "Invalid"));
         assert_eq!(message, "the server rejected our request due to an error in our request");
     }
@@ -263,12 +267,12 @@ async fn a_version_in_a_patch_is_a_precondition() {
     let made = create(&api, &widget("a")).await;
     let at =
         |version: &str| Patch::Merge(json!({ "metadata": { "resourceVersion": version }, "spec": { "name": "y" } }));
-    assert_eq!(refusal(api.patch("a", &merge(), &at("1")).await).2, MODIFIED);
+    assert_eq!(rejection(api.patch("a", &merge(), &at("1")).await).2, MODIFIED);
     api.patch("a", &merge(), &at(&made.resource_version().unwrap())).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_patch_cannot_change_what_an_object_is() {
+async fn a_patch_cannot_change_the_identity_of_an_object() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
@@ -285,16 +289,16 @@ async fn a_patch_cannot_change_what_an_object_is() {
         ),
     ];
     for (patch, message) in cases {
-        assert_eq!(refusal(api.patch("a", &merge(), &Patch::Merge(patch)).await).2, message);
+        assert_eq!(rejection(api.patch("a", &merge(), &Patch::Merge(patch)).await).2, message);
     }
 }
 
 #[tokio::test]
-async fn other_patches_are_an_unsupported_media_type() {
+async fn strategic_patches_of_custom_resources_are_an_unsupported_media_type() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
-    let (code, reason, message) = refusal(api.patch("a", &merge(), &Patch::Strategic(json!({}))).await);
+    let (code, reason, message) = rejection(api.patch("a", &merge(), &Patch::Strategic(json!({}))).await);
     assert_eq!((code, reason.as_str()), (415, "UnsupportedMediaType"));
     assert!(
         message.ends_with("application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
@@ -314,15 +318,15 @@ async fn a_dry_run_stores_nothing() {
     let patch = Patch::Merge(json!({ "spec": { "name": "y" } }));
     let planned = api.patch("a", &merge().dry_run(), &patch).await.unwrap();
     assert_eq!((planned.metadata.generation, version(&planned)), (Some(2), version(&made)));
-    assert_eq!(refusal(api.create(&dry, &widget("a")).await).1, "AlreadyExists");
+    assert_eq!(rejection(api.create(&dry, &widget("a")).await).1, "AlreadyExists");
     assert_eq!(api.get("a").await.unwrap(), made);
 }
 
 #[tokio::test]
-async fn labels_must_be_well_formed() {
+async fn labels_are_validated() {
     let client = client().await;
     let (code, _, message) =
-        refusal(widgets(&client).create(&PostParams::default(), &labelled("a", &[("a b", "c")])).await);
+        rejection(widgets(&client).create(&PostParams::default(), &labelled("a", &[("a b", "c")])).await);
     assert_eq!(code, 422);
     assert!(message.starts_with(
         "Widget.example.com \"a\" is invalid: metadata.labels: Invalid value: \"a b\": name part must consist"
@@ -330,12 +334,12 @@ async fn labels_must_be_well_formed() {
 }
 
 #[tokio::test]
-async fn metadata_must_be_readable() {
+async fn metadata_must_decode() {
     let client = client().await;
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let labels = json!({ "metadata": { "labels": { "l": 1 } } });
-    let (code, reason, _) = refusal(api.patch("a", &merge(), &Patch::Merge(labels)).await);
+    let (code, reason, _) = rejection(api.patch("a", &merge(), &Patch::Merge(labels)).await);
     assert_eq!((code, reason.as_str()), (422, "Invalid"));
     let body = json!({ "apiVersion": "example.com/v1", "kind": "Widget", "metadata": "x", "spec": { "name": "x" } });
     let (code, status) = post(&client, body).await;

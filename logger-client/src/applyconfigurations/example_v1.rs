@@ -17,22 +17,22 @@ pub struct LoggerApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::Logger>,
     kind: KindName<types::Logger>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state of the Logger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<LoggerSpecApply>,
-    /// What was last observed.
+    /// The observed state of the Logger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<LoggerStatusApply>,
 }
 
 impl LoggerApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -42,24 +42,24 @@ impl LoggerApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(object: &types::Logger, manager: &str) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::Logger,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -67,7 +67,7 @@ impl LoggerApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -96,23 +96,23 @@ impl ApplyConfiguration for LoggerApply {
 
 /// Apply configuration of `LoggerSpec`.
 ///
-/// What is wanted of a Logger.
+/// The desired state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(crate = "logger_core::serde", rename_all = "camelCase")]
 pub struct LoggerSpecApply {
-    /// Name of the log: the files are named after it.
+    /// The name of the log, which is the prefix of its files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Seconds between two writes; at least 1.
+    /// The interval between two writes in seconds, at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_interval: Option<i32>,
-    /// How many instances write the log; 1 if unset.
+    /// The number of instances that write the log. Defaults to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
 }
 
 impl LoggerSpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -135,29 +135,29 @@ impl LoggerSpecApply {
 
 /// Apply configuration of `LoggerStatus`.
 ///
-/// What was last observed of a Logger.
+/// The observed state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(crate = "logger_core::serde", rename_all = "camelCase")]
 pub struct LoggerStatusApply {
-    /// Whether the log is being written.
+    /// The availability of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<LoggerState>,
-    /// The `metadata.generation` that this status is about.
+    /// The `metadata.generation` that this status was computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// How many instances are writing.
+    /// The number of instances that write the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// Label selector of the instances, as text: the scale subresource shows it to autoscalers.
+    /// The label selector of the instances as a string, which the scale subresource serves to autoscalers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// The observations in detail, one of each type.
+    /// The conditions of the Logger, one of each type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Vec<logger_apply::meta_v1::ConditionApply>>,
 }
 
 impl LoggerStatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -11,11 +11,11 @@ pub struct ExampleV1Informers {
 }
 
 impl ExampleV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         ExampleV1Informers { factory }
     }
-    /// The informer of loggers.
+    /// Returns the informer of loggers.
     pub fn loggers(&self) -> LoggerInformer {
         self.factory.informer()
     }

@@ -11,15 +11,15 @@ pub struct ExampleV1Client {
 }
 
 impl ExampleV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         ExampleV1Client { client }
     }
-    /// The loggers of a namespace.
+    /// Returns the client of loggers in a namespace.
     pub fn loggers(&self, namespace: &str) -> LoggerClient {
         LoggerClient::namespaced(self.client.clone(), namespace)
     }
-    /// The loggers of all namespaces, to read.
+    /// Returns the read-only client of loggers in all namespaces.
     pub fn all_loggers(&self) -> logger_runtime::AllNamespaces<types::Logger> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -1,21 +1,25 @@
-//! Configurations of k8s-openapi's types, from their schemas: what operators embed, and the kinds they often apply.
+//! Apply configurations of the types of k8s-openapi, from their schemas: types that operators embed, and kinds that they
+//! often apply.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
-use k8s_openapi::api::{apps, autoscaling, batch, coordination, core, networking, policy, rbac};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource, SubResourceScope};
+use k8s_openapi::{
+    ClusterResourceScope, NamespaceResourceScope, Resource, SubResourceScope,
+    api::{apps, autoscaling, batch, coordination, core, networking, policy, rbac},
+    apimachinery::pkg::apis::meta::v1 as meta,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-use super::{Configuration, Field, Root, Ty};
+use super::{Configuration, Field, FieldType, Root};
 use crate::names;
 
-/// The configurations of each group and version, such as `core_v1`, by name of their schemas.
+/// Returns the configurations of each group and version, such as `core_v1`, sorted by the names of their schemas.
 pub(crate) fn configurations() -> BTreeMap<String, Vec<Configuration>> {
     let mut modules: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (schema, definition) in KUBERNETES.configured() {
@@ -25,14 +29,14 @@ pub(crate) fn configurations() -> BTreeMap<String, Vec<Configuration>> {
     modules
 }
 
-/// How a client crate holds a type of k8s-openapi's; `None` if nobody made a configuration of it.
-pub(crate) fn ty(schema: &str) -> Option<Ty> {
+/// Returns the type of a field of a client crate that holds a type of k8s-openapi; `None` if that has no configuration.
+pub(crate) fn field_type(schema: &str) -> Option<FieldType> {
     match KUBERNETES.configured.contains(schema) {
         true => {
             let (module, name) = (format_ident!("{}", module(schema)), configuration_name(schema));
-            Some(Ty::Configuration(quote!(logger_apply::#module::#name)))
+            Some(FieldType::Configuration(quote!(logger_apply::#module::#name)))
         }
-        false => KUBERNETES.leaf(schema).map(|leaf| Ty::Whole(quote!(logger_core::#leaf))),
+        false => KUBERNETES.leaf(schema).map(|leaf| FieldType::Atomic(quote!(logger_core::#leaf))),
     }
 }
 
@@ -41,13 +45,13 @@ static KUBERNETES: LazyLock<Kubernetes> = LazyLock::new(Kubernetes::new);
 /// The schemas of the types, by name.
 struct Kubernetes {
     definitions: Map<String, Value>,
-    /// The kinds, by the names of their schemas: whether they are namespaced and have a status.
+    /// The kinds by the names of their schemas: whether they are namespaced, and whether they have a status.
     kinds: BTreeMap<String, (bool, bool)>,
-    /// Those of which there is a configuration.
+    /// The names of the schemas that have a configuration.
     configured: BTreeSet<String>,
 }
 
-/// Where the objects of a kind live.
+/// Whether the objects of a kind are namespaced.
 trait HasNamespace {
     const IS_NAMESPACED: bool;
 }
@@ -74,20 +78,20 @@ impl Kubernetes {
         schemas.subschema_for::<meta::ObjectMeta>();
         kubernetes.definitions = schemas.take_definitions(true);
         for kind in kubernetes.kinds.clone().into_keys() {
-            kubernetes.reach(&kind);
+            kubernetes.add_configuration(&kind);
         }
-        kubernetes.reach(&meta::Condition::schema_name());
+        kubernetes.add_configuration(&meta::Condition::schema_name());
         kubernetes
     }
 
-    /// Notes the configuration of this type, and of all that is in it.
-    fn reach(&mut self, schema: &str) {
+    /// Marks this type and all types of its fields as having a configuration.
+    fn add_configuration(&mut self, schema: &str) {
         let definition = self.definitions.get(schema).cloned().unwrap_or_default();
         if !is_struct(&definition) || !self.configured.insert(schema.to_owned()) {
             return;
         }
         for (_, property) in self.properties(schema, &definition) {
-            references(property, &mut |schema| self.reach(schema));
+            for_each_reference(property, &mut |schema| self.add_configuration(schema));
         }
     }
 
@@ -95,22 +99,22 @@ impl Kubernetes {
         self.definitions.iter().filter(|(schema, _)| self.configured.contains(*schema))
     }
 
-    /// The properties that are applied: type and metadata of a kind are its configuration's own, and what only the
-    /// server writes is left out.
+    /// Returns the properties that can be applied. The type and object metadata of a kind are part of every configuration,
+    /// and fields that only the server writes are excluded.
     fn properties<'a>(&self, schema: &str, definition: &'a Value) -> Vec<(&'a String, &'a Value)> {
-        let left_out: &[&str] = match () {
+        let excluded: &[&str] = match () {
             () if self.kinds.contains_key(schema) => &["apiVersion", "kind", "metadata"],
             () if schema == meta::ObjectMeta::schema_name() => &["managedFields", "selfLink"],
             () => &[],
         };
         let properties = definition["properties"].as_object();
-        properties.into_iter().flatten().filter(|(name, _)| !left_out.contains(&name.as_str())).collect()
+        properties.into_iter().flatten().filter(|(name, _)| !excluded.contains(&name.as_str())).collect()
     }
 
     fn configuration(&self, schema: &str, definition: &Value) -> Configuration {
-        let (name, path, module) = (last(schema), rust_path(schema), module(schema));
+        let (name, path, module) = (type_name(schema), rust_path(schema), module(schema));
         let field = |(json_name, property): (&String, &Value)| {
-            let name = names::snake(json_name);
+            let name = names::snake_case(json_name);
             Field {
                 rename: (names::camel_case(&name) != *json_name).then(|| json_name.clone()),
                 name: names::ident(&name),
@@ -134,40 +138,40 @@ impl Kubernetes {
         }
     }
 
-    /// What a property is, in the module of its struct.
-    fn property(&self, property: &Value, here: &str) -> Ty {
+    /// Returns the type of a property of a struct in the module `here`.
+    fn property(&self, property: &Value, here: &str) -> FieldType {
         if let Some(schema) = reference(property) {
             let (name, module) = (configuration_name(schema), module(schema));
             return match (self.configured.contains(schema), self.leaf(schema)) {
-                (false, Some(leaf)) => Ty::Whole(leaf),
-                _ if module == here => Ty::Configuration(quote!(#name)),
+                (false, Some(leaf)) => FieldType::Atomic(leaf),
+                _ if module == here => FieldType::Configuration(quote!(#name)),
                 _ => {
                     let module = format_ident!("{module}");
-                    Ty::Configuration(quote!(crate::#module::#name))
+                    FieldType::Configuration(quote!(crate::#module::#name))
                 }
             };
         }
         match (property["type"].as_str(), property["format"].as_str()) {
-            (Some("array"), _) => Ty::List(Box::new(self.property(&property["items"], here))),
-            (Some("object"), _) => Ty::Map(Box::new(self.property(&property["additionalProperties"], here))),
-            (Some("string"), Some("byte")) => Ty::Whole(quote!(k8s_openapi::ByteString)),
-            (Some("string"), _) => Ty::Text,
-            (Some("boolean"), _) => Ty::Whole(quote!(bool)),
-            (Some("integer"), Some("int64")) => Ty::Whole(quote!(i64)),
-            (Some("integer"), _) => Ty::Whole(quote!(i32)),
-            (Some("number"), _) => Ty::Whole(quote!(f64)),
-            _ => Ty::Whole(quote!(k8s_openapi::serde_json::Value)),
+            (Some("array"), _) => FieldType::List(Box::new(self.property(&property["items"], here))),
+            (Some("object"), _) => FieldType::Map(Box::new(self.property(&property["additionalProperties"], here))),
+            (Some("string"), Some("byte")) => FieldType::Atomic(quote!(k8s_openapi::ByteString)),
+            (Some("string"), _) => FieldType::String,
+            (Some("boolean"), _) => FieldType::Atomic(quote!(bool)),
+            (Some("integer"), Some("int64")) => FieldType::Atomic(quote!(i64)),
+            (Some("integer"), _) => FieldType::Atomic(quote!(i32)),
+            (Some("number"), _) => FieldType::Atomic(quote!(f64)),
+            _ => FieldType::Atomic(quote!(k8s_openapi::serde_json::Value)),
         }
     }
 
-    /// The path of a type without properties, which is applied as a whole: a time, a quantity and so on.
+    /// Returns the path of a type without properties, which is applied atomically, such as a time or a quantity.
     fn leaf(&self, schema: &str) -> Option<TokenStream> {
         let definition = self.definitions.get(schema)?;
         (!is_struct(definition)).then(|| rust_path(schema))
     }
 }
 
-/// The kinds that have a configuration.
+/// Returns the kinds that have a configuration.
 fn kinds(schemas: &mut SchemaGenerator) -> BTreeMap<String, (bool, bool)> {
     let mut kinds = BTreeMap::new();
     macro_rules! kinds {
@@ -194,14 +198,14 @@ fn is_struct(definition: &Value) -> bool {
     definition["properties"].is_object()
 }
 
-/// Calls with every schema that is referred to from here.
-fn references(property: &Value, found: &mut impl FnMut(&str)) {
+/// Calls the function with every schema that the property refers to.
+fn for_each_reference(property: &Value, found: &mut impl FnMut(&str)) {
     if let Some(schema) = reference(property) {
         found(schema);
     }
     for below in ["items", "additionalProperties"] {
         if let Some(property) = property.get(below) {
-            references(property, found);
+            for_each_reference(property, found);
         }
     }
 }
@@ -214,24 +218,24 @@ fn description(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
 }
 
-/// `ContainerApply` of `io.k8s.api.core.v1.Container`.
+/// Returns `ContainerApply` for `io.k8s.api.core.v1.Container`.
 fn configuration_name(schema: &str) -> Ident {
-    format_ident!("{}Apply", last(schema))
+    format_ident!("{}Apply", type_name(schema))
 }
 
-/// `core_v1` of `io.k8s.api.core.v1.Container`.
+/// Returns `core_v1` for `io.k8s.api.core.v1.Container`.
 fn module(schema: &str) -> String {
     let mut parts = schema.rsplit('.').skip(1);
     let (version, group) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     format!("{group}_{version}")
 }
 
-/// `Container` of `io.k8s.api.core.v1.Container`.
-fn last(schema: &str) -> &str {
+/// Returns `Container` for `io.k8s.api.core.v1.Container`.
+fn type_name(schema: &str) -> &str {
     schema.rsplit('.').next().unwrap_or(schema)
 }
 
-/// `k8s_openapi::api::core::v1::Container` of `io.k8s.api.core.v1.Container`.
+/// Returns `k8s_openapi::api::core::v1::Container` for `io.k8s.api.core.v1.Container`.
 fn rust_path(schema: &str) -> TokenStream {
     let parts = schema.trim_start_matches("io.k8s.").split('.').map(|part| format_ident!("{}", part.replace('-', "_")));
     quote!(k8s_openapi #(::#parts)*)

@@ -1,43 +1,44 @@
-//! How a project wants its files written: flags of the command, or a table in a manifest.
+//! Options for the contents of generated files: flags of the command, or a table in a manifest.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::{CrdOptions, EmbeddedMetadata, Floats, Layout};
+use crate::layout::{CrdOptions, EmbeddedMetadata, Floats, Layout};
 
-/// How files are written. A project says it once, in `[package.metadata.codegen]` of the manifest of its types or its
-/// client, with the names of the flags; a flag counts before the table.
+/// Options for the contents of generated files. A project sets them in `[package.metadata.codegen]` of the manifest of its
+/// types or its client, with the names of the flags. A flag takes precedence over the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
-    /// A text that stands at the top of each generated source and CRD: a file below the root. Comment signs are added.
+    /// File with a header for each generated source and CRD, relative to the root. Comment signs are added.
     #[arg(long, value_name = "FILE")]
     pub header: Option<PathBuf>,
-    /// What stands for `YEAR` in the header.
+    /// Replacement for `YEAR` in the header.
     #[arg(long)]
     pub year: Option<u16>,
-    /// The most characters a description in a CRD may have: cut at a sentence, else at a word; 0 leaves them out.
+    /// Maximum number of characters of a description in a CRD. Longer ones are truncated at the end of a sentence or a word; 0
+    /// drops all descriptions.
     #[arg(long, value_name = "CHARS")]
     pub max_desc_len: Option<usize>,
-    /// The most bytes a CRD may have as `kubectl apply` keeps it, 262144 by default: the deepest descriptions are left
-    /// out to keep to it; 0 sets no bound.
+    /// Maximum size of a CRD in the annotation of `kubectl apply` [default: 262144]. The deepest descriptions are dropped to stay
+    /// within it; 0 means no limit.
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<usize>,
-    /// Whether fields may be floating-point numbers; by default only those that say so.
+    /// Whether fields may be floating-point numbers [default: only those with `#[schema(allow_float)]`].
     #[arg(long, value_enum)]
     pub floats: Option<Floats>,
-    /// How much of the metadata of embedded objects is described; by default a subset.
+    /// How much of the metadata of embedded objects the schema describes [default: subset].
     #[arg(long, value_enum)]
     pub embedded_metadata: Option<EmbeddedMetadata>,
-    /// Write a `kustomization.yaml` that names the CRD files beside them.
+    /// Write a `kustomization.yaml` that lists the CRD files beside them.
     #[arg(long)]
     pub kustomization: bool,
 }
 
 impl Settings {
-    /// These, and others where these say nothing.
+    /// Fills unset options from others.
     pub(super) fn or(self, others: Settings) -> Settings {
         Settings {
             header: self.header.or(others.header),
@@ -50,7 +51,8 @@ impl Settings {
         }
     }
 
-    pub(super) fn put_into(self, layout: &mut Layout, root: &Path) -> Result<()> {
+    /// Applies the options to a layout.
+    pub(super) fn apply_to(self, layout: &mut Layout, root: &Path) -> Result<()> {
         if let Some(file) = &self.header {
             let file = root.join(file);
             let text =
@@ -69,7 +71,7 @@ impl Settings {
     }
 }
 
-/// The text without comment signs of its own, so that a header written for another language serves too.
+/// Removes comment signs from a header, so that one written for another language can be used.
 fn header(text: &str, year: Option<u16>) -> String {
     let bare = |line: &str| -> String {
         let line = line.trim_end().trim_end_matches("*/").trim_end();
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_of_any_language_serves() {
+    fn comment_signs_are_removed_from_headers() {
         for text in [
             "Copyright YEAR The Makers\n\nAll of it.\n",
             "/*\nCopyright YEAR The Makers\n\nAll of it.\n*/\n",

@@ -1,130 +1,133 @@
-//! One CustomResourceDefinition of all versions of a kind.
+//! One CustomResourceDefinition with all versions of a kind.
 
 use std::collections::BTreeMap;
 
 use logger_core::meta::{ApiGroup, ApiKind};
 use serde_json::{Map, Value, json};
 
-use super::options::CrdOptions;
-use super::version::Version;
-use crate::diagnostic::Diagnostics;
+use super::{
+    overrides::merge,
+    version::{RustPaths, Version},
+};
+use crate::{
+    diagnostic::{Diagnostic, Diagnostics, RustItem},
+    layout::CrdOptions,
+};
 
-/// A CRD that was made.
+/// Definitions by the path of their file.
+pub(crate) type Definitions = BTreeMap<String, Definition>;
+
+/// A generated definition.
 pub(crate) struct Definition {
-    /// The Rust type of the version that is stored, for what is said of the whole.
-    pub(crate) item: String,
+    /// The Rust type of the storage version, for diagnostics about the complete definition.
+    pub(crate) item: RustItem,
     pub(crate) crd: Value,
-    /// For each of its versions, the Rust type and the fields of its schema's paths.
-    pub(crate) versions: Vec<Rust>,
-}
-
-/// What in Rust a version is of.
-pub(crate) struct Rust {
-    /// The path of the type.
-    pub(crate) item: String,
-    /// The field, `my_types::v1::LoggerSpec::time_interval`, of each path whose field is known.
-    pub(crate) fields: BTreeMap<String, String>,
+    /// For each of its versions, the Rust type and the fields of the paths of its schema.
+    pub(crate) versions: Vec<RustPaths>,
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Definition {
-    /// The definition of a kind by its versions; `None`, with the reasons noted, where one was refused or they do not
-    /// agree.
+    /// Creates the definition of a kind from its versions. Returns `None` and adds the errors if one of them is invalid or
+    /// they do not agree.
     pub(super) fn new(
         kinds: &[(&ApiGroup, &'static ApiKind)],
         options: &CrdOptions,
-        found: &mut Diagnostics,
+        errors: &mut Diagnostics,
     ) -> Option<Self> {
-        let before = found.0.len();
+        let before = errors.0.len();
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|(group, _)| group.version);
-        let stored = stored(&kinds, found);
-        names_agree(&kinds, found);
+        let storage = storage_version(&kinds, errors);
+        check_names(&kinds, errors);
         let versions: Vec<Version> =
-            kinds.iter().filter_map(|(group, kind)| Version::new(group, kind, options, found)).collect();
-        if let Some((group, kind)) = kinds.first()
-            && kinds.iter().all(|(_, kind)| !kind.definition.served)
-        {
-            found.push(item(group, kind), "none of its versions is served; remove `unserved` from one");
-        }
-        let metadata = metadata(&kinds, found);
-        let (group, kind) = *kinds.get(stored)?;
-        if found.0.len() > before {
+            kinds.iter().filter_map(|(group, kind)| Version::new(group, kind, options, errors)).collect();
+        let metadata = metadata(&kinds, errors);
+        let (group, kind) = *kinds.get(storage)?;
+        if errors.0.len() > before {
             return None;
         }
+        let mut crd = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": metadata,
+            "spec": {
+                "group": group.group,
+                "names": names(group, kind),
+                "scope": kind.scope.as_str(),
+                "versions": versions.iter().enumerate().map(|(i, of)| of.json(i == storage)).collect::<Vec<_>>(),
+            },
+        });
+        versions
+            .iter()
+            .filter_map(|version| version.definition_patch.as_ref())
+            .for_each(|patch| merge(&mut crd, patch));
         Some(Definition {
-            item: item(group, kind),
-            crd: json!({
-                "apiVersion": "apiextensions.k8s.io/v1",
-                "kind": "CustomResourceDefinition",
-                "metadata": metadata,
-                "spec": {
-                    "group": group.group,
-                    "names": names(group, kind),
-                    "scope": kind.scope.as_str(),
-                    "versions": versions.iter().enumerate().map(|(i, of)| of.json(i == stored)).collect::<Vec<_>>(),
-                },
-            }),
-            versions: versions.into_iter().map(Version::rust).collect(),
+            item: RustItem::of_kind(group, kind),
+            crd,
+            warnings: not_served(&kinds)
+                .into_iter()
+                .chain(versions.iter().flat_map(|of| of.warnings.clone()))
+                .collect(),
+            versions: versions.into_iter().map(Version::rust_paths).collect(),
         })
     }
 }
 
-/// The path of a kind's type.
-pub(super) fn item(group: &ApiGroup, kind: &ApiKind) -> String {
-    format!("{}::{}", group.module, kind.rust_name)
+/// Returns a warning if no version is served. The API server accepts such a definition.
+fn not_served(kinds: &[(&ApiGroup, &'static ApiKind)]) -> Option<Diagnostic> {
+    let (group, kind) = kinds.first()?;
+    let message = "none of its versions is served; remove `unserved` from one";
+    let is_served = kinds.iter().any(|(_, kind)| kind.definition.served);
+    (!is_served).then(|| RustItem::of_kind(group, kind).diagnostic(message))
 }
 
-/// Which version objects are stored in: the one that says so, or the only one.
-fn stored(kinds: &[(&ApiGroup, &'static ApiKind)], found: &mut Diagnostics) -> usize {
-    let said: Vec<usize> = (0..kinds.len()).filter(|i| kinds[*i].1.definition.storage).collect();
-    let paths = |of: &[usize]| {
-        of.iter().map(|i| format!("`{}`", item(kinds[*i].0, kinds[*i].1))).collect::<Vec<_>>().join(", ")
-    };
-    match said.as_slice() {
+/// Returns the index of the storage version: the one that is marked as such, or the only one.
+fn storage_version(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -> usize {
+    let marked: Vec<usize> = (0..kinds.len()).filter(|i| kinds[*i].1.definition.storage).collect();
+    let item = |i: usize| RustItem::of_kind(kinds[i].0, kinds[i].1);
+    let paths = |of: &[usize]| of.iter().map(|i| format!("`{}`", item(*i).path)).collect::<Vec<_>>().join(", ");
+    match marked.as_slice() {
         [only] => *only,
         [] if kinds.len() == 1 => 0,
         [] => {
             let all: Vec<usize> = (0..kinds.len()).collect();
-            let (group, kind) = kinds[kinds.len() - 1];
-            let message = format!(
-                "objects are stored in one of its versions {}; say in which with `#[k8s(storage)]`",
-                paths(&all)
-            );
-            found.push(item(group, kind), message);
+            let message =
+                format!("none of its versions {} is the storage version; mark one with `#[k8s(storage)]`", paths(&all));
+            errors.push(item(kinds.len() - 1), message);
             0
         }
         [first, ..] => {
-            let (group, kind) = kinds[*first];
-            let message =
-                format!("objects are stored in one version only, and {} say `storage`; keep one", paths(&said));
-            found.push(item(group, kind), message);
+            let message = format!("{} have `#[k8s(storage)]`; only one version is the storage version", paths(&marked));
+            errors.push(item(*first), message);
             0
         }
     }
 }
 
-/// The names and the scope are those of the whole definition.
-fn names_agree(kinds: &[(&ApiGroup, &'static ApiKind)], found: &mut Diagnostics) {
+/// Checks that all versions have the names and the scope of the definition.
+fn check_names(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) {
     for pair in kinds.windows(2) {
         let [(first_group, first), (group, kind)] = pair else { continue };
+        let (first_item, item) = (RustItem::of_kind(first_group, first), RustItem::of_kind(group, kind));
         let (one, other) = (names(first_group, first), names(group, kind));
         let differ = |name: &&String| one.get(name.as_str()) != other.get(name.as_str());
         let mut keys: Vec<&String> = one.keys().chain(other.keys()).filter(differ).collect();
         keys.dedup();
         for key in keys {
-            let text = |of: &Map<String, Value>| of.get(key).map_or_else(|| "nothing".to_owned(), Value::to_string);
+            let text = |of: &Map<String, Value>| of.get(key).map_or_else(|| "not set".to_owned(), Value::to_string);
             let message = format!(
-                "its {key} is {}, and that of `{}` is {}: versions of one kind have the same names",
+                "its `{key}` is {}, but that of `{}` is {}: all versions of a kind have the same names",
                 text(&other),
-                item(first_group, first),
+                first_item.path,
                 text(&one)
             );
-            found.push(item(group, kind), message);
+            errors.push(&item, message);
         }
         if first.scope != kind.scope {
             let message =
-                format!("`{}`, another version of it, has another scope; give both the same", item(first_group, first));
-            found.push(item(group, kind), message);
+                format!("its scope differs from that of its version `{}`; set the same scope on both", first_item.path);
+            errors.push(&item, message);
         }
     }
 }
@@ -144,19 +147,19 @@ fn names(group: &ApiGroup, kind: &ApiKind) -> Map<String, Value> {
     names
 }
 
-/// The name, and what annotations and labels the versions say together.
-fn metadata(kinds: &[(&ApiGroup, &'static ApiKind)], found: &mut Diagnostics) -> Value {
+/// Returns the name, and the annotations and labels of all versions.
+fn metadata(kinds: &[(&ApiGroup, &'static ApiKind)], errors: &mut Diagnostics) -> Value {
     let mut metadata = json!({});
     for (group, kind) in kinds {
         metadata["name"] = json!(format!("{}.{}", kind.plural, group.group));
-        for (word, pairs) in [("annotations", kind.definition.annotations), ("labels", kind.definition.labels)] {
+        for (field, pairs) in [("annotations", kind.definition.annotations), ("labels", kind.definition.labels)] {
             for (name, value) in pairs {
-                let said = &mut metadata[word][*name];
-                if !said.is_null() && *said != json!(value) {
-                    let message = format!("`{name}` is {said} in another version of it; say the same in both");
-                    found.push(item(group, kind), message);
+                let current = &mut metadata[field][*name];
+                if !current.is_null() && *current != json!(value) {
+                    let message = format!("`{name}` is {current} in another version of it; set the same value in both");
+                    errors.push(RustItem::of_kind(group, kind), message);
                 }
-                *said = json!(value);
+                *current = json!(value);
             }
         }
     }

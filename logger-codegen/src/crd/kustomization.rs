@@ -1,14 +1,13 @@
-//! The `kustomization.yaml` that names the CRD files beside it.
+//! The `kustomization.yaml` that lists the CRD files beside it.
 
-use crate::Layout;
-use crate::file::File;
+use crate::{layout::Layout, output::File};
 
-/// Where it goes.
+/// Returns its path.
 pub(crate) fn path(layout: &Layout) -> String {
     format!("{}/kustomization.yaml", layout.crd_dir)
 }
 
-/// Names files of the CRD directory, in their order.
+/// Returns the kustomization of these files of the CRD directory.
 pub(super) fn file<'a>(paths: impl Iterator<Item = &'a String>, layout: &Layout) -> File {
     let resources: String =
         paths.filter_map(|path| path.rsplit('/').next()).map(|name| format!("- {name}\n")).collect();

@@ -1,33 +1,35 @@
-//! Schemas put into definitions that people keep: all else in their files stays as it is, comments and order included.
+//! Replaces the schemas in definitions that are maintained by hand. Everything else in their files is preserved, including
+//! comments and order.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use anyhow::{Context, Result, bail};
-use logger_core::meta::ApiGroup;
-use logger_core::wire::Plain;
+use logger_core::{meta::ApiGroup, wire::Plain};
 use serde_json::Value;
 
-use super::{definitions, yaml};
-use crate::Layout;
-use crate::diagnostic::Diagnostics;
+use super::{definitions::definitions, yaml};
+use crate::{
+    diagnostic::{Diagnostic, Diagnostics},
+    layout::Layout,
+};
 
 const KEY: &str = "openAPIV3Schema:";
 
-/// The schemas of definitions, by the definition's name and the version's.
+/// The schemas of definitions, by the names of the definition and the version.
 pub(crate) type Schemas = BTreeMap<String, BTreeMap<String, Value>>;
 
-/// The schemas of all kinds, as the options have them written.
-pub(crate) fn schemas(groups: &[ApiGroup], layout: &Layout) -> Result<Schemas, Diagnostics> {
-    let mut found = Diagnostics::default();
-    let mut schemas = Schemas::new();
+/// Returns the schemas of all kinds with the options applied, and warnings.
+pub(crate) fn schemas(groups: &[ApiGroup], layout: &Layout) -> Result<(Schemas, Vec<Diagnostic>), Diagnostics> {
+    let mut errors = Diagnostics::default();
+    let (mut schemas, mut warnings) = (Schemas::new(), Vec::new());
     for definition in definitions(groups, layout)?.values() {
-        let Some(fitting) = yaml::fit(definition, layout, &mut found) else { continue };
-        let name = fitting.crd["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let versions = versions(&fitting.crd).map(|(name, schema)| (name.to_owned(), schema.clone())).collect();
+        let Some(fitted) = yaml::fit(definition, layout, &mut errors) else { continue };
+        warnings.extend(definition.warnings.iter().cloned().chain(fitted.warning(&definition.item)));
+        let name = fitted.crd["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let versions = versions(&fitted.crd).map(|(name, schema)| (name.to_owned(), schema.clone())).collect();
         schemas.insert(name, versions);
     }
-    found.or(schemas)
+    errors.or((schemas, warnings))
 }
 
 fn versions(crd: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -35,27 +37,26 @@ fn versions(crd: &Value) -> impl Iterator<Item = (&str, &Value)> {
     versions.map(|version| (version["name"].as_str().unwrap_or_default(), &version["schema"]["openAPIV3Schema"]))
 }
 
-/// What a file says after the schemas of its definitions are put in; `None` if it has no definition of these.
+/// Returns a file with the schemas of its definitions replaced; `None` if it has none of these definitions.
 ///
 /// # Errors
-/// It is no YAML, it lacks a version or has one that the types lack, or is written in a way that cannot be edited line by
-/// line.
+/// It is not YAML, its versions are not those of the types, or its syntax cannot be edited line by line.
 pub(crate) fn patched(text: &str, schemas: &Schemas) -> Result<Option<String>> {
     let mut patched = String::with_capacity(text.len());
-    let mut is_ours = false;
+    let mut has_definition = false;
     for document in documents(text) {
-        match one(&text[document.clone()], schemas)? {
+        match patch_document(&text[document.clone()], schemas)? {
             Some(with_schemas) => {
-                is_ours = true;
+                has_definition = true;
                 patched += &with_schemas;
             }
             None => patched += &text[document],
         }
     }
-    Ok(is_ours.then_some(patched))
+    Ok(has_definition.then_some(patched))
 }
 
-/// The documents of a text, each with the `---` before it.
+/// Returns the ranges of the documents of a text, each with the `---` before it.
 fn documents(text: &str) -> Vec<Range<usize>> {
     let mut starts = vec![0];
     let mut at = 0;
@@ -71,36 +72,34 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     starts.into_iter().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn one(document: &str, schemas: &Schemas) -> Result<Option<String>> {
+fn patch_document(document: &str, schemas: &Schemas) -> Result<Option<String>> {
     let before = read(document)?;
     let name = before["metadata"]["name"].as_str().unwrap_or_default();
     let Some(schemas) = schemas.get(name).filter(|_| before["kind"] == "CustomResourceDefinition") else {
         return Ok(None);
     };
     let mut wanted = before.clone();
-    let new = in_order(name, &mut wanted, schemas)?;
-    let after = edited(document, &new)?;
+    let new = replace_schemas(name, &mut wanted, schemas)?;
+    let after = edit(document, &new)?;
     if read(&after).ok().as_ref() != Some(&wanted) {
-        bail!(
-            "{name} is not written in a way that can be edited: put each `{KEY}` and its value on lines of their own"
-        );
+        bail!("{name} cannot be edited line by line: write each `{KEY}` and its value on separate lines");
     }
     Ok(Some(after))
 }
 
 fn read(document: &str) -> Result<Value> {
     let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
-    serde_saphyr::from_str_with_options(document, options).context("it is no YAML")
+    serde_saphyr::from_str_with_options(document, options).context("it is not YAML")
 }
 
-/// Puts the schemas into the versions of a definition; gives them in its order.
-fn in_order(name: &str, wanted: &mut Value, schemas: &BTreeMap<String, Value>) -> Result<Vec<Value>> {
+/// Replaces the schemas in the versions of a definition; returns them in the order of its versions.
+fn replace_schemas(name: &str, wanted: &mut Value, schemas: &BTreeMap<String, Value>) -> Result<Vec<Value>> {
     let mut new = Vec::new();
     let versions = wanted["spec"]["versions"].as_array_mut().context("it has no versions")?;
     for version in &mut *versions {
         let version_name = version["name"].as_str().unwrap_or_default();
         let Some(schema) = schemas.get(version_name) else {
-            bail!("{name} has version {version_name}, which no type has: take it out, or keep the type");
+            bail!("{name} has version {version_name}, but no type has it: remove the version, or restore the type");
         };
         if version.pointer("/schema/openAPIV3Schema").is_none() {
             bail!(
@@ -112,13 +111,13 @@ fn in_order(name: &str, wanted: &mut Value, schemas: &BTreeMap<String, Value>) -
     }
     let is_there = |wanted: &str| versions.iter().any(|version| version["name"] == wanted);
     if let Some(missing) = schemas.keys().find(|wanted| !is_there(wanted)) {
-        bail!("{name} lacks version {missing}: add it to `spec.versions`, with `schema: {{openAPIV3Schema: {{}}}}`");
+        bail!("{name} has no version {missing}: add it to `spec.versions`, with `schema: {{openAPIV3Schema: {{}}}}`");
     }
     Ok(new)
 }
 
-/// The document with the value of each such key replaced, from the first to the last.
-fn edited(document: &str, schemas: &[Value]) -> Result<String> {
+/// Returns the document with the value of each `openAPIV3Schema` replaced, in order.
+fn edit(document: &str, schemas: &[Value]) -> Result<String> {
     let mut text = String::with_capacity(document.len());
     let mut schemas = schemas.iter();
     let mut lines = document.split_inclusive('\n').peekable();
@@ -138,24 +137,24 @@ fn edited(document: &str, schemas: &[Value]) -> Result<String> {
             text += format!("{:indent$}{line}", "", indent = column + 2).trim_end();
             text += "\n";
         }
-        // What is indented further was the value. Blank lines and comments after it stay.
-        let mut kept = String::new();
+        // Lines with a deeper indent are the old value. Blank lines and comments after it are preserved.
+        let mut preserved = String::new();
         while let Some(next) = lines.peek() {
             let content = next.trim_start_matches(' ');
             let indent = next.len() - content.len();
             match content.trim().is_empty() || content.starts_with('#') && indent <= column {
-                true => kept += next,
-                false if indent > column => kept.clear(),
+                true => preserved += next,
+                false if indent > column => preserved.clear(),
                 false => break,
             }
             lines.next();
         }
-        text += &kept;
+        text += &preserved;
     }
     Ok(text)
 }
 
-/// Where the key stands in a line that begins with it, dashes of lists aside.
+/// Returns the column of the key in a line that starts with it, after any list dashes.
 fn column(line: &str) -> Option<usize> {
     let key = line.trim_start_matches([' ', '-']);
     let rest = key.strip_prefix(KEY)?;
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     const FILE: &str = "\
-# Kept by hand.
+# Maintained by hand.
 apiVersion: v1
 kind: Namespace
 ---
@@ -179,19 +178,19 @@ spec: # order is ours
   versions:
   - name: v2
     schema:
-      openAPIV3Schema: {type: object} # to be filled in
+      openAPIV3Schema: {type: object} # a placeholder
     served: true
 
     # Stored.
     storage: true
   - schema:
       openAPIV3Schema:
-        # Dropped with what it is about.
+        # Removed with the value.
         type: object
         properties:
           a: {type: string}
 
-    # The old one.
+    # The old version.
     name: v1
     served: false
     storage: false
@@ -201,7 +200,7 @@ apiVersion: apiextensions.k8s.io/v1
 ";
 
     const PATCHED: &str = "\
-# Kept by hand.
+# Maintained by hand.
 apiVersion: v1
 kind: Namespace
 ---
@@ -227,7 +226,7 @@ spec: # order is ours
             type: integer
         type: object
 
-    # The old one.
+    # The old version.
     name: v1
     served: false
     storage: false
@@ -244,29 +243,29 @@ apiVersion: apiextensions.k8s.io/v1
     }
 
     #[test]
-    fn only_schemas_change() {
+    fn only_schemas_are_replaced() {
         let patched = patched(FILE, &schemas()).unwrap().unwrap();
         assert_eq!(patched, PATCHED);
-        assert_eq!(super::patched(&patched, &schemas()).unwrap().unwrap(), PATCHED, "twice is once");
+        assert_eq!(super::patched(&patched, &schemas()).unwrap().unwrap(), PATCHED, "patching is idempotent");
     }
 
     #[test]
-    fn a_file_without_definitions_of_ours_is_left_alone() {
+    fn files_without_these_definitions_are_not_patched() {
         assert_eq!(patched("resources: [a.yaml]\n", &schemas()).unwrap(), None);
         assert_eq!(patched("", &schemas()).unwrap(), None);
         assert_eq!(patched(&FILE.replace("widgets", "things"), &schemas()).unwrap(), None);
     }
 
     #[test]
-    fn what_cannot_be_patched_is_refused_with_the_way_out() {
-        let refused = |text: &str| format!("{:#}", patched(text, &schemas()).unwrap_err());
-        let lacking = refused(&FILE.replace("name: v1", "name: v3"));
-        assert!(lacking.contains("has version v3, which no type has"), "{lacking}");
+    fn files_that_cannot_be_patched_are_errors_with_a_suggestion() {
+        let error = |text: &str| format!("{:#}", patched(text, &schemas()).unwrap_err());
+        let unknown = error(&FILE.replace("name: v1", "name: v3"));
+        assert!(unknown.contains("has version v3, but no type has it"), "{unknown}");
         let one = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: \
                    widgets.example.com}, spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object}}}]}}";
-        assert!(refused(one).contains("lacks version v2: add it to `spec.versions`"), "{}", refused(one));
+        assert!(error(one).contains("has no version v2: add it to `spec.versions`"), "{}", error(one));
         let both = one.replace("[{name: v1", "[{name: v2, schema: {openAPIV3Schema: {}}}, {name: v1");
-        assert!(refused(&both).contains("on lines of their own"), "{}", refused(&both));
-        assert!(refused("a: [b").contains("no YAML"), "{}", refused("a: [b"));
+        assert!(error(&both).contains("on separate lines"), "{}", error(&both));
+        assert!(error("a: [b").contains("not YAML"), "{}", error("a: [b"));
     }
 }

@@ -1,71 +1,102 @@
-//! One version in a CustomResourceDefinition: its schema, and what columns and selectors show of it.
+//! One version of a CustomResourceDefinition: its schema, columns, selectable fields and subresources.
+
+use std::collections::BTreeMap;
 
 use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
 use logger_crd::structural::{self, Structural};
 use serde_json::{Map, Value, json};
 
-use super::definition::{Rust, item};
-use super::options::CrdOptions;
-use crate::deprecation;
-use crate::diagnostic::Diagnostics;
+use super::{conventions, overrides};
+use crate::{
+    api::deprecation,
+    diagnostic::{Diagnostic, Diagnostics, RustItem},
+    field_path,
+    layout::{CrdOptions, EmbeddedMetadata, Floats},
+};
+
+/// The Rust type of a version, and the Rust fields of the paths of its schema.
+pub(crate) struct RustPaths {
+    /// The type.
+    pub(crate) item: RustItem,
+    /// The field, such as `my_types::v1::LoggerSpec::time_interval`, of each path whose field is known.
+    pub(crate) fields: BTreeMap<String, String>,
+}
 
 /// A version of a kind.
 pub(super) struct Version {
-    item: String,
+    item: RustItem,
     schema: Structural,
     json: Map<String, Value>,
+    /// The override of the definition, as a JSON merge patch.
+    pub(super) definition_patch: Option<Value>,
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl Version {
-    /// What a definition says of this version; `None`, with the reason noted, where its schema was refused.
-    pub(super) fn new(group: &ApiGroup, kind: &ApiKind, options: &CrdOptions, found: &mut Diagnostics) -> Option<Self> {
-        let item = item(group, kind);
-        let schema = schema(kind, &item, options, found)?;
+    /// Creates the version. Returns `None` and adds the errors if its schema is invalid.
+    pub(super) fn new(
+        group: &ApiGroup,
+        kind: &ApiKind,
+        options: &CrdOptions,
+        errors: &mut Diagnostics,
+    ) -> Option<Self> {
+        let item = RustItem::of_kind(group, kind);
+        let mut schema = schema(kind, &item, options, errors)?;
+        overrides::apply(&mut schema.schema, &schema.extensions, &item, errors);
+        let definition_patch = overrides::patch("x-logger-definition", &schema.extensions, &item, errors);
+        let version_patch = overrides::patch("x-logger-version", &schema.extensions, &item, errors);
         let mut json = Map::from_iter([
             ("name".to_owned(), json!(group.version)),
             ("served".to_owned(), json!(kind.definition.served)),
             ("schema".to_owned(), json!({"openAPIV3Schema": schema.schema})),
         ]);
-        if let Some(warning) = deprecation::text(group, kind) {
+        if let Some(warning) = deprecation::warning(group, kind) {
             json.insert("deprecated".to_owned(), json!(true));
             if !warning.is_empty() {
-                warning_is_accepted_by_the_server(&warning, &item, found);
+                check_deprecation_warning(&warning, &item, errors);
                 json.insert("deprecationWarning".to_owned(), json!(warning));
             }
         }
-        let mut version = Version { item, schema, json };
-        let columns = version.columns(kind, found);
-        let selectable = version.selectable_fields(kind, found);
+        let warnings = conventions::snake_case_fields(&schema, &item);
+        let mut version = Version { item, schema, json, definition_patch, warnings };
+        version.check_paths(kind, errors);
+        let columns = version.columns(kind, errors);
+        let selectable = version.selectable_fields(kind, errors);
         for (name, values) in [("additionalPrinterColumns", columns), ("selectableFields", selectable)] {
             if !values.is_empty() {
                 version.json.insert(name.to_owned(), json!(values));
             }
         }
         version.json.extend(subresources(kind).map(|value| ("subresources".to_owned(), value)));
+        if let Some(Value::Object(patch)) = version_patch {
+            version.json.extend(patch);
+        }
         Some(version)
     }
 
-    /// Itself, and whether objects are stored in it.
+    /// Returns its JSON. `storage` is whether it is the storage version.
     pub(super) fn json(&self, storage: bool) -> Value {
         let mut json = self.json.clone();
         json.insert("storage".to_owned(), json!(storage));
         Value::Object(json)
     }
 
-    pub(super) fn rust(self) -> Rust {
-        Rust { item: self.item, fields: self.schema.rust }
+    pub(super) fn rust_paths(self) -> RustPaths {
+        RustPaths { item: self.item, fields: self.schema.rust_fields }
     }
 
-    /// The columns of the kind, then those of its fields in the order of their paths.
-    fn columns(&self, kind: &ApiKind, found: &mut Diagnostics) -> Vec<Value> {
+    /// Returns the columns of the kind, then those of its fields sorted by path.
+    fn columns(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut columns: Vec<Value> = kind.columns.iter().map(column).collect();
-        for (path, said) in self.marked("x-logger-column") {
-            let (Some(node), Some(path)) = (self.node(path), self.one_value("column", path, found)) else { continue };
-            let Some(column_type) = column_type(node) else {
-                found.push(self.rust_item(path), "a column shows a scalar; put `column` on a field of one");
+        for (path, settings) in self.marked("x-logger-column") {
+            let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
                 continue;
             };
-            let mut column = said.clone();
+            let Some(column_type) = column_type(node) else {
+                errors.push(self.rust_item(path), "a column needs a scalar; set `column` on a scalar field");
+                continue;
+            };
+            let mut column = settings.clone();
             column["jsonPath"] = json!(path);
             column["type"] = json!(column_type);
             columns.push(column);
@@ -73,38 +104,60 @@ impl Version {
         columns
     }
 
-    fn selectable_fields(&self, kind: &ApiKind, found: &mut Diagnostics) -> Vec<Value> {
+    fn selectable_fields(&self, kind: &ApiKind, errors: &mut Diagnostics) -> Vec<Value> {
         let mut paths: Vec<&str> = kind.definition.selectable_fields.to_vec();
         for (path, _) in self.marked("x-logger-selectable") {
-            let Some(path) = self.one_value("selectable", path, found) else { continue };
+            let Some(path) = self.single_value("selectable", path, errors) else { continue };
             if !paths.contains(&path) {
                 paths.push(path);
             }
         }
         if paths.len() > 8 {
-            found.push(&self.item, format!("{} of its fields are selectable, and the API server takes 8", paths.len()));
+            let message = format!("{} of its fields are selectable, but the API server accepts at most 8", paths.len());
+            errors.push(&self.item, message);
         }
         paths.iter().map(|path| json!({"jsonPath": path})).collect()
     }
 
-    /// The paths of the fields with a mark, and what it says.
-    fn marked<'a>(&'a self, mark: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        self.schema.marks.get(mark).into_iter().flatten().map(|(path, said)| (path.as_str(), said))
-    }
-
-    /// The path, if it is that of one value and no item or entry of many.
-    fn one_value<'a>(&self, word: &str, path: &'a str, found: &mut Diagnostics) -> Option<&'a str> {
-        let is_one = !path.contains(['[', '{']);
-        if !is_one {
-            let message = format!(
-                "there are as many of it as its list or map has items; `{word}` needs a field that is there once"
-            );
-            found.push(self.rust_item(path), message);
+    /// Checks the paths of columns, selectable fields and the scale subresource. The API server accepts any path, but a wrong
+    /// one has no value.
+    fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
+        let mut check = |attribute: String, path: &str, expected: &str| {
+            if let Err(message) = field_path::check(&self.schema.schema, path, expected) {
+                errors.push(&self.item, format!("{attribute}: {message}"));
+            }
+        };
+        for column in kind.columns {
+            check(format!("column `{}`", column.name), column.json_path, column.column_type);
         }
-        is_one.then_some(path)
+        for path in kind.definition.selectable_fields {
+            check("`selectable_fields`".to_owned(), path, "string");
+        }
+        if let Some(Scale { spec_path, status_path, selector_path }) = kind.scale {
+            check("`spec_path` of `scale`".to_owned(), spec_path, "integer");
+            check("`status_path` of `scale`".to_owned(), status_path, "integer");
+            if let Some(path) = selector_path {
+                check("`selector_path` of `scale`".to_owned(), path, "selector");
+            }
+        }
     }
 
-    /// The schema of a path of fields.
+    /// Returns the paths of the fields with a mark, and the value of the mark.
+    fn marked<'a>(&'a self, mark: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.schema.extensions.get(mark).into_iter().flatten().map(|(path, value)| (path.as_str(), value))
+    }
+
+    /// Returns the path if it has a single value: it is not below a list or map.
+    fn single_value<'a>(&self, attribute: &str, path: &'a str, errors: &mut Diagnostics) -> Option<&'a str> {
+        let is_single = !path.contains(['[', '{']);
+        if !is_single {
+            let message = format!("`{attribute}` does not apply to a field below a list or map: it has several values");
+            errors.push(self.rust_item(path), message);
+        }
+        is_single.then_some(path)
+    }
+
+    /// Returns the schema at a path of fields.
     fn node(&self, path: &str) -> Option<&Value> {
         let fields = path.split('.').filter(|field| !field.is_empty());
         fields
@@ -112,13 +165,13 @@ impl Version {
             .try_fold(&self.schema.schema, |node, field| node.get("properties")?.get(field))
     }
 
-    /// The Rust field of a path, or the path below the type.
-    fn rust_item(&self, path: &str) -> String {
-        self.schema.rust.get(path).cloned().unwrap_or_else(|| format!("{}{path}", self.item))
+    /// Returns the Rust field of a path, or the path below the type.
+    fn rust_item(&self, path: &str) -> RustItem {
+        self.schema.rust_fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field))
     }
 }
 
-/// What `kubectl get` shows of a value of this schema.
+/// Returns the type of a column that prints a value of this schema.
 fn column_type(node: &Value) -> Option<&'static str> {
     match (node.get("type")?.as_str()?, node.get("format").and_then(Value::as_str)) {
         ("string", Some("date-time" | "date")) => Some("date"),
@@ -130,30 +183,45 @@ fn column_type(node: &Value) -> Option<&'static str> {
     }
 }
 
-fn schema(kind: &ApiKind, item: &str, options: &CrdOptions, found: &mut Diagnostics) -> Option<Structural> {
-    let root = structural::Root { docs: kind.docs.to_owned(), status: kind.status };
-    let options = structural::Options { root: Some(root), ..options.structural() };
-    match structural::of(kind.schema?, &options) {
+fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Diagnostics) -> Option<Structural> {
+    let root = structural::Root { description: kind.docs.to_owned(), status: kind.status };
+    let options = structural::Options { root: Some(root), ..structural_options(options) };
+    match structural::generate(kind.schema?, &options) {
         Ok(structural) => Some(structural),
         Err(refusals) => {
             for refusal in refusals {
-                // Without a path to the type, where it is in the kind tells more.
-                let rust = refusal.rust.filter(|rust| rust.matches("::").count() > 1);
-                found.push(rust.unwrap_or_else(|| format!("{item}{}", refusal.path)), refusal.message);
+                // A type without its module path is less specific than the path below the kind.
+                let rust = refusal.rust_field.filter(|rust| rust.matches("::").count() > 1);
+                let item = rust.map_or_else(|| item.at(&refusal.path), |rust| item.with_path(rust));
+                errors.push(item, refusal.message);
             }
             None
         }
     }
 }
 
-/// A warning goes into a header of every answer.
-fn warning_is_accepted_by_the_server(warning: &str, item: &str, found: &mut Diagnostics) {
+fn structural_options(options: &CrdOptions) -> structural::Options {
+    structural::Options {
+        metadata: match options.embedded_metadata {
+            EmbeddedMetadata::Subset => structural::EmbeddedMetadata::Subset,
+            EmbeddedMetadata::Full => structural::EmbeddedMetadata::Full,
+            EmbeddedMetadata::None => structural::EmbeddedMetadata::None,
+        },
+        allow_floats: options.floats == Floats::Allow,
+        ..structural::Options::default()
+    }
+}
+
+/// Checks the limits of a deprecation warning, which the server sends in a header of every response.
+fn check_deprecation_warning(warning: &str, item: &RustItem, errors: &mut Diagnostics) {
     if warning.len() > 256 {
-        let message = format!("its deprecation warning has {} bytes, and the API server takes 256", warning.len());
-        found.push(item, format!("{message}; shorten the note of `#[deprecated]`: `{warning}`"));
+        let message =
+            format!("its deprecation warning has {} bytes, but the API server accepts at most 256", warning.len());
+        errors.push(item, format!("{message}; shorten the note of `#[deprecated]`: `{warning}`"));
     }
     if warning.contains(char::is_control) {
-        found.push(item, "its deprecation warning has a control character; take it out of the note of `#[deprecated]`");
+        errors
+            .push(item, "its deprecation warning has a control character; remove it from the note of `#[deprecated]`");
     }
 }
 

@@ -1,10 +1,12 @@
-//! One field in the table of its object: type, whether it must be given, what it means and what it may be.
+//! The table row of one field: name, type, default or whether it is required, and description with rules.
 
 use serde_json::Value;
 
-use super::rules;
-use super::section::Sections;
-use super::text::{cell, code, codes};
+use super::{
+    objects::Objects,
+    rules,
+    text::{cell, code, codes},
+};
 
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
@@ -14,11 +16,11 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Name, type, need, description.
-    pub(super) fn row(&self, sections: &Sections<'_>) -> [String; 4] {
+    /// Returns the cells: name, type, default or `required`, description.
+    pub(super) fn row(&self, objects: &Objects<'_>) -> [String; 4] {
         let Field { name, schema, path, required } = self;
         let default = schema.get("default").filter(|default| !default.is_null());
-        let need = match (default, required) {
+        let presence = match (default, required) {
             (Some(default), _) => format!("default {}", code(&default.to_string())),
             (None, true) => "required".to_owned(),
             (None, false) => String::new(),
@@ -26,32 +28,32 @@ impl Field<'_> {
         let mut parts = Vec::new();
         let docs = schema["description"].as_str().or_else(|| schema["title"].as_str()).unwrap_or_default();
         parts.extend(Some(cell(docs)).filter(|docs| !docs.is_empty()));
-        parts.extend(rules::of(schema));
+        parts.extend(rules::describe(schema));
         if let Some(example) = schema.get("example") {
-            parts.push(format!("For example {}", code(&example.to_string())));
+            parts.push(format!("Example: {}", code(&example.to_string())));
         }
         if let Some(url) = schema["externalDocs"]["url"].as_str() {
             let about = schema["externalDocs"]["description"].as_str().unwrap_or("more");
             parts.push(format!("See [{}]({url})", cell(about)));
         }
-        [code(name), type_of(schema, path, sections), need, parts.join("<br>")]
+        [code(name), type_of(schema, path, objects), presence, parts.join("<br>")]
     }
 }
 
-/// The type, with a link to where its fields are.
-fn type_of(schema: &Value, path: &str, sections: &Sections<'_>) -> String {
+/// Returns the type, with a link to the section of its fields.
+fn type_of(schema: &Value, path: &str, objects: &Objects<'_>) -> String {
     if schema["x-kubernetes-int-or-string"] == true {
         return "integer or string".to_owned();
     }
-    let of = schema["type"].as_str().unwrap_or("any value");
-    let inner = |name: &str, sign: &str| {
-        let path = format!("{path}{sign}");
+    let ty = schema["type"].as_str().unwrap_or("any value");
+    let inner = |name: &str, suffix: &str| {
+        let path = format!("{path}{suffix}");
         schema
             .get(name)
             .filter(|inner| inner.is_object())
-            .map_or_else(|| "any value".to_owned(), |inner| type_of(inner, &path, sections))
+            .map_or_else(|| "any value".to_owned(), |inner| type_of(inner, &path, objects))
     };
-    match of {
+    match ty {
         "array" => {
             let keys = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
             match schema["x-kubernetes-list-type"].as_str() {
@@ -60,7 +62,7 @@ fn type_of(schema: &Value, path: &str, sections: &Sections<'_>) -> String {
                 _ => format!("list of {}", inner("items", "[]")),
             }
         }
-        "object" => match sections.link(path) {
+        "object" => match objects.link(path) {
             Some((title, slug)) => {
                 let title = if title.contains('.') { "object" } else { title };
                 format!("[{title}](#{slug})")
@@ -71,9 +73,9 @@ fn type_of(schema: &Value, path: &str, sections: &Sections<'_>) -> String {
             }
             None => "object".to_owned(),
         },
-        of => match schema["format"].as_str() {
-            Some(format) => format!("{of} ({format})"),
-            None => of.to_owned(),
+        ty => match schema["format"].as_str() {
+            Some(format) => format!("{ty} ({format})"),
+            None => ty.to_owned(),
         },
     }
 }

@@ -1,14 +1,14 @@
-//! What a value may be, in words.
+//! The rules of a value in words.
 
 use serde_json::Value;
 
 use super::text::{cell, code, codes};
 
-/// Each rule of a schema; those of the items of a list or the values of a map too, unless they are objects, which have
-/// sections of their own.
-pub(super) fn of(schema: &Value) -> Vec<String> {
+/// Returns each rule of a schema, including those of the items of a list or the values of a map unless they are objects,
+/// which have separate sections.
+pub(super) fn describe(schema: &Value) -> Vec<String> {
     let mut rules = Vec::new();
-    rules.extend(one_of(schema));
+    rules.extend(enumeration(schema));
     rules.extend(bounds(schema));
     if let Some(pattern) = schema["pattern"].as_str() {
         rules.push(format!("Matches {}", code(pattern)));
@@ -21,20 +21,20 @@ pub(super) fn of(schema: &Value) -> Vec<String> {
     }
     rules.extend(topology(schema).map(str::to_owned));
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
-        let what = if schema["type"] == "object" { "Further fields are kept as they are" } else { "Kept as it is" };
-        rules.push(what.to_owned());
+        let rule = if schema["type"] == "object" { "Unknown fields are preserved" } else { "Preserved unchanged" };
+        rules.push(rule.to_owned());
     }
     rules.extend(alternatives(schema));
     rules.extend(expressions(schema));
     for (name, each) in [("items", "Each item: "), ("additionalProperties", "Each value: ")] {
         let inner = schema.get(name).filter(|inner| inner.is_object() && inner.get("properties").is_none());
-        let inner = inner.map(of).unwrap_or_default();
+        let inner = inner.map(describe).unwrap_or_default();
         rules.extend((!inner.is_empty()).then(|| format!("{each}{}", inner.join("; "))));
     }
     rules
 }
 
-fn one_of(schema: &Value) -> Option<String> {
+fn enumeration(schema: &Value) -> Option<String> {
     let values = schema["enum"].as_array()?;
     let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let shown: Vec<_> = values.iter().map(shown).collect();
@@ -82,14 +82,14 @@ fn bounds(schema: &Value) -> Vec<String> {
 fn topology(schema: &Value) -> Option<&'static str> {
     let word = |name: &str| schema[name].as_str();
     match (word("x-kubernetes-list-type"), word("x-kubernetes-map-type")) {
-        (Some("atomic"), _) | (_, Some("atomic")) => Some("Owned and replaced as one under server-side apply"),
-        (Some("set"), _) => Some("No item twice"),
-        (Some("map"), _) => Some("No key twice"),
+        (Some("atomic"), _) | (_, Some("atomic")) => Some("Atomic: server-side apply replaces it completely"),
+        (Some("set"), _) => Some("Items are unique"),
+        (Some("map"), _) => Some("Keys are unique"),
         _ => None,
     }
 }
 
-/// Groups of fields of which one, some or all must be given; of other alternatives only that there are some.
+/// Returns groups of fields of which exactly or at least one is required. Of other alternatives, returns their number.
 fn alternatives(schema: &Value) -> Vec<String> {
     let mut rules = Vec::new();
     for (name, words) in [("oneOf", "Exactly one of"), ("anyOf", "At least one of")] {
@@ -99,13 +99,13 @@ fn alternatives(schema: &Value) -> Vec<String> {
         let names: Option<Vec<&str>> = branches.iter().map(only_required).collect();
         rules.push(match names {
             Some(names) => format!("{words} {}", codes(names.into_iter())),
-            None => format!("{words} {} forms, which the definition tells (`{name}`)", branches.len()),
+            None => format!("{words} {} alternatives, see `{name}` in the definition", branches.len()),
         });
     }
     rules
 }
 
-/// The field that a branch asks for, if that is all it does.
+/// Returns the field that a branch requires, if that is its only rule.
 fn only_required(branch: &Value) -> Option<&str> {
     let fields = branch.as_object().filter(|fields| fields.len() == 1)?;
     match fields.get("required")?.as_array()?.as_slice() {
@@ -116,14 +116,14 @@ fn only_required(branch: &Value) -> Option<&str> {
 
 fn expressions(schema: &Value) -> Vec<String> {
     let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
-    let told = |rule: &Value| {
+    let describe = |rule: &Value| {
         let expression = rule["rule"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         match rule["message"].as_str() {
             Some(message) => format!("Rule: {} ({})", cell(message), code(&expression)),
             None => format!("Rule: {}", code(&expression)),
         }
     };
-    rules.map(told).collect()
+    rules.map(describe).collect()
 }
 
 #[cfg(test)]
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_told_in_words() {
-        for (schema, told) in [
+    fn rules_are_described_in_words() {
+        for (schema, expected) in [
             (json!({"minimum": 0}), &["At least 0"][..]),
             (json!({"minimum": 0, "maximum": 1.5}), &["From 0 to 1.5"]),
             (json!({"minimum": 0, "exclusiveMinimum": true, "maximum": 9}), &["More than 0", "At most 9"]),
@@ -147,7 +147,7 @@ mod tests {
             (json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]}), &[]),
             (
                 json!({"anyOf": [{"required": ["a", "b"]}, {}]}),
-                &["At least one of 2 forms, which the definition tells (`anyOf`)"],
+                &["At least one of 2 alternatives, see `anyOf` in the definition"],
             ),
             (
                 json!({"x-kubernetes-validations": [{"rule": "self > 0 &&\n  self < 3", "message": "must be 1|2"}]}),
@@ -155,10 +155,10 @@ mod tests {
             ),
             (
                 json!({"x-kubernetes-list-type": "set", "items": {"type": "string", "maxLength": 3, "pattern": "a"}}),
-                &["No item twice", "Each item: At most 3 characters; Matches `a`"],
+                &["Items are unique", "Each item: At most 3 characters; Matches `a`"],
             ),
         ] {
-            assert_eq!(of(&schema), told, "{schema}");
+            assert_eq!(describe(&schema), expected, "{schema}");
         }
     }
 }

@@ -1,10 +1,16 @@
-//! A page as it reads.
+//! Tests of complete pages.
 
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use super::*;
+use serde_json::{Value, json};
 
-/// A definition with something of all that a page tells.
+use super::{
+    objects::Objects,
+    page::{Kind, page},
+};
+use crate::crd::RustPaths;
+
+/// A definition with every element that a page describes.
 fn widgets() -> Value {
     let meta = json!({"type": "object", "description": "A label | of `<it>`.", "properties": {
         "key": {"type": "string", "pattern": "^[a-z|]+$", "minLength": 1, "maxLength": 63},
@@ -16,7 +22,7 @@ fn widgets() -> Value {
     }});
     let spec = json!({
         "type": "object",
-        "description": "What is wanted.",
+        "description": "The desired state.",
         "required": ["size"],
         "oneOf": [{"required": ["url"]}, {"required": ["ports"]}],
         "properties": {
@@ -34,7 +40,7 @@ fn widgets() -> Value {
     });
     let schema = json!({
         "type": "object",
-        "description": "A Widget turns. It does so until told otherwise.\n\nThere may be many.",
+        "description": "A Widget turns. It does so until it is stopped.\n\nThere may be many.",
         "required": ["spec"],
         "x-kubernetes-validations": [{"rule": "self.metadata.name.size() < 20"}],
         "properties": {
@@ -60,49 +66,53 @@ fn widgets() -> Value {
     }})
 }
 
-/// Of the types only that of the labels is known.
-fn rust() -> Rust {
+/// Rust paths in which only the type of the labels is known.
+fn rust() -> RustPaths {
     let paths = [".spec.meta.key", ".spec.ports[].labels.key"];
     let fields = paths.map(|path| (path.to_owned(), "my_types::v1::Meta::key".to_owned())).into();
-    Rust { item: "my_types::v1::Widget".to_owned(), fields }
+    RustPaths { item: "my_types::v1::Widget".into(), fields }
 }
 
 #[test]
-fn a_page_reads_well() {
+fn pages_describe_kinds_and_their_fields() {
     let (crd, rust) = (widgets(), rust());
     let kind = Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] };
     insta::assert_snapshot!(page("example.com", "v1", &BTreeMap::from([("Widget", kind)])));
 }
 
 #[test]
-fn every_link_within_a_page_ends_at_a_heading() {
+fn every_link_within_a_page_has_a_heading() {
     let (one, mut two) = (widgets(), widgets());
     two["spec"]["names"]["kind"] = json!("Gadget");
-    // The same type with another bound is described again.
+    // The same type with another limit gets another section.
     let key = "/schema/openAPIV3Schema/properties/spec/properties/meta/properties/key/maxLength";
     *two["spec"]["versions"][0].pointer_mut(key).unwrap() = json!(10);
     let rust = rust();
     let [one, two] =
         [&one, &two].map(|crd| Kind { rust: &rust, spec: &crd["spec"], version: &crd["spec"]["versions"][0] });
     let page = page("example.com", "v1", &BTreeMap::from([("Widget", one), ("Gadget", two)]));
-    let mut slugs = Sections::default();
+    let mut slugs = Objects::default();
     let headings: Vec<_> = page
         .lines()
         .filter_map(|line| line.strip_prefix('#'))
-        .map(|line| slugs.reserve(line.trim_start_matches('#').trim()))
+        .map(|line| slugs.reserve_slug(line.trim_start_matches('#').trim()))
         .collect();
     let links: Vec<_> = page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(links.len() > 10, "{page}");
     for link in links {
         assert!(headings.iter().any(|heading| heading == link), "{link} of {headings:?}\n{page}");
     }
-    assert_eq!(page.matches("### Meta").count(), 2, "once for both kinds, and once where it differs:\n{page}");
+    assert_eq!(
+        page.matches("### Meta").count(),
+        2,
+        "one section for both kinds, and one for the schema that differs:\n{page}"
+    );
 }
 
 #[test]
-fn a_definition_of_nothing_makes_a_page() {
+fn an_empty_definition_has_a_page() {
     let nothing = json!({});
-    let rust = Rust { item: String::new(), fields: BTreeMap::new() };
+    let rust = RustPaths { item: "".into(), fields: BTreeMap::new() };
     let kind = Kind { rust: &rust, spec: &nothing, version: &nothing };
     assert!(page("", "", &BTreeMap::from([("", kind)])).contains("| `metadata` |"));
 }

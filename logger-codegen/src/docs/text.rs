@@ -1,6 +1,6 @@
-//! Markdown: code, tables, and texts that people wrote as comments.
+//! Markdown: code spans, tables, and doc comments.
 
-/// A word of code. A backtick within is told by longer ones around.
+/// Returns a code span. Text with backticks gets longer delimiters.
 pub(super) fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let ticks = "`".repeat(longest + 1);
@@ -10,12 +10,12 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-/// Words of code, with commas between.
+/// Returns code spans separated by commas.
 pub(super) fn codes<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.map(code).collect::<Vec<_>>().join(", ")
 }
 
-/// A table. Cells may hold no line breaks.
+/// Returns a table. Cells must not contain line breaks.
 pub(super) fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let line = |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     let mut text = line(head.map(str::to_owned));
@@ -24,7 +24,7 @@ pub(super) fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = 
     text
 }
 
-/// A comment as paragraphs of a page, with a blank line after them.
+/// Returns a doc comment as paragraphs, followed by a blank line.
 pub(super) fn paragraphs(text: &str) -> String {
     match text.trim() {
         "" => String::new(),
@@ -32,7 +32,7 @@ pub(super) fn paragraphs(text: &str) -> String {
     }
 }
 
-/// A comment in a cell: paragraphs and list items begin with a break.
+/// Returns a doc comment as a table cell: paragraphs and list items start with a break.
 pub(super) fn cell(text: &str) -> String {
     let mut cell = String::new();
     for line in escaped(text.trim()).lines().map(str::trim) {
@@ -53,14 +53,14 @@ pub(super) fn cell(text: &str) -> String {
     cell
 }
 
-/// The first sentence of a comment, in a cell.
+/// Returns the first sentence of a doc comment as a table cell.
 pub(super) fn first_sentence(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let end = paragraph.match_indices(". ").chain(paragraph.match_indices(".\n")).map(|(at, _)| at + 1).min();
     cell(end.map_or(paragraph, |end| &paragraph[..end]))
 }
 
-/// A text in which nothing is an HTML tag; code stays as it is.
+/// Escapes HTML tags outside code spans.
 pub(super) fn escaped(text: &str) -> String {
     let mut is_code = false;
     let mut escaped = String::with_capacity(text.len());
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_may_hold_backticks() {
+    fn code_spans_may_contain_backticks() {
         assert_eq!(code("a|b"), "`a|b`");
         assert_eq!(code("a`b``c"), "``` a`b``c ```");
     }
 
     #[test]
-    fn a_cell_is_one_line() {
+    fn cells_have_no_line_breaks() {
         assert_eq!(cell("One\ntwo.\n\nThree `<a>` <b>:\n- four\n- five\n\n\nSix"), {
             "One two.<br><br>Three `<a>` &lt;b>:<br>- four<br>- five<br><br>Six"
         });
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_ends_with_a_full_stop() {
+    fn the_first_sentence_ends_with_a_full_stop() {
         assert_eq!(first_sentence("Version 1.5 of it. And more.\n\nMuch more."), "Version 1.5 of it.");
         assert_eq!(first_sentence("No stop\n\nMore."), "No stop");
         assert_eq!(first_sentence(""), "");

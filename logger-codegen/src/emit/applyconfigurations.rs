@@ -1,62 +1,67 @@
-//! `applyconfigurations/<group>.rs`: what server-side apply is told of a kind, typed and with all fields optional.
+//! `applyconfigurations/<group>.rs`: apply configurations, typed and with all fields optional.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Source, doc, modules, transplanted};
-use crate::api::{Api, ClientKind, Group};
-use crate::apply::{self, Alias, Configuration, Field, Root, Ty};
-use crate::diagnostic::Diagnostics;
+use super::{
+    portable_docs::portable,
+    source::{Source, allow_deprecated, doc, import_types},
+};
+use crate::{
+    api::{Api, ClientKind, Group},
+    apply::{self, Alias, Configuration, Field, FieldType, Root},
+    diagnostic::Diagnostics,
+};
 
-pub(super) fn sources(api: &Api, found: &mut Diagnostics) -> Vec<Source> {
-    let groups: Vec<_> = api.applied_groups().collect();
+pub(super) fn sources(api: &Api, errors: &mut Diagnostics) -> Vec<Source> {
+    let groups: Vec<_> = apply::applied_groups(api).collect();
     if groups.is_empty() {
         return Vec::new();
     }
     let docs = "Apply configurations, one module for each group and version.";
-    let mut sources = vec![modules("applyconfigurations.rs", docs, &groups)];
-    sources.extend(groups.into_iter().map(|group| self::group(group, found)));
+    let mut sources = vec![Source::of_modules("applyconfigurations.rs", docs, &groups)];
+    sources.extend(groups.into_iter().map(|group| self::group(group, errors)));
     sources
 }
 
-/// The crate of the configurations of Kubernetes' own types.
-pub(crate) fn kubernetes() -> Vec<Source> {
+/// Returns the sources of the crate of apply configurations of Kubernetes types.
+pub(super) fn kubernetes() -> Vec<Source> {
     let configurations = apply::kubernetes::configurations();
     let names = configurations.keys().map(|module| format_ident!("{module}"));
-    let docs = "Apply configurations of Kubernetes' own types: those that operators embed, and kinds they often apply.";
+    let docs = "Apply configurations of Kubernetes types: types that operators embed, and kinds that they often apply.";
     let root = vec![quote!(#(#[rustfmt::skip] pub mod #names;)*)];
     let module = |(module, configurations): (String, Vec<Configuration>)| {
         let docs = format!("Apply configurations of `{}`.", module.replace('_', "/"));
         let mut items = vec![imports(&configurations, false)];
         items.extend(configurations.iter().flat_map(configuration));
-        (format!("{module}.rs"), docs, items)
+        Source::new(format!("{module}.rs"), docs, items)
     };
-    let mut sources = vec![("lib.rs".to_owned(), docs.to_owned(), root)];
+    let mut sources = vec![Source::new("lib.rs", docs, root)];
     sources.extend(configurations.into_iter().map(module));
     sources
 }
 
-fn group(group: &Group, found: &mut Diagnostics) -> Source {
-    let (configurations, aliases) = apply::of_group(group, found);
-    let allowed = super::allow_deprecated(&group.kinds).map(|allow| quote!(#![#allow]));
+fn group(group: &Group, errors: &mut Diagnostics) -> Source {
+    let (configurations, aliases) = apply::configurations_of_group(group, errors);
+    let allowed = allow_deprecated(&group.kinds).map(|allow| quote!(#![#allow]));
     let mut items: Vec<_> = allowed.into_iter().collect();
-    items.extend([super::types(group), imports(&configurations, !aliases.is_empty())]);
+    items.extend([import_types(group), imports(&configurations, !aliases.is_empty())]);
     items.extend(configurations.iter().flat_map(configuration));
     items.extend(aliases.iter().map(alias));
     let docs = format!("Apply configurations of {}.", group.described());
-    (format!("applyconfigurations/{}.rs", group.module), docs, items)
+    Source::new(format!("applyconfigurations/{}.rs", group.module), docs, items)
 }
 
 fn imports(configurations: &[Configuration], has_aliases: bool) -> TokenStream {
     let has_root = configurations.iter().any(|of| of.root.is_some());
     let fields = || configurations.iter().flat_map(|of| &of.fields);
-    let extends = has_root || fields().any(|field| matches!(field.ty, Ty::List(_) | Ty::Map(_)));
-    let maps = fields().any(|field| field.ty.has(&|ty| matches!(ty, Ty::Map(_)))).then(|| {
+    let extends = has_root || fields().any(|field| matches!(field.ty, FieldType::List(_) | FieldType::Map(_)));
+    let maps = fields().any(|field| field.ty.any(&|ty| matches!(ty, FieldType::Map(_)))).then(|| {
         quote!(
             use std::collections::BTreeMap;
         )
     });
-    let nullable = fields().any(|field| field.ty.has(&|ty| matches!(ty, Ty::Nullable(_)))).then(|| {
+    let nullable = fields().any(|field| field.ty.any(&|ty| matches!(ty, FieldType::Nullable(_)))).then(|| {
         quote!(
             use logger_core::Nullable;
         )
@@ -89,7 +94,7 @@ fn configuration(of: &Configuration) -> Vec<TokenStream> {
 
 fn definition(of: &Configuration, before: &TokenStream) -> TokenStream {
     let name = &of.name;
-    let docs = doc(&format!("Apply configuration of {}.\n\n{}", of.of, transplanted(&of.docs)));
+    let docs = doc(&format!("Apply configuration of {}.\n\n{}", of.of, portable(&of.docs)));
     let default = of.root.is_none().then(|| quote!(Default,));
     let rename_all = of.rename_all.as_ref().map(|rule| quote!(, rename_all = #rule));
     let fields = of.fields.iter().map(|field| self::field(field, &of.of));
@@ -109,16 +114,16 @@ fn root_fields(kind: &TokenStream) -> TokenStream {
         #[serde(rename = "apiVersion")]
         api_version: ApiVersion<#kind>,
         kind: KindName<#kind>,
-        /// Name, namespace, labels and so on.
+        /// Standard object's metadata.
         pub metadata: Metadata,
     }
 }
 
 fn field(field: &Field, of: &str) -> TokenStream {
-    let (name, ty) = (&field.name, field.ty.held());
+    let (name, ty) = (&field.name, field.ty.tokens());
     let docs = match field.docs.as_str() {
-        "" => doc(&format!("`{name}` of {of}.")),
-        docs => doc(&transplanted(docs)),
+        "" => doc(&format!("The `{name}` field of {of}.")),
+        docs => doc(&portable(docs)),
     };
     let rename = field.rename.as_ref().map(|rename| quote!(rename = #rename,));
     match field.is_inline() {
@@ -127,7 +132,7 @@ fn field(field: &Field, of: &str) -> TokenStream {
             #[serde(flatten)]
             pub #name: #ty,
         },
-        false if matches!(field.ty, Ty::Nullable(_)) => quote! {
+        false if matches!(field.ty, FieldType::Nullable(_)) => quote! {
             #docs
             #[serde(#rename default, skip_serializing_if = "Nullable::is_absent")]
             pub #name: #ty,
@@ -141,9 +146,9 @@ fn field(field: &Field, of: &str) -> TokenStream {
 }
 
 impl Field {
-    /// Whether its own fields or entries stand among those of the struct: then it is always there, and may be empty.
+    /// Whether its fields or entries are flattened into the struct. Then it is not optional, but may be empty.
     fn is_inline(&self) -> bool {
-        self.flatten && matches!(self.ty, Ty::Configuration(_) | Ty::Map(_))
+        self.flatten && matches!(self.ty, FieldType::Configuration(_) | FieldType::Map(_))
     }
 }
 
@@ -151,7 +156,7 @@ fn builders(of: &Configuration) -> TokenStream {
     let (name, builders) = (&of.name, of.fields.iter().map(builder));
     quote! {
         impl #name {
-            /// Nothing is set yet.
+            /// Creates a configuration without any fields.
             pub fn new() -> Self {
                 Self::default()
             }
@@ -166,28 +171,28 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
         let name = &field.name;
         match field.is_inline() {
             true => quote!(#name: Default::default(),),
-            false if matches!(field.ty, Ty::Nullable(_)) => quote!(#name: Nullable::Absent,),
+            false if matches!(field.ty, FieldType::Nullable(_)) => quote!(#name: Nullable::Absent,),
             false => quote!(#name: None,),
         }
     });
     let constructor = match root.is_namespaced {
         true => quote! {
-            /// Of the object of this name, in this namespace.
+            /// Creates the configuration of the object with this name and namespace.
             pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
                 Self::from_metadata(Metadata::namespaced(name, namespace))
             }
         },
         false => quote! {
-            /// Of the object of this name.
+            /// Creates the configuration of the object with this name.
             pub fn new(name: impl Into<String>) -> Self {
                 Self::from_metadata(Metadata::cluster(name))
             }
         },
     };
-    let of_metadata =
-        METADATA_MAPS.iter().filter(|word| !of.fields.iter().any(|field| field.name == **word)).map(|word| {
-            let (name, builder) = (format_ident!("{word}"), format_ident!("with_{word}"));
-            let docs = doc(&format!("Merges these into the {word}."));
+    let metadata_builders =
+        METADATA_MAPS.iter().filter(|map| !of.fields.iter().any(|field| field.name == **map)).map(|map| {
+            let (name, builder) = (format_ident!("{map}"), format_ident!("with_{map}"));
+            let docs = doc(&format!("Merges entries into the {map}."));
             quote! {
                 #docs
                 pub fn #builder(
@@ -202,7 +207,7 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
     quote! {
         impl #name {
             #constructor
-            /// Of the object that the metadata name.
+            /// Creates the configuration of the object that the metadata identifies.
             pub fn from_metadata(metadata: Metadata) -> Self {
                 Self {
                     api_version: ApiVersion::default(),
@@ -212,35 +217,36 @@ fn root_builders(of: &Configuration, root: &Root) -> TokenStream {
                 }
             }
             #extracts
-            #(#of_metadata)*
+            #(#metadata_builders)*
             #(#builders)*
         }
     }
 }
 
-/// What of the metadata has builders on the configuration itself.
+/// The maps of the metadata that have builders on the configuration.
 const METADATA_MAPS: [&str; 2] = ["annotations", "labels"];
 
 fn extracts(root: &Root) -> TokenStream {
     let ty = &root.ty;
     let through = root.subresources.iter().map(|subresource| {
         let extract = format_ident!("extract_{}", subresource.replace('-', "_"));
-        let docs = doc(&format!("What this manager owns of an object, as it applied it through `{subresource}`."));
+        let docs =
+            doc(&format!("Extracts the fields of an object that this field manager applied through `{subresource}`."));
         quote! {
             #docs
             ///
             /// # Errors
-            /// The object has no name, or what is owned of it is no configuration of this kind.
+            /// The object has no name, or the owned fields are not a valid configuration of this kind.
             pub fn #extract(object: &#ty, manager: &str) -> Result<Self, ExtractError> {
                 Self::extract_from(object, manager, Some(#subresource))
             }
         }
     });
     quote! {
-        /// What this manager owns of an object, as it applied it: to be changed and applied again.
+        /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
         ///
         /// # Errors
-        /// The object has no name, or what is owned of it is no configuration of this kind.
+        /// The object has no name, or the owned fields are not a valid configuration of this kind.
         pub fn extract(object: &#ty, manager: &str) -> Result<Self, ExtractError> {
             Self::extract_from(object, manager, None)
         }
@@ -263,31 +269,33 @@ fn root_impl(of: &Configuration, root: &Root) -> TokenStream {
 
 fn builder(field: &Field) -> TokenStream {
     let name = &field.name;
-    let word = name.to_string();
-    let word = word.trim_start_matches("r#");
-    let builder = format_ident!("with_{word}");
-    let (says, argument, body) = match &field.ty {
-        Ty::Configuration(ty) if field.is_inline() => ("Sets", quote!(#ty), quote!(self.#name = #name;)),
-        Ty::Text => ("Sets", quote!(impl Into<String>), quote!(self.#name = Some(#name.into());)),
-        Ty::Whole(ty) | Ty::Configuration(ty) => ("Sets", quote!(#ty), quote!(self.#name = Some(#name);)),
-        Ty::Nullable(_) => {
-            let ty = field.ty.held();
-            ("Sets, to a value or to null,", quote!(impl Into<#ty>), quote!(self.#name = #name.into();))
+    let plain_name = name.to_string();
+    let plain_name = plain_name.trim_start_matches("r#");
+    let builder = format_ident!("with_{plain_name}");
+    let (docs, argument, body) = match &field.ty {
+        FieldType::Configuration(ty) if field.is_inline() => ("Sets `_`.", quote!(#ty), quote!(self.#name = #name;)),
+        FieldType::String => ("Sets `_`.", quote!(impl Into<String>), quote!(self.#name = Some(#name.into());)),
+        FieldType::Atomic(ty) | FieldType::Configuration(ty) => {
+            ("Sets `_`.", quote!(#ty), quote!(self.#name = Some(#name);))
         }
-        Ty::List(of) => {
+        FieldType::Nullable(_) => {
+            let ty = field.ty.tokens();
+            ("Sets `_` to a value or to null.", quote!(impl Into<#ty>), quote!(self.#name = #name.into();))
+        }
+        FieldType::List(of) => {
             let item = of.argument();
-            ("Appends to", quote!(impl IntoIterator<Item = #item>), quote!(apply::append(&mut self.#name, #name);))
+            ("Appends to `_`.", quote!(impl IntoIterator<Item = #item>), quote!(apply::append(&mut self.#name, #name);))
         }
-        Ty::Map(of) => {
+        FieldType::Map(of) => {
             let value = of.argument();
             let entries = quote!(impl IntoIterator<Item = (impl Into<String>, #value)>);
             match field.is_inline() {
-                true => ("Merges into", entries, quote!(apply::extend(&mut self.#name, #name);)),
-                false => ("Merges into", entries, quote!(apply::merge(&mut self.#name, #name);)),
+                true => ("Merges entries into `_`.", entries, quote!(apply::extend(&mut self.#name, #name);)),
+                false => ("Merges entries into `_`.", entries, quote!(apply::merge(&mut self.#name, #name);)),
             }
         }
     };
-    let docs = doc(&format!("{says} `{word}`."));
+    let docs = doc(&docs.replace('_', plain_name));
     quote! {
         #docs
         pub fn #builder(mut self, #name: #argument) -> Self {
@@ -298,62 +306,55 @@ fn builder(field: &Field) -> TokenStream {
 }
 
 fn alias(alias: &Alias) -> TokenStream {
-    let Alias { name, of, ty } = alias;
-    let docs = doc(of);
+    let Alias { name, docs, ty } = alias;
+    let docs = doc(docs);
     quote! {
         #docs
         pub type #name = #ty;
     }
 }
 
-impl Ty {
-    /// The type of a field.
-    fn held(&self) -> TokenStream {
+impl FieldType {
+    /// Returns the Rust type of a field.
+    fn tokens(&self) -> TokenStream {
         match self {
-            Ty::Text => quote!(String),
-            Ty::Whole(ty) | Ty::Configuration(ty) => ty.clone(),
-            Ty::List(of) => {
-                let of = of.held();
+            FieldType::String => quote!(String),
+            FieldType::Atomic(ty) | FieldType::Configuration(ty) => ty.clone(),
+            FieldType::List(of) => {
+                let of = of.tokens();
                 quote!(Vec<#of>)
             }
-            Ty::Map(of) => {
-                let of = of.held();
+            FieldType::Map(of) => {
+                let of = of.tokens();
                 quote!(BTreeMap<String, #of>)
             }
-            Ty::Nullable(of) => {
-                let of = of.held();
+            FieldType::Nullable(of) => {
+                let of = of.tokens();
                 quote!(Nullable<#of>)
             }
         }
     }
 
-    /// The type of an item or a value that a builder takes.
+    /// Returns the type of an item or value as a parameter of a builder.
     fn argument(&self) -> TokenStream {
         match self {
-            Ty::Text => quote!(impl Into<String>),
-            other => other.held(),
+            FieldType::String => quote!(impl Into<String>),
+            other => other.tokens(),
         }
     }
 
-    /// Whether it, or what is in it, is so.
-    fn has(&self, is: &dyn Fn(&Ty) -> bool) -> bool {
-        is(self)
+    /// Whether the predicate holds for this type or a type within it.
+    fn any(&self, predicate: &dyn Fn(&FieldType) -> bool) -> bool {
+        predicate(self)
             || match self {
-                Ty::List(of) | Ty::Map(of) | Ty::Nullable(of) => of.has(is),
-                Ty::Text | Ty::Whole(_) | Ty::Configuration(_) => false,
+                FieldType::List(of) | FieldType::Map(of) | FieldType::Nullable(of) => of.any(predicate),
+                FieldType::String | FieldType::Atomic(_) | FieldType::Configuration(_) => false,
             }
     }
 }
 
-/// The name of a kind's configuration, from another module of the client.
-pub(super) fn path_of(group: &Group, kind: &ClientKind) -> TokenStream {
+/// Returns the path of the configuration of a kind, for other modules of the client crate.
+pub(super) fn path(group: &Group, kind: &ClientKind) -> TokenStream {
     let (module, name) = (group.ident(), kind.type_named("Apply"));
     quote!(crate::applyconfigurations::#module::#name)
-}
-
-impl Api {
-    /// The groups with an apply configuration for one of their kinds at least.
-    pub(crate) fn applied_groups(&self) -> impl Iterator<Item = &Group> {
-        self.client_groups().filter(|group| group.kinds.iter().any(apply::has_configuration))
-    }
 }

@@ -1,15 +1,14 @@
-//! `clientset.rs`: the way to every group's typed clients.
+//! `clientset.rs`: the typed clients of all groups.
 
 use quote::quote;
 
-use super::{Source, doc};
-use crate::api::Api;
-use crate::names;
+use super::source::{Source, allow_deprecated, doc, resource_pattern};
+use crate::{api::Api, names};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
     let getters = api.client_groups().map(|group| {
         let (getter, client) = (group.ident(), group.type_named("Client"));
-        let docs = doc(&format!("The clients of {}.", group.described()));
+        let docs = doc(&format!("Returns the clients of {}.", group.described()));
         quote! {
             #docs
             pub fn #getter(&self) -> #client {
@@ -22,13 +21,12 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     let arms = api.client_groups().flat_map(|group| {
         group.kinds.iter().map(|kind| {
             let (resource, path, name) =
-                (super::resource_pattern(group, kind), group.path(), names::ident(kind.meta.rust_name));
+                (resource_pattern(group, kind), group.path(), names::ident(kind.meta.rust_name));
             quote!(#resource => GenericClient::new::<#path::#name>(client),)
         })
     });
     let arms: Vec<_> = arms.collect();
-    let allowed =
-        super::allow_deprecated(api.client_groups().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
+    let allowed = allow_deprecated(api.client_groups().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     let items = vec![
         quote! {
             use logger_core::GroupVersionResource;
@@ -38,7 +36,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             #(use crate::typed::#modules::#clients;)*
         },
         quote! {
-            /// The typed clients of every group and version. Cloning is cheap: all share one connection pool.
+            /// The typed clients of every group and version. Cloning is cheap: all clones share one connection pool.
             #[derive(Clone)]
             pub struct Clientset {
                 client: Client,
@@ -46,23 +44,24 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
         },
         quote! {
             impl Clientset {
-                /// The clientset on this client.
+                /// Creates a clientset that sends its requests with this client.
                 pub fn new(client: Client) -> Self {
                     Clientset { client }
                 }
-                /// The clientset of the cluster that the environment names: in a pod its own, else the kubeconfig's.
+                /// Creates a clientset for the cluster of the environment: the in-cluster configuration in a pod, or else the
+                /// kubeconfig.
                 ///
                 /// # Errors
-                /// No cluster is named, or its configuration cannot be read.
+                /// There is no configuration, or it cannot be read.
                 pub async fn try_default() -> Result<Self, Error> {
                     Client::try_default().await.map(Clientset::new)
                 }
-                /// The client below, for kinds this clientset does not know.
+                /// Returns the underlying client, for kinds that are not part of this clientset.
                 pub fn client(&self) -> &Client {
                     &self.client
                 }
                 #(#getters)*
-                /// The client of a resource that is known by name only; `None` if it is none of this clientset's.
+                /// Returns the client of a resource by its name; `None` if it is not part of this clientset.
                 #allowed
                 pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericClient> {
                     let client = self.client.clone();
@@ -74,5 +73,5 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             }
         },
     ];
-    vec![("clientset.rs".to_owned(), "The clientset: the way to every group's typed clients.".to_owned(), items)]
+    vec![Source::new("clientset.rs", "The clientset: the typed clients of all groups.", items)]
 }

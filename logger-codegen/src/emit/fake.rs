@@ -1,20 +1,20 @@
-//! `fake.rs`: the clientset on an API server in memory, with the definitions that server needs.
+//! `fake.rs`: the fake clientset, which uses an in-memory API server with the definitions of the kinds.
 
 use quote::quote;
 
-use super::Source;
-use crate::Layout;
+use super::source::Source;
+use crate::layout::Layout;
 
-/// Where the definitions stand, below the sources.
+/// Path of the definitions below the source directory.
 pub(super) const DEFINITIONS: &str = "fake/definitions.yaml";
 
-/// Only a package that declares the feature has the server to stand on.
-pub(super) fn is_wanted(layout: &Layout) -> bool {
+/// Whether the fake clientset is generated: the package must declare the feature, because it needs the API server.
+pub(super) fn is_enabled(layout: &Layout) -> bool {
     layout.features.contains("fake")
 }
 
 pub(super) fn sources(layout: &Layout) -> Vec<Source> {
-    if !is_wanted(layout) {
+    if !is_enabled(layout) {
         return Vec::new();
     }
     let items = vec![
@@ -23,8 +23,8 @@ pub(super) fn sources(layout: &Layout) -> Vec<Source> {
             use logger_runtime::kube::Client;
         },
         quote! {
-            /// The real clientset, on an API server of its own, in memory:
-            /// `Clientset::new([object, ..])` begins with these objects, `Clientset::empty()` with none.
+            /// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these
+            /// objects, `Clientset::empty()` with none.
             pub type Clientset = Fake<crate::Clientset>;
         },
         quote! {
@@ -37,9 +37,5 @@ pub(super) fn sources(layout: &Layout) -> Vec<Source> {
             }
         },
     ];
-    vec![(
-        "fake.rs".to_owned(),
-        "The fake clientset, for tests: the real one, on an API server in memory.".to_owned(),
-        items,
-    )]
+    vec![Source::new("fake.rs", "The fake clientset for tests: the real one with an in-memory API server.", items)]
 }

@@ -3,7 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Source, doc, transplanted};
+use super::{
+    portable_docs::portable,
+    source::{Source, allow_deprecated, doc, import_types, resource_pattern},
+};
 use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
@@ -17,7 +20,7 @@ fn factory(groups: &[&Group]) -> Source {
     let modules = groups.iter().map(|group| group.ident());
     let getters = groups.iter().map(|group| {
         let (getter, informers) = (group.ident(), group.type_named("Informers"));
-        let docs = doc(&format!("The informers of {}.", group.described()));
+        let docs = doc(&format!("Returns the informers of {}.", group.described()));
         quote! {
             #docs
             pub fn #getter(&self) -> #getter::#informers {
@@ -37,9 +40,9 @@ fn factory(groups: &[&Group]) -> Source {
             use crate::clientset::Clientset;
         },
         quote! {
-            /// Makes and runs the informers of a program: ask for those you need, then start them.
+            /// Creates and runs the shared informers of a program: request those you need, then start them.
             ///
-            /// There is one informer, so one watch, for each kind, however often it is asked for.
+            /// Each kind has one informer, and so one watch, no matter how often it is requested.
             #[derive(Clone)]
             pub struct SharedInformerFactory {
                 factory: InformerFactory,
@@ -47,60 +50,60 @@ fn factory(groups: &[&Group]) -> Source {
         },
         quote! {
             impl SharedInformerFactory {
-                /// Informers of all namespaces.
+                /// Creates a factory of informers of all namespaces.
                 pub fn new(clientset: &Clientset) -> Self {
                     SharedInformerFactory { factory: InformerFactory::new(clientset.client().clone()) }
                 }
-                /// Informers of one namespace; those of cluster kinds see the whole cluster.
+                /// Creates a factory of informers of one namespace. Informers of cluster-scoped kinds are not restricted.
                 pub fn namespaced(clientset: &Clientset, namespace: &str) -> Self {
                     SharedInformerFactory { factory: InformerFactory::namespaced(clientset.client().clone(), namespace) }
                 }
-                /// Informers that are told more, such as
-                /// `SharedInformerFactory::with(&clientset, |told| told.namespaces(["a", "b"]).labels("tier=web"))`.
+                /// Creates a factory with custom options, such as
+                /// `SharedInformerFactory::with(&clientset, |options| options.namespaces(["a", "b"]))`.
                 pub fn with(
                     clientset: &Clientset,
-                    tell: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
+                    options: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
                 ) -> Self {
-                    let told = tell(InformerFactory::builder(clientset.client().clone()));
-                    SharedInformerFactory { factory: told.build() }
+                    let builder = options(InformerFactory::builder(clientset.client().clone()));
+                    SharedInformerFactory { factory: builder.build() }
                 }
-                /// The factory beneath, which knows no kinds: it is asked for informers by type.
+                /// Returns the underlying factory, which returns informers by type.
                 pub fn factory(&self) -> &InformerFactory {
                     &self.factory
                 }
                 #(#getters)*
                 #for_resource
-                /// Runs every informer that was asked for and does not run yet.
+                /// Starts every requested informer that is not running yet.
                 pub fn start(&self) {
                     self.factory.start();
                 }
-                /// Waits until every informer that was asked for has synced.
+                /// Waits until every requested informer has synced.
                 ///
                 /// # Errors
-                /// One has not within `deadline`: the error says which, and why.
+                /// One has not synced within `deadline`: the error names it and the cause.
                 pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
                     self.factory.wait_for_sync(deadline).await
                 }
-                /// Stops all informers and waits for them.
+                /// Stops all informers and waits until they have stopped.
                 pub async fn shutdown(&self) {
                     self.factory.shutdown().await;
                 }
             }
         },
     ];
-    ("informers.rs".to_owned(), "The shared informer factory.".to_owned(), items)
+    Source::new("informers.rs", "The shared informer factory.", items)
 }
 
-/// The informer of a resource that is known by name only.
+/// Returns the method that looks up an informer by resource.
 fn for_resource(groups: &[&Group]) -> TokenStream {
     let arms = groups.iter().flat_map(|group| group.informed_kinds().map(move |kind| (group, kind)));
     let arms = arms.map(|(group, kind)| {
-        let (resource, module, getter) = (super::resource_pattern(group, kind), group.ident(), &kind.getter);
+        let (resource, module, getter) = (resource_pattern(group, kind), group.ident(), &kind.getter);
         quote!(#resource => GenericInformer::new(self.#module().#getter()),)
     });
-    let allowed = super::allow_deprecated(groups.iter().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
+    let allowed = allow_deprecated(groups.iter().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     quote! {
-        /// The informer of a resource; `None` if there is none in this crate.
+        /// Returns the informer of a resource; `None` if this crate has none for it.
         #allowed
         pub fn for_resource(&self, resource: &GroupVersionResource) -> Option<GenericInformer> {
             Some(match (&*resource.group, &*resource.version, &*resource.resource) {
@@ -114,11 +117,12 @@ fn for_resource(groups: &[&Group]) -> TokenStream {
 fn group(group: &Group) -> Source {
     let mut items = vec![imports(group), informers(group), getters(group)];
     items.extend(group.informed_kinds().map(alias));
-    (format!("informers/{}.rs", group.module), format!("Shared informers of {}.", group.described()), items)
+    let docs = format!("Shared informers of {}.", group.described());
+    Source::new(format!("informers/{}.rs", group.module), docs, items)
 }
 
 fn imports(group: &Group) -> TokenStream {
-    let types = super::types(group);
+    let types = import_types(group);
     quote! {
         #types
         use logger_runtime::InformerFactory;
@@ -141,9 +145,9 @@ fn getters(group: &Group) -> TokenStream {
     let informers = group.type_named("Informers");
     let getters = group.informed_kinds().map(|kind| {
         let (getter, informer, deprecated) = (&kind.getter, kind.type_named("Informer"), &kind.deprecated);
-        let docs = doc(&format!("The informer of {}.", kind.meta.plural));
+        let docs = doc(&format!("Returns the informer of {}.", kind.meta.plural));
         let (module, indexes) = (group.ident(), kind.indexes());
-        let made = match indexes.is_empty() {
+        let body = match indexes.is_empty() {
             true => quote!(self.factory.informer()),
             false => quote!(self.factory.indexed_informer(&[#(crate::listers::#module::#indexes),*])),
         };
@@ -151,13 +155,13 @@ fn getters(group: &Group) -> TokenStream {
             #docs
             #deprecated
             pub fn #getter(&self) -> #informer {
-                #made
+                #body
             }
         }
     });
     quote! {
         impl #informers {
-            /// The informers of this group, from this factory.
+            /// Creates the informers of this group from this factory.
             pub fn new(factory: InformerFactory) -> Self {
                 #informers { factory }
             }
@@ -168,7 +172,7 @@ fn getters(group: &Group) -> TokenStream {
 
 fn alias(kind: &ClientKind) -> TokenStream {
     let (ty, informer, deprecated) = (&kind.ty, kind.type_named("Informer"), &kind.deprecated);
-    let docs = doc(&format!("Informer of {} objects.\n\n{}", kind.linked(), transplanted(kind.meta.docs)));
+    let docs = doc(&format!("Informer of {} objects.\n\n{}", kind.linked(), portable(kind.meta.docs)));
     quote! {
         #docs
         #deprecated

@@ -1,13 +1,16 @@
-//! The client of a kind with further methods: a type of its own, which derefs to the generic client.
+//! The client of a kind with extension methods: a dedicated type that dereferences to the generic client.
 
 use logger_core::meta::{Method, Verb};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::{applyconfigurations, doc, root, typed};
-use crate::Layout;
-use crate::api::{ClientKind, Group};
-use crate::{apply, names};
+use super::{applyconfigurations, client_docs::client_docs, root, source::doc};
+use crate::{
+    api::{ClientKind, Group},
+    apply,
+    layout::Layout,
+    names,
+};
 
 pub(super) fn client(group: &Group, kind: &ClientKind, layout: &Layout) -> Vec<TokenStream> {
     vec![definition(group, kind, layout), methods(group, kind, layout), deref(kind)]
@@ -15,7 +18,7 @@ pub(super) fn client(group: &Group, kind: &ClientKind, layout: &Layout) -> Vec<T
 
 fn definition(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let (ty, client, deprecated) = (&kind.ty, kind.type_named("Client"), &kind.deprecated);
-    let docs = typed::docs(group, kind, layout);
+    let docs = client_docs(group, kind, layout);
     quote! {
         #docs
         #deprecated
@@ -31,13 +34,13 @@ fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     let methods = kind.meta.methods.iter().enumerate().map(|(i, of)| method(group, kind, layout, i, of));
     let constructor = match kind.is_namespaced() {
         true => quote! {
-            /// The client of a namespace.
+            /// Creates the client of a namespace.
             pub fn namespaced(client: Client, namespace: &str) -> Self {
                 #client { client: logger_runtime::TypedClient::namespaced(client, namespace) }
             }
         },
         false => quote! {
-            /// The client of the cluster.
+            /// Creates the client of a cluster-scoped kind.
             pub fn cluster(client: Client) -> Self {
                 #client { client: logger_runtime::TypedClient::cluster(client) }
             }
@@ -53,29 +56,29 @@ fn methods(group: &Group, kind: &ClientKind, layout: &Layout) -> TokenStream {
     }
 }
 
-/// One method: its name and types are the kind's, its body is the runtime's.
+/// Returns one extension method, whose body calls the generic client.
 fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, method: &Method) -> TokenStream {
     let (ty, name, index) = (&kind.ty, names::ident(method.name), Literal::usize_unsuffixed(index));
-    let of_kind = quote!(<#ty as ExtensionMethod<#index>>);
+    let extension = quote!(<#ty as ExtensionMethod<#index>>);
     let subresource = match method.subresource {
         Some(subresource) => quote!(Some(#subresource)),
         None => quote!(None),
     };
-    // A list or a new object is of the whole resource, unless it is below an object of a name.
-    let (of_name, of) = match method.subresource {
+    // Lists and creates address the collection, or the subresource of a named object.
+    let (name_parameter, parent) = match method.subresource {
         Some(subresource) => (quote!(name: &str,), quote!(Some((#subresource, name)))),
         None => (quote!(), quote!(None)),
     };
     let (generics, arguments, call) = match method.verb {
-        Verb::List => (quote!(), quote!(#of_name selected: &ListParams), quote!(extended_list(#of, selected))),
+        Verb::List => (quote!(), quote!(#name_parameter params: &ListParams), quote!(extended_list(#parent, params))),
         Verb::Create => (
             quote!(),
-            quote!(#of_name input: &#of_kind::Input, params: &PostParams),
-            quote!(extended_create(#of, input, params)),
+            quote!(#name_parameter input: &#extension::Input, params: &PostParams),
+            quote!(extended_create(#parent, input, params)),
         ),
         Verb::Update => (
             quote!(),
-            quote!(name: &str, input: &#of_kind::Input, params: &PostParams),
+            quote!(name: &str, input: &#extension::Input, params: &PostParams),
             quote!(extended_update(#subresource, name, input, params)),
         ),
         Verb::Patch => (
@@ -84,7 +87,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
             quote!(extended_patch(#subresource, name, patch, params)),
         ),
         Verb::Apply if method.has_input => {
-            let input = apply::input(group, method).unwrap_or_else(|| quote!(#of_kind::Input));
+            let input = apply::input_configuration(group, method).unwrap_or_else(|| quote!(#extension::Input));
             (
                 quote!(),
                 quote!(name: &str, configuration: &#input, manager: &logger_runtime::FieldManager),
@@ -92,7 +95,7 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
             )
         }
         Verb::Apply => {
-            let configuration = applyconfigurations::path_of(group, kind);
+            let configuration = applyconfigurations::path(group, kind);
             (
                 quote!(),
                 quote!(configuration: &#configuration, manager: &logger_runtime::FieldManager),
@@ -103,15 +106,15 @@ fn method(group: &Group, kind: &ClientKind, layout: &Layout, index: usize, metho
     };
     let docs = doc(&described(method));
     let takes_configuration =
-        method.verb == Verb::Apply && (!method.has_input || apply::input(group, method).is_some());
+        method.verb == Verb::Apply && (!method.has_input || apply::input_configuration(group, method).is_some());
     let gate = takes_configuration.then(|| root::gate("applyconfigurations", layout));
     quote! {
         #docs
         ///
         /// # Errors
-        /// The request failed, or was refused.
+        /// The request failed, or the server rejected it.
         #gate
-        pub fn #name #generics(&self, #arguments) -> Answer<#of_kind::Result> {
+        pub fn #name #generics(&self, #arguments) -> ResponseFuture<#extension::Result> {
             self.client.#call
         }
     }
@@ -128,7 +131,7 @@ fn described(method: &Method) -> String {
     };
     match method.subresource {
         Some(subresource) => format!("{verb} the `{subresource}` of an object."),
-        None => format!("{verb} as its verb does, with types of its own."),
+        None => format!("{verb} objects with custom types."),
     }
 }
 
@@ -146,12 +149,12 @@ fn deref(kind: &ClientKind) -> TokenStream {
     }
 }
 
-/// An impl cannot be deprecated, and is no use of its type.
+/// Returns `#[allow(deprecated)]` for an impl of a deprecated client, which does not use it.
 fn allowed(kind: &ClientKind) -> TokenStream {
     if kind.deprecated.is_empty() { quote!() } else { quote!(#[allow(deprecated)]) }
 }
 
-/// What the methods name beside the kind's own types.
+/// Returns the imports of the methods.
 pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
     let verbs = || kinds.iter().flat_map(|kind| kind.meta.methods).map(|method| method.verb);
     let has = |wanted: &[Verb]| verbs().any(|verb| wanted.contains(&verb));
@@ -170,7 +173,7 @@ pub(super) fn imports(kinds: &[ClientKind]) -> TokenStream {
         None => quote!(),
         Some(_) => quote! {
             use logger_core::ExtensionMethod;
-            use logger_runtime::Answer;
+            use logger_runtime::ResponseFuture;
             #params
         },
     }

@@ -3,11 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Source, fake};
-use crate::Layout;
-use crate::api::Api;
+use super::{fake, source::Source};
+use crate::{api::Api, apply, layout::Layout};
 
-/// The modules, each with the layer it belongs to.
+/// The modules, each with its layer.
 const LAYERS: [(&str, &str); 7] = [
     ("applyconfigurations", "applyconfigurations"),
     ("clientset", "clientset"),
@@ -18,19 +17,19 @@ const LAYERS: [(&str, &str); 7] = [
     ("typed", "clientset"),
 ];
 
-/// What puts an item behind the feature of its layer, if the package declares one.
+/// Returns the `cfg` of the feature of a layer, if the package declares it.
 pub(super) fn gate(layer: &str, layout: &Layout) -> Option<TokenStream> {
     layout.features.contains(layer).then(|| quote!(#[cfg(feature = #layer)]))
 }
 
 pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
-    let has_applied = api.applied_groups().next().is_some();
-    let is_there = |module: &str| match module {
-        "applyconfigurations" => has_applied,
-        "fake" => fake::is_wanted(layout),
+    let has_configurations = apply::applied_groups(api).next().is_some();
+    let is_generated = |module: &str| match module {
+        "applyconfigurations" => has_configurations,
+        "fake" => fake::is_enabled(layout),
         _ => true,
     };
-    let modules = LAYERS.iter().filter(|(module, _)| is_there(module)).map(|(module, layer)| {
+    let modules = LAYERS.iter().filter(|(module, _)| is_generated(module)).map(|(module, layer)| {
         let (gate, module) = (gate(layer, layout), format_ident!("{module}"));
         quote! {
             #gate
@@ -48,7 +47,7 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
             pub use informers::SharedInformerFactory;
         },
     ];
-    vec![("lib.rs".to_owned(), docs(api, layout), items)]
+    vec![Source::new("lib.rs", docs(api, layout), items)]
 }
 
 fn docs(api: &Api, layout: &Layout) -> String {

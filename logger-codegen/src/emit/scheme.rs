@@ -1,14 +1,14 @@
-//! `scheme.rs`: the types of every group.
+//! `scheme.rs`: registration of the types of every group.
 
 use std::collections::BTreeSet;
 
 use quote::quote;
 
-use super::Source;
+use super::source::Source;
 use crate::api::Api;
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
-    // One module may adopt the kinds of several groups.
+    // A module can adopt the kinds of several groups.
     let mut seen = BTreeSet::new();
     let groups = api.groups.iter().filter(|group| seen.insert(group.meta.module));
     let paths = groups.map(|group| group.path());
@@ -21,17 +21,17 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             /// Registers the types of every group.
             ///
             /// # Errors
-            /// Another type is registered under one of their names.
+            /// Another type is already registered for one of their kinds.
             pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), Conflict> {
                 #(#paths::add_to_scheme(scheme)?;)*
                 Ok(())
             }
         },
         quote! {
-            /// A scheme that knows the types of every group, and no others.
+            /// Returns a scheme with the types of every group.
             ///
             /// # Errors
-            /// Two of them claim the same group, version and kind.
+            /// Two of them have the same group, version and kind.
             pub fn scheme() -> Result<Scheme, Conflict> {
                 let mut scheme = Scheme::new();
                 add_to_scheme(&mut scheme)?;
@@ -39,5 +39,5 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             }
         },
     ];
-    vec![("scheme.rs".to_owned(), "The scheme: which Rust type each group, version and kind is.".to_owned(), items)]
+    vec![Source::new("scheme.rs", "The scheme: the Rust type of each group, version and kind.", items)]
 }

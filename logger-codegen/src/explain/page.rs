@@ -1,66 +1,68 @@
-//! The page "Go tag → Rust attribute" of the documentation, from the same data as `explain`.
+//! The page "Go tag → Rust attribute" of the documentation, from the data of `explain`.
 
-use logger_core::grammar::{Keyword, Place};
+use logger_core::grammar::{AttributeKey, Section};
 
-use super::PLACES;
-use super::elsewhere::{Stand, TOOLS};
-use crate::Layout;
-use crate::file::File;
+use super::{
+    find::SECTIONS,
+    go_tags::{Support, TOOLS},
+};
+use crate::{layout::Layout, output::File};
 
 const INTRODUCTION: &str = "\
 # Go tag → Rust attribute
 
-Every tag, marker and flag of the Go tools, and what says it here. In a terminal: `cargo xtask codegen explain WORD`, where
-the word is a keyword or a Go tag; without it, every attribute. Attributes are described from the table that their parser
-keeps, so this page says what is accepted.
+Every tag, marker and flag of the Go tools, and its equivalent. In a terminal, `cargo xtask codegen explain WORD` prints the
+entries of an attribute key or a Go tag; without a word it prints every attribute. The descriptions of attributes are generated
+from the table of their parser, so this page lists exactly what is accepted.
 ";
 
-/// The whole page.
+/// Returns the page.
 pub(crate) fn page(layout: &Layout) -> File {
     let mut text = INTRODUCTION.to_owned();
-    text += "\n## Tags that are attributes\n\n";
-    text += &table("In Go", "Here", PLACES.iter().flat_map(tags));
-    for (stand, title, about, right) in [
-        (Stand::Done, "Tags and flags that something else does", "No attribute is needed.", "Here"),
-        (Stand::Later, "Not there yet", "These come later; nothing here does it today.", "What comes"),
-        (Stand::Out, "Left out on purpose", "These will not come.", "Why"),
+    text += "\n## Tags with a corresponding attribute\n\n";
+    text += &table("Go", "Rust", SECTIONS.iter().flat_map(tags));
+    for (support, title, about, right) in [
+        (Support::Supported, "Tags and flags with another equivalent", "No attribute is needed.", "Equivalent"),
+        (Support::Planned, "Not implemented yet", "There is no equivalent today.", "Planned"),
+        (Support::Excluded, "Excluded on purpose", "There will be no equivalent.", "Reason"),
     ] {
         text += &format!("\n## {title}\n\n{about}\n");
         for tool in TOOLS {
-            let rows: Vec<_> = tool.rows.iter().filter(|row| row.stand == stand).collect();
+            let rows: Vec<_> = tool.rows.iter().filter(|row| row.support == support).collect();
             if !rows.is_empty() {
                 text += &format!("\n### {}\n\n", tool.name);
-                text += &table("In Go", right, rows.into_iter().map(|row| (code(row.tags), row.here.to_owned())));
+                text += &table("Go", right, rows.into_iter().map(|row| (code(row.tags), row.equivalent.to_owned())));
             }
         }
     }
     text += "\n## Every attribute\n";
-    text.extend(PLACES.iter().map(place));
+    text.extend(SECTIONS.iter().map(place));
     File::markdown("docs/attributes.md".to_owned(), layout, &text)
 }
 
-/// Each Go tag of a place, and what says the same.
-fn tags(place: &'static Place) -> impl Iterator<Item = (String, String)> {
-    let row = |keyword: &Keyword| {
-        let takes = if keyword.values.is_empty() { String::new() } else { format!(" Takes {}.", code(keyword.values)) };
-        (code(keyword.go_tags), format!("{}<br>{}{takes}", code(&[keyword.example]), keyword.meaning))
+/// Returns each Go tag of an attribute, and the equivalent key.
+fn tags(place: &'static Section) -> impl Iterator<Item = (String, String)> {
+    let row = |keyword: &AttributeKey| {
+        let takes =
+            if keyword.values.is_empty() { String::new() } else { format!(" Values: {}.", code(keyword.values)) };
+        (code(keyword.go_tags), format!("{}<br>{}{takes}", code(&[keyword.example]), keyword.description))
     };
-    place.keywords.iter().filter(|keyword| !keyword.go_tags.is_empty()).map(row)
+    place.keys.iter().filter(|keyword| !keyword.go_tags.is_empty()).map(row)
 }
 
-/// The keywords of a place, then how they look in it.
-fn place(place: &Place) -> String {
-    let rows = place.keywords.iter().map(|keyword| {
-        let meaning = [keyword.meaning, keyword.rule].join(" ");
-        (code(&[keyword.form]), meaning.trim_end().to_owned())
+/// Returns the keys of an attribute, then examples.
+pub(super) fn place(place: &Section) -> String {
+    let rows = place.keys.iter().map(|keyword| {
+        let meaning = [keyword.description, keyword.constraints].join(" ");
+        (code(&[keyword.syntax]), meaning.trim_end().to_owned())
     });
-    let mut examples: Vec<_> = place.keywords.iter().map(|keyword| keyword.example).collect();
+    let mut examples: Vec<_> = place.keys.iter().map(|keyword| keyword.example).collect();
     examples.dedup();
-    let rows = table("Written", "Meaning", rows);
+    let rows = table("Syntax", "Description", rows);
     format!("\n### {}\n\n{rows}\n```rust,ignore\n{}\n```\n", code_in_title(place.title), examples.join("\n"))
 }
 
-/// A table of two columns.
+/// Returns a table with two columns.
 fn table(left: &str, right: &str, rows: impl Iterator<Item = (String, String)>) -> String {
     let mut text = format!("| {left} | {right} |\n|---|---|\n");
     text.extend(
@@ -73,7 +75,7 @@ fn code(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A title is an attribute or macro and what follows it.
+/// Formats the attribute or macro at the start of a title as code.
 fn code_in_title(title: &str) -> String {
     let end = title.rfind([']', '}']).map_or(0, |last| last + 1);
     match title.split_at(end) {

@@ -1,74 +1,67 @@
-//! What a definition says of its kind, beside schemas.
+//! Reads the fields of a definition other than its schemas.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::types::{Column, Kind, Names};
-use crate::diagnostic::Diagnostics;
+use super::{
+    model::{Column, Kind, Names, Scale},
+    reader::Reader,
+};
+use crate::{diagnostic::Diagnostics, field_path};
 
-/// Words that are read in an object; anything else cannot be kept.
-fn only(known: &[&str], value: &Value, at: &str, found: &mut Diagnostics) {
-    for key in value.as_object().into_iter().flat_map(Map::keys).filter(|key| !known.contains(&key.as_str())) {
-        let message = match key.as_str() {
-            "conversion" => {
-                "types have no word for how versions are converted; take it out here, and add it where the definition is installed"
-            }
-            "preserveUnknownFields" => "unknown fields of all kinds are kept; say so of each type instead",
-            _ => "the generator has no word for it; remove it",
-        };
-        found.push(format!("{at}.{key}"), message);
-    }
-}
-
-/// A definition: its names, and its versions.
+/// A definition: its names, metadata and versions.
 pub(super) struct Definition<'a> {
-    /// `widgets.example.com`.
+    /// Its name, such as `widgets.example.com`.
     pub(super) name: String,
     pub(super) group: String,
     spec: &'a Value,
     metadata: &'a Value,
     names: Names,
+    /// Fields without an attribute, as a JSON merge patch.
+    patch: Value,
 }
 
 impl<'a> Definition<'a> {
-    /// `definition` is in its normal form.
-    pub(super) fn new(definition: &'a Value, found: &mut Diagnostics) -> Option<Self> {
+    /// Reads a normalized definition that the API server accepts. Returns `None` and adds an error if a name is not that of
+    /// a Rust type.
+    pub(super) fn new(definition: &'a Value, errors: &mut Diagnostics, notes: &mut Vec<String>) -> Option<Self> {
         let (spec, metadata) = (&definition["spec"], &definition["metadata"]);
         let name = text(&metadata["name"]);
-        only(&["apiVersion", "kind", "metadata", "spec"], definition, &name, found);
-        only(&["group", "names", "scope", "versions"], spec, &format!("{name} .spec"), found);
-        let names = names(&spec["names"], &name, found);
-        let group = text(&spec["group"]);
-        let is_kind = |name: &str| {
-            let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric());
-            name.starts_with(|c: char| c.is_ascii_uppercase()) && is_plain && name != "Self"
-        };
+        report_unknown_fields(
+            &["conversion", "group", "names", "scope", "versions"],
+            spec,
+            &format!("{name} .spec"),
+            notes,
+        );
+        let (names, names_patch) = names(&spec["names"]);
         for kind in [&names.kind, &names.list_kind] {
-            if !is_kind(kind) {
-                let message = format!("`{kind}` is no name of a Rust type: letters and digits, a capital first");
-                found.push(format!("{name} .spec.names"), message);
+            if !is_type_name(kind) {
+                let message = format!(
+                    "`{kind}` cannot be the name of a Rust type: expected letters and digits, starting with an \
+                     uppercase letter"
+                );
+                errors.push(format!("{name} .spec.names"), message);
                 return None;
             }
         }
-        if name != format!("{}.{group}", names.plural) {
-            let message = format!(
-                "the server takes the name `{}.{group}` only, which is what the generator writes",
-                names.plural
-            );
-            found.push(format!("{name} .metadata.name"), message);
+        let mut patch = json!({});
+        if let Some(conversion) = spec.get("conversion") {
+            patch["spec"]["conversion"] = conversion.clone();
+            notes.push(format!("`{name} .spec.conversion` is preserved by an override on the storage version"));
         }
-        if !["Cluster", "Namespaced"].contains(&text(&spec["scope"]).as_str()) {
-            found.push(format!("{name} .spec.scope"), "expected `Cluster` or `Namespaced`");
+        if !names_patch.is_empty() {
+            patch["spec"]["names"] = Value::Object(names_patch);
+            notes.push(format!("`{name} .spec.names` is preserved by an override on the storage version"));
         }
-        Some(Definition { name, group, spec, metadata, names })
+        Some(Definition { group: text(&spec["group"]), name, spec, metadata, names, patch })
     }
 
     pub(super) fn versions(&self) -> impl Iterator<Item = &'a Value> {
         self.spec["versions"].as_array().into_iter().flatten()
     }
 
-    /// A version of the kind, whose type is this item. What is said of the whole definition stands on the stored one.
-    pub(super) fn kind(&self, version: &Value, item: usize, found: &mut Diagnostics) -> Kind {
-        let at = format!("{} {}", self.name, text(&version["name"]));
+    /// Reads a version of the kind and its types. Attributes of the complete definition are those of the storage version.
+    pub(super) fn kind(&self, version: &Value, reader: &mut Reader, notes: &mut Vec<String>) -> Kind {
+        let shown = format!("{} {}", self.name, text(&version["name"]));
         let known = [
             "additionalPrinterColumns",
             "deprecated",
@@ -80,99 +73,162 @@ impl<'a> Definition<'a> {
             "storage",
             "subresources",
         ];
-        only(&known, version, &at, found);
-        only(&["openAPIV3Schema"], &version["schema"], &at, found);
+        report_unknown_fields(&known, version, &shown, notes);
         let is_stored = version["storage"] == true;
         let pairs = |of: &Value| match is_stored {
             true => of.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect(),
             false => Vec::new(),
         };
-        Kind {
+        let mut patch = Map::new();
+        let schema = version["schema"]["openAPIV3Schema"].clone();
+        let status = version["subresources"].get("status").is_some();
+        let item = reader.root(&schema, &shown, &self.names.kind, status);
+        let kind = Kind {
             names: self.names.clone(),
             namespaced: self.spec["scope"] == "Namespaced",
             storage: is_stored && self.versions().count() > 1,
             served: version["served"] == true,
-            deprecated: deprecated(version, &at, found),
-            status: version["subresources"].get("status").is_some(),
-            scale: scale(&version["subresources"], &at, found),
-            columns: columns(version, &at, found),
-            selectable: selectable(version),
+            deprecated: deprecation_warning(version, &mut patch),
+            status,
+            scale: scale(version, &schema, &mut patch),
+            columns: columns(version, &schema, &mut patch),
+            selectable: selectable_fields(version, &schema, &mut patch),
             labels: pairs(&self.metadata["labels"]),
             annotations: pairs(&self.metadata["annotations"]),
+            schema,
             item,
+            overrides: Default::default(),
+            definition_patch: if is_stored { self.patch.clone() } else { json!({}) },
+            version_patch: Value::Null,
+            shown,
+        };
+        for field in patch.keys() {
+            notes.push(format!("`{} .{field}` is preserved by an override on the kind", kind.shown));
         }
+        Kind { version_patch: Value::Object(patch), ..kind }
     }
 }
 
-fn names(names: &Value, name: &str, found: &mut Diagnostics) -> Names {
-    let known = ["categories", "kind", "listKind", "plural", "shortNames", "singular"];
-    only(&known, names, &format!("{name} .spec.names"), found);
-    Names {
+/// Reports fields that are not part of the API. The server prunes them.
+fn report_unknown_fields(known: &[&str], value: &Value, path: &str, notes: &mut Vec<String>) {
+    for key in value.as_object().into_iter().flat_map(Map::keys).filter(|key| !known.contains(&key.as_str())) {
+        notes.push(format!("`{path}.{key}` is not a field of a definition and was ignored"));
+    }
+}
+
+/// Whether a kind can be the name of a Rust type.
+fn is_type_name(kind: &str) -> bool {
+    let is_plain = kind.chars().all(|c| c.is_ascii_alphanumeric());
+    kind.starts_with(|c: char| c.is_ascii_uppercase()) && is_plain && kind != "Self"
+}
+
+/// Reads the names. Lists with duplicates have no attribute, and are returned as a patch.
+fn names(names: &Value) -> (Names, Map<String, Value>) {
+    let mut patch = Map::new();
+    let mut list = |key: &str| {
+        let mut all = texts(&names[key]);
+        let count = all.len();
+        let mut seen = Vec::new();
+        all.retain(|name| {
+            let is_new = !seen.contains(name);
+            seen.push(name.clone());
+            is_new
+        });
+        if all.len() < count {
+            patch.insert(key.to_owned(), names[key].clone());
+        }
+        all
+    };
+    let (short_names, categories) = (list("shortNames"), list("categories"));
+    let names = Names {
         kind: text(&names["kind"]),
         list_kind: text(&names["listKind"]),
         plural: text(&names["plural"]),
         singular: text(&names["singular"]),
-        short_names: texts(&names["shortNames"]),
-        categories: texts(&names["categories"]),
-    }
+        short_names,
+        categories,
+    };
+    (names, patch)
 }
 
-/// The warning; the generator writes it on one line.
-fn deprecated(version: &Value, at: &str, found: &mut Diagnostics) -> Option<String> {
+/// Returns the warning of a deprecated version. The generator joins its words with single spaces.
+fn deprecation_warning(version: &Value, patch: &mut Map<String, Value>) -> Option<String> {
+    if version["deprecated"] != true {
+        return None;
+    }
     let warning = text(&version["deprecationWarning"]);
-    let is_deprecated = version["deprecated"] == true;
-    if !is_deprecated && !warning.is_empty() {
-        found
-            .push(format!("{at} .deprecationWarning"), "the version is not deprecated; say that it is, or remove this");
-    }
     if warning.split_whitespace().collect::<Vec<_>>().join(" ") != warning {
-        found.push(format!("{at} .deprecationWarning"), "words are one space apart in a warning; take out the rest");
+        patch.insert("deprecationWarning".to_owned(), json!(warning));
     }
-    is_deprecated.then_some(warning)
+    Some(warning)
 }
 
-fn scale(subresources: &Value, at: &str, found: &mut Diagnostics) -> Option<(String, String, Option<String>)> {
-    let at = format!("{at} .subresources");
-    only(&["scale", "status"], subresources, &at, found);
-    let scale = subresources.get("scale")?;
-    only(&["labelSelectorPath", "specReplicasPath", "statusReplicasPath"], scale, &format!("{at}.scale"), found);
+/// Reads the scale subresource. If one of its paths is not in the schema, the subresources are returned as a patch.
+fn scale(version: &Value, schema: &Value, patch: &mut Map<String, Value>) -> Option<Scale> {
+    let scale = version["subresources"].get("scale")?;
     let selector = text(&scale["labelSelectorPath"]);
-    let selector = Some(selector).filter(|path| !path.is_empty());
-    Some((text(&scale["specReplicasPath"]), text(&scale["statusReplicasPath"]), selector))
-}
-
-fn columns(version: &Value, at: &str, found: &mut Diagnostics) -> Vec<Column> {
-    let columns = version["additionalPrinterColumns"].as_array().into_iter().flatten();
-    let mut read = Vec::new();
-    for column in columns {
-        let at = format!("{at} .additionalPrinterColumns");
-        only(&["description", "format", "jsonPath", "name", "priority", "type"], column, &at, found);
-        let optional = |key: &str| column.get(key).map(text);
-        let column = Column {
-            column_type: text(&column["type"]),
-            name: text(&column["name"]),
-            path: text(&column["jsonPath"]),
-            description: optional("description"),
-            format: optional("format"),
-            priority: column["priority"].as_i64().unwrap_or(0),
-        };
-        if !["boolean", "date", "integer", "number", "string"].contains(&column.column_type.as_str()) {
-            found.push(&at, format!("`{}` is no type of a column", column.column_type));
-            continue;
+    let scale = Scale {
+        spec: text(&scale["specReplicasPath"]),
+        status: text(&scale["statusReplicasPath"]),
+        selector: Some(selector).filter(|path| !path.is_empty()),
+    };
+    let is_expressible = field_path::check(schema, &scale.spec, "integer").is_ok()
+        && field_path::check(schema, &scale.status, "integer").is_ok()
+        && scale.selector.as_ref().is_none_or(|path| field_path::check(schema, path, "selector").is_ok());
+    match is_expressible {
+        true => Some(scale),
+        false => {
+            patch.insert("subresources".to_owned(), version["subresources"].clone());
+            None
         }
-        if !column.path.starts_with('.') || column.priority < 0 {
-            let message =
-                format!("the column `{}` needs a path that starts with a dot, and a priority from 0", column.name);
-            found.push(&at, message);
-        }
-        read.push(column);
     }
-    read
 }
 
-fn selectable(version: &Value) -> Vec<String> {
+/// Reads the columns. If one of them has no attribute, all are returned as a patch.
+fn columns(version: &Value, schema: &Value, patch: &mut Map<String, Value>) -> Vec<Column> {
+    let columns = version["additionalPrinterColumns"].as_array().into_iter().flatten();
+    let columns: Vec<Column> = columns
+        .map(|column| {
+            let optional = |key: &str| column.get(key).map(text);
+            Column {
+                column_type: text(&column["type"]),
+                name: text(&column["name"]),
+                path: text(&column["jsonPath"]),
+                description: optional("description"),
+                format: optional("format"),
+                priority: column["priority"].as_i64().unwrap_or(0),
+            }
+        })
+        .collect();
+    let is_expressible = |column: &Column| {
+        ["boolean", "date", "integer", "number", "string"].contains(&column.column_type.as_str())
+            && column.path.starts_with('.')
+            && (0..=i64::from(i32::MAX)).contains(&column.priority)
+            && field_path::check(schema, &column.path, &column.column_type).is_ok()
+    };
+    match columns.iter().all(is_expressible) {
+        true => columns,
+        false => {
+            patch.insert("additionalPrinterColumns".to_owned(), version["additionalPrinterColumns"].clone());
+            Vec::new()
+        }
+    }
+}
+
+/// Reads the selectable fields. If one of them has no attribute, all are returned as a patch.
+fn selectable_fields(version: &Value, schema: &Value, patch: &mut Map<String, Value>) -> Vec<String> {
     let fields = version["selectableFields"].as_array().into_iter().flatten();
-    fields.map(|field| text(&field["jsonPath"])).collect()
+    let paths: Vec<String> = fields.map(|field| text(&field["jsonPath"])).collect();
+    let is_expressible = |path: &String| {
+        path.starts_with('.') && !path.starts_with(".metadata") && field_path::check(schema, path, "string").is_ok()
+    };
+    match paths.iter().all(is_expressible) {
+        true => paths,
+        false => {
+            patch.insert("selectableFields".to_owned(), version["selectableFields"].clone());
+            Vec::new()
+        }
+    }
 }
 
 fn text(value: &Value) -> String {

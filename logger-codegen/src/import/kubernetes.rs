@@ -1,37 +1,41 @@
-//! Kubernetes' own types, told by their schemas: what the generator makes of one must be what the definition says, but
-//! for descriptions.
+//! Kubernetes types, recognized by their schemas: the generated schema of the type must equal that of the definition,
+//! except for descriptions.
 
 use std::sync::LazyLock;
 
-use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::networking::v1 as networking;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use logger_crd::structural::{Options, structural};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use k8s_openapi::{
+    ByteString,
+    api::{core::v1 as core, networking::v1 as networking},
+    apimachinery::pkg::{
+        api::resource::Quantity, apis::meta::v1 as meta, runtime::RawExtension, util::intstr::IntOrString,
+    },
+};
+use logger_crd::structural::{self, Options};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use super::normalize;
 use crate::apply;
 
-/// A type of k8s-openapi's.
+/// A type of k8s-openapi.
 #[derive(Debug)]
-pub(super) struct Known {
-    /// The module, `k8s_openapi::api::core::v1`.
+pub(super) struct KubernetesType {
+    /// The module, such as `k8s_openapi::api::core::v1`.
     pub(super) module: &'static str,
     pub(super) name: &'static str,
     pub(super) has_default: bool,
-    /// Whether it is applied as a whole: there is no apply configuration of it.
+    /// Whether it is applied atomically, because it has no apply configuration.
     pub(super) atomic: bool,
+    /// Whether its schema contains descriptions.
+    pub(super) is_struct: bool,
+    /// Its schema.
+    pub(super) schema: fn(&mut SchemaGenerator) -> Value,
+    /// Decodes and encodes a value; `None` if it is invalid.
+    pub(super) round_trip: fn(&Value) -> Option<Value>,
 }
 
-impl Known {
-    /// Whether it is one of those that bring their descriptions with them.
-    pub(super) fn is_struct(&self) -> bool {
-        ![&TIME, &BYTES, &INT_OR_STRING, &QUANTITY, &RAW].contains(&self)
-    }
-}
-
-impl PartialEq for Known {
+impl PartialEq for KubernetesType {
     fn eq(&self, other: &Self) -> bool {
         (self.module, self.name) == (other.module, other.name)
     }
@@ -39,57 +43,84 @@ impl PartialEq for Known {
 
 const META: &str = "k8s_openapi::apimachinery::pkg::apis::meta::v1";
 
-pub(super) static TIME: Known = Known { module: META, name: "Time", has_default: false, atomic: false };
-pub(super) static BYTES: Known = Known { module: "k8s_openapi", name: "ByteString", has_default: true, atomic: false };
-pub(super) static INT_OR_STRING: Known = Known {
-    module: "k8s_openapi::apimachinery::pkg::util::intstr",
-    name: "IntOrString",
-    has_default: true,
-    atomic: false,
-};
-pub(super) static QUANTITY: Known = Known {
-    module: "k8s_openapi::apimachinery::pkg::api::resource",
-    name: "Quantity",
-    has_default: true,
-    atomic: false,
-};
-pub(super) static RAW: Known =
-    Known { module: "k8s_openapi::apimachinery::pkg::runtime", name: "RawExtension", has_default: true, atomic: true };
+const fn scalar<T: JsonSchema + Serialize + DeserializeOwned>(
+    module: &'static str,
+    name: &'static str,
+) -> KubernetesType {
+    KubernetesType {
+        module,
+        name,
+        has_default: true,
+        atomic: false,
+        is_struct: false,
+        schema: subschema::<T>,
+        round_trip: round_trip::<T>,
+    }
+}
 
-/// The type of Kubernetes' own with this schema, and whether its descriptions are the same too. The one of the whole is
-/// the field's.
-pub(super) fn of_schema(schema: &Value) -> Option<(&'static Known, bool)> {
+pub(super) static TIME: KubernetesType = KubernetesType { has_default: false, ..scalar::<meta::Time>(META, "Time") };
+pub(super) static BYTES: KubernetesType = KubernetesType {
+    module: "k8s_openapi",
+    name: "ByteString",
+    has_default: true,
+    atomic: false,
+    is_struct: false,
+    // It has no schema: the field sets that of a `String`.
+    schema: subschema::<String>,
+    round_trip: round_trip::<ByteString>,
+};
+pub(super) static INT_OR_STRING: KubernetesType =
+    scalar::<IntOrString>("k8s_openapi::apimachinery::pkg::util::intstr", "IntOrString");
+pub(super) static QUANTITY: KubernetesType =
+    scalar::<Quantity>("k8s_openapi::apimachinery::pkg::api::resource", "Quantity");
+pub(super) static RAW: KubernetesType = KubernetesType {
+    atomic: true,
+    ..scalar::<RawExtension>("k8s_openapi::apimachinery::pkg::runtime", "RawExtension")
+};
+
+fn subschema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    generator.subschema_for::<T>().to_value()
+}
+
+fn round_trip<T: Serialize + DeserializeOwned>(value: &Value) -> Option<Value> {
+    let decoded: T = serde_json::from_value(value.clone()).ok()?;
+    serde_json::to_value(decoded).ok()
+}
+
+/// Returns the Kubernetes type with this schema, and whether its descriptions are the same as well. The description of the
+/// schema itself belongs to the field.
+pub(super) fn type_of_schema(schema: &Value) -> Option<(&'static KubernetesType, bool)> {
     let wanted = without_descriptions(schema);
     let found = STRUCTS.iter().find(|of| of.plain == wanted)?;
     Some((&found.known, found.described == *schema))
 }
 
-/// A struct of Kubernetes' own.
+/// A Kubernetes struct and its generated schema.
 struct Struct {
-    known: Known,
-    /// Its schema, with the descriptions below it, and without.
+    known: KubernetesType,
+    /// Its schema with the descriptions below it, and without.
     described: Value,
     plain: Value,
 }
 
-/// The pattern of a `Quantity`, as the generator writes it.
+/// Returns the pattern of the generated schema of a `Quantity`.
 pub(super) fn quantity_pattern() -> Option<&'static str> {
-    static SCHEMA: LazyLock<Value> =
-        LazyLock::new(schema_of::<k8s_openapi::apimachinery::pkg::api::resource::Quantity>);
+    static SCHEMA: LazyLock<Value> = LazyLock::new(generated_schema::<Quantity>);
     SCHEMA.get("pattern").and_then(Value::as_str)
 }
 
-/// What operators embed.
+/// Structs that custom resources embed.
 static STRUCTS: LazyLock<Vec<Struct>> = LazyLock::new(|| {
     let mut structs = Vec::new();
     macro_rules! structs {
-        ($path:literal, $module:ident: $($name:ident)*) => {$(
+        ($path:literal, $module:ident: $($name:ident)*) => {$({
             let has_default = stringify!($name) != "Condition";
-            let atomic = apply::kubernetes::ty(&$module::$name::schema_name()).is_none();
-            let known = Known { module: $path, name: stringify!($name), has_default, atomic };
-            let described = schema_of::<$module::$name>();
+            let atomic = apply::kubernetes::field_type(&$module::$name::schema_name()).is_none();
+            let scalar = scalar::<$module::$name>($path, stringify!($name));
+            let known = KubernetesType { has_default, atomic, is_struct: true, ..scalar };
+            let described = generated_schema::<$module::$name>();
             structs.push(Struct { known, plain: without_descriptions(&described), described });
-        )*};
+        })*};
     }
     structs!("k8s_openapi::apimachinery::pkg::apis::meta::v1", meta: Condition LabelSelector);
     structs!("k8s_openapi::api::networking::v1", networking: NetworkPolicyPeer);
@@ -103,43 +134,44 @@ static STRUCTS: LazyLock<Vec<Struct>> = LazyLock::new(|| {
         TopologySelectorTerm TopologySpreadConstraint TypedLocalObjectReference TypedObjectReference Volume
         VolumeMount VolumeResourceRequirements
     );
-    // One without fields, or that could be anybody's, is told by nothing.
-    structs.retain(|of| is_telling(&of.plain));
+    structs.retain(|of| is_distinctive(&of.plain));
     structs
 });
 
-/// Whether the schema tells the type: it has several fields, or says how they merge.
-fn is_telling(schema: &Value) -> bool {
+/// Whether the schema identifies the type: it has several fields, or a merge strategy.
+fn is_distinctive(schema: &Value) -> bool {
     let fields = schema["properties"].as_object().map_or(0, serde_json::Map::len);
     fields > 2 || (fields > 0 && schema.get("x-kubernetes-map-type").is_some())
 }
 
-/// What the generator makes of a type, in its normal form and without a description of the whole. Null if it refuses it.
-fn schema_of<T: JsonSchema>() -> Value {
+/// Returns the generated schema of a type, normalized and without its own description. Null if it is invalid.
+fn generated_schema<T: JsonSchema>() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.subschema_for::<T>().to_value();
     schema["$defs"] = Value::Object(generator.take_definitions(true));
     let options = Options { allow_floats: true, ..Options::default() };
-    let mut made = structural(&schema, &options).map_or(json!(null), |structural| structural.schema);
-    super::normal::schema(&mut made);
-    made.as_object_mut().and_then(|node| node.remove("description"));
-    made
+    let mut generated = structural::convert(&schema, &options).map_or(json!(null), |structural| structural.schema);
+    normalize::schema(&mut generated);
+    generated.as_object_mut().and_then(|node| node.remove("description"));
+    generated
 }
 
-/// A schema without its descriptions.
+/// Returns a schema without descriptions.
 fn without_descriptions(schema: &Value) -> Value {
     let mut schema = schema.clone();
-    strip(&mut schema);
+    remove_descriptions(&mut schema);
     schema
 }
 
-fn strip(schema: &mut Value) {
+fn remove_descriptions(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     node.remove("description");
     for (key, below) in node.iter_mut() {
         match key.as_str() {
-            "properties" => below.as_object_mut().into_iter().flatten().for_each(|(_, schema)| strip(schema)),
-            "items" | "additionalProperties" => strip(below),
+            "properties" => {
+                below.as_object_mut().into_iter().flatten().for_each(|(_, schema)| remove_descriptions(schema));
+            }
+            "items" | "additionalProperties" => remove_descriptions(below),
             _ => {}
         }
     }

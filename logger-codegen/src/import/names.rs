@@ -1,11 +1,11 @@
-//! Names of imported types, fields and variants: unique, and as short as that allows.
+//! Names of imported types, fields and variants: unique and short.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::types::Item;
-use crate::names::{camel_case, snake};
+use super::model::Item;
+use crate::names::{camel_case, snake_case};
 
-/// Names that mean something else in a module of types: the prelude's, and what the module imports.
+/// Names with another meaning in a module of types: those of the prelude, and those that the module imports.
 const TAKEN: &[&str] = &[
     "ApplyConfiguration",
     "AsMut",
@@ -64,9 +64,9 @@ const TAKEN: &[&str] = &[
     "Vec",
 ];
 
-/// The name of each item, in their order. `reserved` are names of other types that the module knows.
+/// Returns the name of each item, in order. `reserved` are names of other types in the module.
 pub(super) fn of_items(items: &[Item], reserved: &BTreeSet<String>) -> Vec<String> {
-    let mut lengths: Vec<usize> = items.iter().map(|item| shortest(&item.path)).collect();
+    let mut lengths: Vec<usize> = items.iter().map(|item| min_words(&item.path)).collect();
     loop {
         let names: Vec<String> = items.iter().zip(&lengths).map(|(item, length)| name(&item.path, *length)).collect();
         let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -89,29 +89,29 @@ pub(super) fn of_items(items: &[Item], reserved: &BTreeSet<String>) -> Vec<Strin
     }
 }
 
-/// Words that say too little alone.
+/// Words that need the word before them.
 const VAGUE: &[&str] = &[
     "Config", "Data", "Group", "Item", "Kind", "Key", "Metadata", "Mode", "Name", "Operator", "Options", "Reason",
     "Ref", "Scope", "Source", "Spec", "State", "Status", "Target", "Template", "Type", "Version",
 ];
 
-/// A kind has its own name, and its spec and status have it in theirs.
-fn shortest(path: &[String]) -> usize {
+/// Returns the minimum number of words of a name: two for the spec and status of a kind and for vague words.
+fn min_words(path: &[String]) -> usize {
     let is_vague = path.last().is_some_and(|last| VAGUE.contains(&last.as_str()));
     path.len().min(if path.len() <= 2 || is_vague { 2 } else { 1 })
 }
 
 fn is_taken(name: &str, reserved: &BTreeSet<String>, words: usize) -> bool {
-    let no_name = !name.starts_with(|c: char| c.is_alphabetic());
-    words > 1 && (no_name || TAKEN.contains(&name) || reserved.contains(name))
+    let is_invalid = !name.starts_with(|c: char| c.is_alphabetic());
+    words > 1 && (is_invalid || TAKEN.contains(&name) || reserved.contains(name))
 }
 
-/// The last words of a path.
+/// Returns the last words of a path.
 fn name(path: &[String], words: usize) -> String {
     path[path.len() - words..].concat()
 }
 
-/// Names that are still the same are told apart by a number.
+/// Adds a number to names that are not unique.
 fn numbered(names: Vec<String>) -> Vec<String> {
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let free = |name: String, seen: &BTreeSet<String>| {
@@ -127,13 +127,13 @@ fn numbered(names: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// `PodTemplate` of `podTemplate`: each word begins with a capital, all else is as it was.
-pub(super) fn pascal(json: &str) -> String {
+/// Capitalizes each word: `podTemplate` becomes `PodTemplate`.
+pub(super) fn pascal_case(json: &str) -> String {
     let words = json.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(crate::names::pascal).collect()
+    words.map(crate::names::pascal_case).collect()
 }
 
-/// One of several: `Rule` of `Rules`.
+/// Returns the singular of a word: `Rule` for `Rules`.
 pub(super) fn singular(plural: &str) -> String {
     let endings =
         [("iases", "ias"), ("ies", "y"), ("sses", "ss"), ("uses", "us"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")];
@@ -151,10 +151,10 @@ pub(super) fn singular(plural: &str) -> String {
     }
 }
 
-/// The name of a field in Rust, without `r#`.
+/// Returns the Rust name of a field, without `r#`.
 pub(super) fn field(json: &str) -> String {
     let words: Vec<String> =
-        json.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(snake).collect();
+        json.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(snake_case).collect();
     let name = words.join("_");
     match name.as_str() {
         "self" | "super" | "crate" => format!("{name}_"),
@@ -164,12 +164,12 @@ pub(super) fn field(json: &str) -> String {
     }
 }
 
-/// What serde's `rename_all = "camelCase"` makes of a field.
-pub(super) fn in_json(field: &str) -> String {
+/// Returns the JSON name of a field with serde's `rename_all = "camelCase"`.
+pub(super) fn in_camel_case(field: &str) -> String {
     camel_case(field)
 }
 
-/// The name of a variant for a word: as it is if it is a name in Rust's manner.
+/// Returns the name of a variant for a string: unchanged if it is in Pascal case.
 pub(super) fn variant(word: &str) -> String {
     let is_plain = word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.chars().all(|c| c.is_ascii_alphanumeric())
@@ -180,8 +180,8 @@ pub(super) fn variant(word: &str) -> String {
     let words = word.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name: String = words
         .map(|word| match word.contains(|c: char| c.is_lowercase()) {
-            true => crate::names::pascal(word),
-            false => crate::names::pascal(&word.to_lowercase()),
+            true => crate::names::pascal_case(word),
+            false => crate::names::pascal_case(&word.to_lowercase()),
         })
         .collect();
     match name.as_str() {
@@ -210,7 +210,7 @@ fn symbol(c: char) -> &'static str {
     }
 }
 
-/// Whether these are names of their own, each once.
+/// Whether all names are different.
 pub(super) fn are_distinct(names: &[String]) -> bool {
     names.iter().collect::<BTreeSet<_>>().len() == names.len()
 }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_of_lists_are_one() {
+    fn words_are_converted_to_the_singular() {
         for (many, one) in [
             ("Rules", "Rule"),
             ("Matches", "Match"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_identifiers_whatever_their_name() {
+    fn any_field_name_becomes_an_identifier() {
         for (json, name) in [
             ("maxSpeed", "max_speed"),
             ("podIPs", "pod_ips"),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_names_whatever_the_word() {
+    fn any_string_becomes_a_variant_name() {
         for (word, name) in [
             ("PathPrefix", "PathPrefix"),
             ("IPAddress", "IPAddress"),

@@ -1,13 +1,17 @@
-//! From schemas to types: each object a struct, each list of words an enum, and what is equal one type.
+//! Reads schemas into types: each object is a struct, each string enumeration an enum, and equal schemas share a type.
+//!
+//! The reader is lenient: a keyword without an attribute is ignored, and a value without a suitable type is any JSON. `fit`
+//! compares the result with the original and adds overrides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::kubernetes::{self, Known};
-use super::names;
-use super::types::{At, Body, Docs, Facts, Field, Item, Type};
-use crate::diagnostic::Diagnostics;
+use super::{
+    kubernetes::{self, KubernetesType},
+    model::{Body, Docs, Field, Item, SchemaAttributes, Type, Types},
+    names,
+};
 
 type Node = Map<String, Value>;
 
@@ -15,190 +19,173 @@ const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
-/// Keywords that `#[schema(..)]` has a word for, on types and fields alike.
-const SAID: &[&str] = &[
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "pattern",
-    "title",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-validations",
-    EMBEDDED,
-    PRESERVE,
-];
-
-/// Keywords that are written as they are, with schemars' `extend`.
+/// Keywords for `#[schemars(extend(..))]`.
 const EXTENDED: &[&str] = &["allOf", "anyOf", "not", "oneOf"];
 
-/// The types of one module, and what could not be one.
+/// Reads the types of one module.
 pub(super) struct Reader {
-    pub(super) items: Vec<Item>,
-    /// The schemas of the items, without their descriptions; null for those that are shared with nobody.
+    pub(super) types: Types,
+    /// The schemas of the items without their descriptions; null for items that are not shared.
     schemas: Vec<Value>,
-    /// Whether types of Kubernetes' own are looked for.
-    kubernetes: bool,
-    pub(super) found: Diagnostics,
-    /// Types of Kubernetes' own, and where they stand for a schema with other descriptions.
+    /// Whether Kubernetes types are reused.
+    reuse_kubernetes: bool,
+    /// Kubernetes types, and the paths of schemas with different descriptions.
     pub(super) described_otherwise: BTreeMap<String, Vec<String>>,
 }
 
-/// What there is to say of a value besides its type.
-struct Place<'a> {
+/// The location of a schema.
+#[derive(Clone)]
+struct Location {
+    /// The definition, version and path, for messages.
+    shown: String,
+    /// The kind, and the words of the path below it, for names of types.
+    words: Vec<String>,
+}
+
+impl Location {
+    fn field(&self, name: &str) -> Location {
+        let mut words = self.words.clone();
+        words.push(names::pascal_case(name));
+        Location { shown: format!("{}.{name}", self.shown), words }
+    }
+
+    /// Returns the location of the items of a list (`[]`) or the values of a map (`{}`). Its last word is singular.
+    fn below(&self, suffix: &str) -> Location {
+        let mut words = self.words.clone();
+        let last = words.pop().unwrap_or_default();
+        let singular = names::singular(&last);
+        let word = if singular == last && self.words.len() > 1 { format!("{last}Item") } else { singular };
+        words.push(word);
+        Location { shown: format!("{}{suffix}", self.shown), words }
+    }
+}
+
+/// How a value is used.
+struct Usage<'a> {
     docs: Option<&'a str>,
-    /// It is an item or a value, and no field: docs are the type's.
+    /// Whether it is an item of a list or a value of a map, whose description is that of its type.
     is_element: bool,
 }
 
-impl Place<'_> {
-    /// The docs of a type that is made for this place.
+impl Usage<'_> {
+    /// Returns the documentation of a type that is created for this value.
     fn docs(&self) -> Docs {
         match self.docs {
-            Some(docs) if !self.is_element => Docs::Any(docs.split("\n\n").next().unwrap_or(docs).to_owned()),
-            docs => Docs::Exactly(docs.map(str::to_owned)),
+            Some(docs) if !self.is_element => Docs::Informative(docs.split("\n\n").next().unwrap_or(docs).to_owned()),
+            docs => Docs::Exact(docs.map(str::to_owned)),
         }
     }
 }
 
 impl Reader {
-    pub(super) fn new(kubernetes: bool) -> Self {
-        let (items, schemas, described_otherwise) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Reader { items, schemas, kubernetes, found: Diagnostics::default(), described_otherwise }
+    pub(super) fn new(reuse_kubernetes: bool) -> Self {
+        let (types, schemas, described_otherwise) = (Types::default(), Vec::new(), BTreeMap::new());
+        Reader { types, schemas, reuse_kubernetes, described_otherwise }
     }
 
-    /// The type of a whole object.
-    pub(super) fn root(&mut self, schema: &Value, at: &At) -> usize {
+    /// Reads the schema of a kind. Returns the index of its type.
+    pub(super) fn root(&mut self, schema: &Value, shown: &str, kind: &str, has_status: bool) -> usize {
+        let location = Location { shown: format!("{shown} "), words: vec![kind.to_owned()] };
         let mut node = schema.as_object().cloned().unwrap_or_default();
-        let docs = Docs::Exactly(take_text(&mut node, "description"));
+        let docs = Docs::Exact(take_text(&mut node, "description"));
         node.remove("type");
         if let Some(Value::Object(properties)) = node.get_mut("properties") {
-            for (name, expected) in [
-                ("apiVersion", json!({"type": "string"})),
-                ("kind", json!({"type": "string"})),
-                ("metadata", json!({"type": "object"})),
-            ] {
-                if properties.remove(name).is_some_and(|schema| schema != expected) {
-                    let message = "the server's own schema counts here, and the generator says no more of it; check \
-                                   it by a rule on the kind";
-                    self.found.push(at.field(name).shown, message);
-                }
+            for name in ["apiVersion", "kind", "metadata"] {
+                properties.remove(name);
             }
         }
-        let item =
-            self.push(Item { path: at.words.clone(), docs, facts: Facts::default(), body: empty() }, Value::Null);
-        let fields = self.fields(&mut node, at);
-        self.items[item].facts = self.facts(node, at);
-        self.items[item].body = Body::Struct { fields, open: false };
+        let item = self.push(new_item(&location, docs), Value::Null);
+        let mut fields = self.fields(&mut node, &location);
+        // A new object has no status, even if the schema requires it.
+        for field in fields.iter_mut().filter(|field| has_status && field.json == "status") {
+            field.required = false;
+        }
+        let mut attributes = self.attributes(node, None);
+        add_choices(&mut attributes, &fields);
+        self.types.items[item].attributes = attributes;
+        self.types.items[item].body = Body::Struct { fields, open: false };
         item
     }
 
     fn push(&mut self, item: Item, schema: Value) -> usize {
-        self.items.push(item);
+        self.types.items.push(item);
         self.schemas.push(schema);
-        self.items.len() - 1
+        self.types.items.len() - 1
     }
 
-    fn fields(&mut self, node: &mut Node, at: &At) -> Vec<Field> {
-        let required: BTreeSet<String> = take_list(node, "required").into_iter().collect();
+    fn fields(&mut self, node: &mut Node, location: &Location) -> Vec<Field> {
+        let required: BTreeSet<String> = take_texts(node, "required").into_iter().collect();
         let Some(Value::Object(properties)) = node.remove("properties") else { return Vec::new() };
-        let names: BTreeSet<&String> = properties.keys().collect();
-        if let Some(name) = required.iter().find(|name| !names.contains(name)) {
-            let message = format!("`{name}` is required, and its schema is not there; no Rust field can be made of it");
-            self.found.push(&at.shown, message);
-        }
-        let read = |(name, schema): (&String, &Value)| self.field(name, schema, required.contains(name), at);
-        properties.iter().filter_map(read).collect()
+        let read = |(name, schema): (&String, &Value)| self.field(name, schema, required.contains(name), location);
+        properties.iter().map(read).collect()
     }
 
-    fn field(&mut self, name: &str, schema: &Value, required: bool, at: &At) -> Option<Field> {
-        let at = at.field(name);
-        let mut node = self.node(schema, &at)?;
+    fn field(&mut self, name: &str, schema: &Value, required: bool, location: &Location) -> Field {
+        let location = location.field(name);
+        let mut node = schema.as_object().cloned().unwrap_or_default();
         let docs = take_text(&mut node, "description");
         let (default, nullable) = (node.remove("default"), node.remove("nullable").is_some());
-        let (ty, facts) = self.value(node, &Place { docs: docs.as_deref(), is_element: false }, &at)?;
-        Some(Field { json: name.to_owned(), docs, ty, required, nullable, facts, default })
+        // The generator rejects a null beside an enumeration. The field is an `Option` in any case.
+        let has_flag = nullable && !node.contains_key("enum");
+        let usage = Usage { docs: docs.as_deref(), is_element: false };
+        let (ty, mut attributes) = self.value(node, &usage, &location);
+        attributes.flags.extend(has_flag.then_some("nullable"));
+        Field { json: name.to_owned(), docs, ty, required, nullable, attributes, default, overrides: BTreeMap::new() }
     }
 
-    /// The items of a list or the values of a map: docs and what `each(..)` cannot say make a type of them.
-    fn element(&mut self, schema: &Value, at: &At) -> Option<(Type, Facts)> {
-        let mut node = self.node(schema, at)?;
+    /// Reads the items of a list or the values of a map. A description, or keywords that `each(..)` has no key for, require
+    /// a dedicated type.
+    fn element(&mut self, schema: &Value, location: &Location) -> (Type, SchemaAttributes) {
+        let mut node = schema.as_object().cloned().unwrap_or_default();
         let docs = take_text(&mut node, "description");
-        if node.remove("default").is_some() {
-            self.found.push(&at.shown, "only a field has a default in Rust; remove it, or move it to a field");
-        }
-        let nullable = node.remove("nullable").is_some();
-        let (mut ty, mut facts) = self.value(node, &Place { docs: docs.as_deref(), is_element: true }, at)?;
-        let says_docs = match &ty {
-            Type::Own(_) => true,
-            Type::Known(known) if known.is_struct() => true,
+        node.remove("default");
+        let nullable = node.remove("nullable").is_some() && !node.contains_key("enum");
+        let (mut ty, mut attributes) = self.value(node, &Usage { docs: docs.as_deref(), is_element: true }, location);
+        let has_docs = match &ty {
+            Type::Local(_) => true,
+            Type::Kubernetes(known) if known.is_struct => true,
             _ => docs.is_none(),
         };
-        if !says_docs || !facts.fits_each() {
-            ty = Type::Own(self.wrapper(ty, std::mem::take(&mut facts), Docs::Exactly(docs), at));
+        let fits_type = attributes.each.is_none() && !attributes.keywords.contains_key(EMBEDDED);
+        if (!has_docs || !attributes.fits_each()) && fits_type {
+            ty = Type::Local(self.newtype(ty, std::mem::take(&mut attributes), Docs::Exact(docs), location));
         }
-        facts.flags.extend(nullable.then_some("nullable"));
-        Some((ty, facts))
+        if !attributes.fits_each() {
+            attributes.extend.clear();
+        }
+        attributes.flags.extend(nullable.then_some("nullable"));
+        (ty, attributes)
     }
 
-    /// A struct around one value.
-    fn wrapper(&mut self, ty: Type, facts: Facts, docs: Docs, at: &At) -> usize {
-        if facts.each.is_some() || facts.said.contains_key(EMBEDDED) {
-            let message = "neither `each` nor `embedded_resource` can be said of a type, and its description or \
-                           alternatives need one; take the description out, or make it an object";
-            self.found.push(&at.shown, message);
-        }
-        let same = self.items.iter().position(|item| {
-            matches!(&item.body, Body::Wrapper(own) if *own == ty) && item.facts == facts && item.docs == docs
+    /// Returns a tuple struct around a value.
+    fn newtype(&mut self, ty: Type, attributes: SchemaAttributes, docs: Docs, location: &Location) -> usize {
+        let same = self.types.items.iter().position(|item| {
+            matches!(&item.body, Body::Newtype(own) if *own == ty) && item.attributes == attributes && item.docs == docs
         });
-        let new = Item { path: at.words.clone(), docs, facts, body: Body::Wrapper(ty) };
+        let new = Item { path: location.words.clone(), docs, attributes, body: Body::Newtype(ty) };
         same.unwrap_or_else(|| self.push(new, Value::Null))
     }
 
-    fn node(&mut self, schema: &Value, at: &At) -> Option<Node> {
-        if schema.as_object().is_none() {
-            self.found.push(&at.shown, format!("its schema is {schema}, which is no object; write one"));
-        }
-        schema.as_object().cloned()
-    }
-
-    fn value(&mut self, mut node: Node, place: &Place<'_>, at: &At) -> Option<(Type, Facts)> {
+    fn value(&mut self, mut node: Node, usage: &Usage<'_>, location: &Location) -> (Type, SchemaAttributes) {
         if node.remove(INT_OR_STRING).is_some() {
-            return Some(self.int_or_string(node, at));
+            return self.int_or_string(node);
         }
-        let own = take_text(&mut node, "type");
-        let ty = match own.as_deref() {
-            None if node.remove(PRESERVE).is_some() => Type::Json,
-            None => {
-                self.found.push(&at.shown, "it has no `type`, so no Rust type can be made of it");
-                return None;
-            }
-            Some("object") => return self.object(node, place, at),
-            Some("array") => return self.list(node, at),
-            Some("string") => self.text(&mut node, place, at),
+        let ty = match take_text(&mut node, "type").as_deref() {
+            Some("object") => return self.object(node, usage, location),
+            Some("array") => return self.list(node, location),
+            Some("string") => self.string(&mut node, usage, location),
             Some("boolean") => Type::Bool,
-            Some(number @ ("integer" | "number")) => return self.number(number, node, at),
-            Some(other) => {
-                self.found.push(&at.shown, format!("`{other}` is no type of the API server's schemas"));
-                return None;
+            Some(number @ ("integer" | "number")) => return self.number(number, node),
+            _ => {
+                node.remove(PRESERVE);
+                Type::Json
             }
         };
-        Some((ty, self.facts(node, at)))
+        let attributes = self.attributes(node, Some(&ty));
+        (ty, attributes)
     }
 
-    fn int_or_string(&mut self, mut node: Node, at: &At) -> (Type, Facts) {
+    fn int_or_string(&mut self, mut node: Node) -> (Type, SchemaAttributes) {
         let both = json!([{"type": "integer"}, {"type": "string"}]);
         if node.get("anyOf") == Some(&both) {
             node.remove("anyOf");
@@ -210,184 +197,261 @@ impl Reader {
             }
             false => &kubernetes::INT_OR_STRING,
         };
-        (Type::Known(known), self.facts(node, at))
+        let ty = Type::Kubernetes(known);
+        let attributes = self.attributes(node, Some(&ty));
+        (ty, attributes)
     }
 
-    fn number(&mut self, own: &str, mut node: Node, at: &At) -> Option<(Type, Facts)> {
+    fn number(&mut self, own: &str, mut node: Node) -> (Type, SchemaAttributes) {
         let format = take_text(&mut node, "format");
         let ty = match (own, format.as_deref()) {
             ("integer", Some("int32")) => Type::Integer("i32"),
-            ("integer", Some("int64") | None) => Type::Integer("i64"),
-            ("number", Some("float")) => Type::Float("f32"),
-            ("number", Some("double") | None) => Type::Float("f64"),
-            (_, Some(format)) => {
-                let known = if own == "integer" { "`int32` and `int64`" } else { "`float` and `double`" };
-                let message = format!("the API server knows no format `{format}` of numbers, but {known}; correct it");
-                self.found.push(&at.shown, message);
-                return None;
-            }
-            (_, None) => return None,
+            ("integer", _) => Type::Integer("i64"),
+            (_, Some("float")) => Type::Float("f32"),
+            (..) => Type::Float("f64"),
         };
-        let mut facts = self.facts(node, at);
-        facts.flags.extend(format.is_none().then_some("no_format"));
-        facts.flags.extend((own == "number").then_some("allow_float"));
-        Some((ty, facts))
+        let is_format_of_type = ["int32", "int64", "float", "double"].contains(&format.as_deref().unwrap_or_default());
+        let mut attributes = self.attributes(node, Some(&ty));
+        attributes.flags.extend((!is_format_of_type).then_some("no_format"));
+        attributes.flags.extend((own == "number").then_some("allow_float"));
+        (ty, attributes)
     }
 
-    fn list(&mut self, mut node: Node, at: &At) -> Option<(Type, Facts)> {
-        let Some(items) = node.remove("items") else {
-            self.found.push(&at.shown, "it is a list, and says not of what; add `items`");
-            return None;
-        };
-        let (ty, each) = self.element(&items, &at.below("[]"))?;
-        let mut facts = self.facts(node, at);
-        facts.each = (!each.is_empty()).then(|| Box::new(each));
-        Some((Type::List(Box::new(ty)), facts))
+    fn list(&mut self, mut node: Node, location: &Location) -> (Type, SchemaAttributes) {
+        let items = node.remove("items").unwrap_or_default();
+        let (item, each) = self.element(&items, &location.below("[]"));
+        let ty = Type::List(Box::new(item));
+        let mut attributes = self.attributes(node, Some(&ty));
+        attributes.each = (!each.is_empty()).then(|| Box::new(each));
+        (ty, attributes)
     }
 
-    fn text(&mut self, node: &mut Node, place: &Place<'_>, at: &At) -> Type {
+    fn string(&mut self, node: &mut Node, usage: &Usage<'_>, location: &Location) -> Type {
         if let Some(words) = words(node) {
             node.remove("enum");
             let schema = json!({"type": "string", "enum": words});
-            return Type::Own(self.own(schema, place.docs(), at, |_| (Facts::default(), Body::Words(words))));
+            let body = |_: &mut Self| (SchemaAttributes::default(), Body::StringEnum(words));
+            return Type::Local(self.local(schema, usage.docs(), location, body));
         }
-        let is_plain = node.keys().all(|key| key == "format");
+        let has_only_format = node.keys().all(|key| key == "format");
         match node.get("format").and_then(Value::as_str) {
-            // Its schema has a description, which only another replaces.
-            Some("date-time") if is_plain && place.docs.is_some() => {
+            // The schema of the type has a description, so the field needs its own.
+            Some("date-time") if has_only_format && usage.docs.is_some() => {
                 node.remove("format");
-                Type::Known(&kubernetes::TIME)
+                Type::Kubernetes(&kubernetes::TIME)
             }
-            // It has no schema: the field says it.
-            Some("byte") if is_plain && !place.is_element => Type::Known(&kubernetes::BYTES),
-            _ => Type::Text,
+            // The type has no schema, so the field sets it.
+            Some("byte") if has_only_format && !usage.is_element => Type::Kubernetes(&kubernetes::BYTES),
+            _ => Type::String,
         }
     }
 
-    fn object(&mut self, mut node: Node, place: &Place<'_>, at: &At) -> Option<(Type, Facts)> {
-        let embedded = node.remove(EMBEDDED);
-        let mut facts = Facts::default();
-        facts.said.extend(embedded.map(|value| (EMBEDDED.to_owned(), value)));
+    fn object(&mut self, mut node: Node, usage: &Usage<'_>, location: &Location) -> (Type, SchemaAttributes) {
+        let embedded = node.remove(EMBEDDED).map(|value| (EMBEDDED.to_owned(), value));
         let has_fields = node.contains_key("properties");
-        match node.remove("additionalProperties") {
-            Some(_) if has_fields => {
-                let message = "fields beside `additionalProperties` have no structural schema; give the map a field of \
-                               its own";
-                self.found.push(&at.shown, message);
-                None
-            }
-            Some(values) => {
-                let (ty, each) = self.element(&values, &at.below("{}"))?;
-                let more = self.facts(node, at);
-                facts.said.extend(more.said);
-                facts.extend.extend(more.extend);
-                facts.each = (!each.is_empty()).then(|| Box::new(each));
-                Some((Type::Map(Box::new(ty)), facts))
+        let (ty, mut attributes) = match node.remove("additionalProperties") {
+            Some(values) if !has_fields => {
+                let (value, each) = self.element(&values, &location.below("{}"));
+                let ty = Type::Map(Box::new(value));
+                let mut attributes = self.attributes(node, Some(&ty));
+                attributes.each = (!each.is_empty()).then(|| Box::new(each));
+                (ty, attributes)
             }
             None if !has_fields && node.remove(PRESERVE).is_some() => {
-                let more = self.facts(node, at);
-                facts.said.extend(more.said);
-                facts.extend.extend(more.extend);
-                Some((Type::Known(&kubernetes::RAW), facts))
+                let ty = Type::Kubernetes(&kubernetes::RAW);
+                let attributes = self.attributes(node, Some(&ty));
+                (ty, attributes)
             }
-            None => Some((self.of_fields(node, place, at), facts)),
-        }
+            _ => (self.with_fields(node, usage, location), SchemaAttributes::default()),
+        };
+        attributes.keywords.extend(embedded);
+        (ty, attributes)
     }
 
-    /// An object with fields: a type of Kubernetes' own, an enum of variants, or a struct.
-    fn of_fields(&mut self, node: Node, place: &Place<'_>, at: &At) -> Type {
-        if let Some(known) = self.known(&node, place, at) {
-            return Type::Known(known);
+    /// Reads an object with fields: a Kubernetes type, a union, or a struct.
+    fn with_fields(&mut self, node: Node, usage: &Usage<'_>, location: &Location) -> Type {
+        if let Some(known) = self.kubernetes_type(&node, usage, location) {
+            return Type::Kubernetes(known);
         }
-        Type::Own(self.own(Value::Object(node.clone()), place.docs(), at, |reader| match variants(&node) {
-            Some(names) => (Facts::default(), Body::Variants(reader.variants(node, &names, at))),
-            None => reader.of_struct(node, at),
-        }))
+        let schema = Value::Object(node.clone());
+        let body = |reader: &mut Self| match union_variants(&node) {
+            Some(names) => (SchemaAttributes::default(), Body::Union(reader.variants(node, &names, location))),
+            None => reader.structure(node, location),
+        };
+        Type::Local(self.local(schema, usage.docs(), location, body))
     }
 
-    fn known(&mut self, node: &Node, place: &Place<'_>, at: &At) -> Option<&'static Known> {
-        if !self.kubernetes || !node.contains_key("properties") {
+    fn kubernetes_type(
+        &mut self,
+        node: &Node,
+        usage: &Usage<'_>,
+        location: &Location,
+    ) -> Option<&'static KubernetesType> {
+        if !self.reuse_kubernetes || !node.contains_key("properties") {
             return None;
         }
         let mut schema = node.clone();
         schema.insert("type".to_owned(), json!("object"));
-        let (known, is_described_so) = kubernetes::of_schema(&Value::Object(schema))?;
-        // Where no field has docs, those of the type are in the schema.
-        if !is_described_so || place.is_element || place.docs.is_none() {
-            let Known { module, name, .. } = known;
-            self.described_otherwise.entry(format!("{module}::{name}")).or_default().push(at.shown.clone());
+        let (known, has_same_descriptions) = kubernetes::type_of_schema(&Value::Object(schema))?;
+        // Without a description of the field, that of the type is part of the schema.
+        if !has_same_descriptions || usage.is_element || usage.docs.is_none() {
+            let KubernetesType { module, name, .. } = known;
+            self.described_otherwise.entry(format!("{module}::{name}")).or_default().push(location.shown.clone());
         }
         Some(known)
     }
 
-    fn of_struct(&mut self, mut node: Node, at: &At) -> (Facts, Body) {
-        let fields = self.fields(&mut node, at);
+    fn structure(&mut self, mut node: Node, location: &Location) -> (SchemaAttributes, Body) {
+        let fields = self.fields(&mut node, location);
         let open = !fields.is_empty() && node.remove(PRESERVE).is_some();
-        let mut facts = self.facts(node, at);
-        choices(&mut facts, &fields);
-        (facts, Body::Struct { fields, open })
+        let mut attributes = self.attributes(node, None);
+        add_choices(&mut attributes, &fields);
+        (attributes, Body::Struct { fields, open })
     }
 
-    fn variants(&mut self, mut node: Node, order: &[String], at: &At) -> Vec<Field> {
-        let mut fields = self.fields(&mut node, at);
+    fn variants(&mut self, mut node: Node, order: &[String], location: &Location) -> Vec<Field> {
+        let mut fields = self.fields(&mut node, location);
         fields.sort_by_key(|field| order.iter().position(|name| *name == field.json));
         for field in &mut fields {
-            if field.ty == Type::Known(&kubernetes::BYTES) {
-                field.ty = Type::Text;
+            if field.ty == Type::Kubernetes(&kubernetes::BYTES) {
+                field.ty = Type::String;
             }
-            let facts = std::mem::take(&mut field.facts);
-            if !facts.is_empty() {
-                let docs = Docs::Any(field.docs.clone().unwrap_or_default());
-                let docs = if field.docs.is_some() { docs } else { Docs::Exactly(None) };
-                field.ty = Type::Own(self.wrapper(field.ty.clone(), facts, docs, &at.field(&field.json)));
+            let attributes = std::mem::take(&mut field.attributes);
+            let fits_type = attributes.each.is_none() && !attributes.keywords.contains_key(EMBEDDED);
+            if !attributes.is_empty() && fits_type {
+                let docs = Docs::Informative(field.docs.clone().unwrap_or_default());
+                let docs = if field.docs.is_some() { docs } else { Docs::Exact(None) };
+                let location = location.field(&field.json);
+                field.ty = Type::Local(self.newtype(field.ty.clone(), attributes, docs, &location));
             }
         }
         fields
     }
 
-    /// The item of a schema: one that is there, or a new one.
-    fn own(&mut self, schema: Value, docs: Docs, at: &At, make: impl FnOnce(&mut Self) -> (Facts, Body)) -> usize {
+    /// Returns the item of a schema: an existing one, or a new one.
+    fn local(
+        &mut self,
+        schema: Value,
+        docs: Docs,
+        location: &Location,
+        body: impl FnOnce(&mut Self) -> (SchemaAttributes, Body),
+    ) -> usize {
         let agree = |own: &Docs| match (own, &docs) {
-            (Docs::Exactly(own), Docs::Exactly(docs)) => own == docs,
-            (_, Docs::Any(_)) | (Docs::Any(_), _) => true,
+            (Docs::Exact(own), Docs::Exact(docs)) => own == docs,
+            (_, Docs::Informative(_)) | (Docs::Informative(_), _) => true,
         };
-        let same = (0..self.items.len()).find(|i| self.schemas[*i] == schema && agree(&self.items[*i].docs));
+        let items = &mut self.types.items;
+        let same = (0..items.len()).find(|i| self.schemas[*i] == schema && agree(&items[*i].docs));
         if let Some(same) = same {
-            if matches!(docs, Docs::Exactly(_)) {
-                self.items[same].docs = docs;
+            if matches!(docs, Docs::Exact(_)) {
+                items[same].docs = docs;
             }
             return same;
         }
-        let item = self.push(Item { path: at.words.clone(), docs, facts: Facts::default(), body: empty() }, schema);
-        let (facts, body) = make(self);
-        self.items[item].facts = facts;
-        self.items[item].body = body;
+        let item = self.push(new_item(location, docs), schema);
+        let (attributes, body) = body(self);
+        self.types.items[item].attributes = attributes;
+        self.types.items[item].body = body;
         item
     }
 
-    /// What is left of a node when its type is told.
-    fn facts(&mut self, node: Node, at: &At) -> Facts {
-        let mut facts = Facts::default();
+    /// Returns the attributes for the keywords of a node whose type is known. Without a type, they are those of a struct.
+    fn attributes(&self, node: Node, ty: Option<&Type>) -> SchemaAttributes {
+        let mut attributes = SchemaAttributes::default();
         for (key, value) in node {
             match key.as_str() {
-                "example" => drop(facts.extend.insert("examples".to_owned(), json!([value]))),
-                key if EXTENDED.contains(&key) => drop(facts.extend.insert(key.to_owned(), value)),
-                key if SAID.contains(&key) && super::facts::has_word(key, &value) => {
-                    facts.said.insert(key.to_owned(), value);
-                }
-                key if SAID.contains(&key) => drop(facts.extend.insert(key.to_owned(), value)),
-                key => {
-                    let message = format!("`{key}` says nothing of such a value to the API server; remove it");
-                    self.found.push(&at.shown, message);
-                }
+                "example" => drop(attributes.extend.insert("examples".to_owned(), json!([value]))),
+                key if EXTENDED.contains(&key) => drop(attributes.extend.insert(key.to_owned(), value)),
+                key if has_key(key, &value, ty) => drop(attributes.keywords.insert(key.to_owned(), value)),
+                _ => {}
             }
         }
-        facts
+        remove_contradictions(&mut attributes.keywords);
+        attributes
     }
 }
 
-fn empty() -> Body {
-    Body::Struct { fields: Vec::new(), open: false }
+fn new_item(location: &Location, docs: Docs) -> Item {
+    let body = Body::Struct { fields: Vec::new(), open: false };
+    Item { path: location.words.clone(), docs, attributes: SchemaAttributes::default(), body }
+}
+
+/// Whether `#[schema(..)]` has a key for this keyword of a value of this type, and accepts the value.
+fn has_key(keyword: &str, value: &Value, ty: Option<&Type>) -> bool {
+    let is_one_of = |words: &[&str]| value.as_str().is_some_and(|word| words.contains(&word));
+    let is_count = || value.as_u64().is_some_and(|bound| u32::try_from(bound).is_ok());
+    // The derive does not recognize these types, so it accepts any keyword.
+    let is_other = matches!(ty, Some(Type::Kubernetes(_) | Type::Json | Type::Local(_)));
+    let is_number = || is_other || matches!(ty, Some(Type::Integer(_) | Type::Float(_)));
+    let is_integer = matches!(ty, Some(Type::Integer(_)));
+    let is_string = || is_other || matches!(ty, Some(Type::String));
+    let is_list = || is_other || matches!(ty, Some(Type::List(_)));
+    let is_map = || is_other || matches!(ty, None | Some(Type::Map(_)));
+    match keyword {
+        "enum" => value.as_array().is_some_and(|all| {
+            let is_literal =
+                |value: &Value| value.is_string() || value.as_u64().is_some_and(|number| i64::try_from(number).is_ok());
+            !all.is_empty() && all.iter().all(is_literal)
+        }),
+        "maximum" | "minimum" => is_number() && (value.is_i64() || value.is_f64() && !is_integer),
+        "multipleOf" => is_number() && (value.is_i64() || value.is_f64()) && value.as_f64().is_some_and(|of| of > 0.0),
+        "exclusiveMaximum" | "exclusiveMinimum" => is_number(),
+        "minLength" | "maxLength" => is_string() && is_count(),
+        "pattern" => is_string(),
+        "minItems" | "maxItems" => is_list() && is_count(),
+        "minProperties" | "maxProperties" => is_map() && is_count(),
+        "x-kubernetes-list-type" => is_list() && is_one_of(&["atomic", "map", "set"]),
+        "x-kubernetes-list-map-keys" => is_list(),
+        "x-kubernetes-map-type" => is_map() && is_one_of(&["atomic", "granular"]),
+        "externalDocs" => value.get("url").is_some_and(Value::is_string),
+        "x-kubernetes-validations" => value.as_array().is_some_and(|rules| rules.iter().all(is_rule)),
+        "format" | "title" | EMBEDDED | PRESERVE => true,
+        _ => false,
+    }
+}
+
+/// Whether `validation(..)` accepts a rule.
+fn is_rule(rule: &Value) -> bool {
+    let text = |key: &str| rule.get(key).and_then(Value::as_str);
+    let has_lines = |text: &str| text.contains(['\n', '\r']);
+    let Some(expression) = text("rule") else { return false };
+    !expression.trim().is_empty()
+        && (!has_lines(expression) || text("message").is_some())
+        && text("message").is_none_or(|message| !message.trim().is_empty() && !has_lines(message))
+        && text("messageExpression").is_none_or(|message| !message.trim().is_empty())
+        && text("fieldPath").is_none_or(|path| path.starts_with(['.', '[']))
+        && (rule.get("optionalOldSelf").is_none() || expression.contains("oldSelf"))
+}
+
+/// Removes keywords that `#[schema(..)]` rejects together.
+fn remove_contradictions(keywords: &mut Node) {
+    let number = |keywords: &Node, key: &str| keywords.get(key).and_then(Value::as_f64);
+    for (min, max) in [
+        ("minimum", "maximum"),
+        ("minLength", "maxLength"),
+        ("minItems", "maxItems"),
+        ("minProperties", "maxProperties"),
+    ] {
+        if number(keywords, min) > number(keywords, max) && keywords.contains_key(max) {
+            keywords.remove(min);
+            keywords.remove(max);
+        }
+    }
+    for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if !keywords.contains_key(bound) {
+            keywords.remove(flag);
+        }
+    }
+    let is_map = keywords.get("x-kubernetes-list-type") == Some(&json!("map"));
+    let keys = keywords.get("x-kubernetes-list-map-keys").and_then(Value::as_array);
+    let keys: Vec<&Value> = keys.into_iter().flatten().collect();
+    let has_duplicates = (0..keys.len()).any(|i| keys[..i].contains(&keys[i]));
+    if is_map == keys.is_empty() || has_duplicates {
+        keywords.remove("x-kubernetes-list-map-keys");
+        if is_map {
+            keywords.remove("x-kubernetes-list-type");
+        }
+    }
 }
 
 fn take_text(node: &mut Node, key: &str) -> Option<String> {
@@ -397,37 +461,42 @@ fn take_text(node: &mut Node, key: &str) -> Option<String> {
     }
 }
 
-fn take_list(node: &mut Node, key: &str) -> Vec<String> {
+fn take_texts(node: &mut Node, key: &str) -> Vec<String> {
     let list = node.remove(key);
     let all = list.as_ref().and_then(Value::as_array).into_iter().flatten();
     all.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The words of an `enum` that can be one in Rust.
+/// Returns the values of an `enum` that can be a Rust enum. A null is one of no variant: the field is optional.
 fn words(node: &Node) -> Option<Vec<String>> {
     let values = node.get("enum")?.as_array()?;
-    let words: Vec<String> = values.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<_>>()?;
+    let words: Vec<String> = values
+        .iter()
+        .filter(|value| !value.is_null())
+        .map(|value| value.as_str().map(str::to_owned))
+        .collect::<Option<_>>()?;
     let variants: Vec<String> = words.iter().map(|word| names::variant(word)).collect();
-    names::are_distinct(&variants).then_some(words)
+    (!words.is_empty() && names::are_distinct(&variants)).then_some(words)
 }
 
-/// The fields of an object that is what we make of an enum: one of them is there, and nothing else is said.
-fn variants(node: &Node) -> Option<Vec<String>> {
+/// Returns the fields of an object whose schema is that of a generated union: exactly one of them is required, and there
+/// are no other keywords.
+fn union_variants(node: &Node) -> Option<Vec<String>> {
     let properties = node.get("properties")?.as_object()?;
-    let names = each_required(node.get("oneOf")?)?;
-    let plain = |schema: &Value| schema.get("default").is_none() && schema.get("nullable").is_none();
+    let names = required_alternatives(node.get("oneOf")?)?;
+    let is_plain = |schema: &Value| schema.get("default").is_none() && schema.get("nullable").is_none();
     let variants: Vec<String> = names.iter().map(|name| names::variant(name)).collect();
-    let is_enum = names.len() > 1
+    let is_union = names.len() > 1
         && names.len() == properties.len()
         && node.len() == 2
         && names::are_distinct(&names)
         && names::are_distinct(&variants)
-        && names.iter().all(|name| properties.get(name).is_some_and(plain));
-    is_enum.then_some(names)
+        && names.iter().all(|name| properties.get(name).is_some_and(is_plain));
+    is_union.then_some(names)
 }
 
-/// The `a` and `b` of `[{required: [a]}, {required: [b]}]`.
-fn each_required(branches: &Value) -> Option<Vec<String>> {
+/// Returns `a` and `b` for `[{required: [a]}, {required: [b]}]`.
+fn required_alternatives(branches: &Value) -> Option<Vec<String>> {
     let name = |branch: &Value| match (branch.as_object()?.len(), branch.get("required")?.as_array()?.as_slice()) {
         (1, [Value::String(name)]) => Some(name.clone()),
         _ => None,
@@ -435,16 +504,16 @@ fn each_required(branches: &Value) -> Option<Vec<String>> {
     branches.as_array()?.iter().map(name).collect()
 }
 
-/// Alternatives of fields that `exactly_one_of` and `at_least_one_of` say.
-fn choices(facts: &mut Facts, fields: &[Field]) {
-    for (key, word) in [("oneOf", "exactly_one_of"), ("anyOf", "at_least_one_of")] {
-        let Some(names) = facts.extend.get(key).and_then(each_required) else { continue };
+/// Replaces alternatives of required fields with `exactly_one_of` and `at_least_one_of`.
+fn add_choices(attributes: &mut SchemaAttributes, fields: &[Field]) {
+    for (keyword, key) in [("oneOf", "exactly_one_of"), ("anyOf", "at_least_one_of")] {
+        let Some(names) = attributes.extend.get(keyword).and_then(required_alternatives) else { continue };
         let is_optional = |name: &String| {
             fields.iter().any(|field| field.json == *name && !field.required && field.default.is_none())
         };
         if names.len() > 1 && names::are_distinct(&names) && names.iter().all(is_optional) {
-            facts.extend.remove(key);
-            facts.choices.push((word, names));
+            attributes.extend.remove(keyword);
+            attributes.choices.push((key, names));
         }
     }
 }

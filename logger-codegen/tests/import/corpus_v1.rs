@@ -1,5 +1,5 @@
 //! Version `v1` of group `corpus.example.com`, imported with `cargo xtask crd import`.
-// Docs and names are those of the definition.
+// Documentation and names are those of the definition.
 #![allow(missing_docs, rustdoc::bare_urls, rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
 #![allow(rustdoc::invalid_rust_codeblocks)]
 #![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::doc_markdown)]
@@ -59,7 +59,7 @@ use serde_json::Value;
     )
 )]
 pub struct Gadget {
-    /// Its name, labels and all that every object has.
+    /// Standard object's metadata.
     pub metadata: ObjectMeta,
     /// What is wanted.
     pub spec: GadgetSpec,
@@ -76,10 +76,10 @@ fn default_gadget_status() -> GadgetStatus {
     }
 }
 
-/// A list of objects of kind `Gadget`.
+/// A list of `Gadget` objects.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
 pub struct GadgetList {
-    /// Version and continuation.
+    /// Standard list metadata.
     pub metadata: ListMeta,
     /// The objects.
     pub items: Vec<Gadget>,
@@ -114,9 +114,9 @@ pub struct GadgetList {
     )
 )]
 pub struct GadgetSpec {
+    #[serde(rename = "$ref")]
     #[schemars(description = r"Ends with a line.
 ")]
-    #[serde(rename = "$ref")]
     #[schema(format = "uri")]
     pub r#ref: Option<String>,
     /// One of two.
@@ -415,7 +415,7 @@ pub enum SpecMode {
 )]
 pub struct Open {
     pub known: String,
-    /// Fields that have no name here.
+    /// Unknown fields.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
 }
@@ -623,16 +623,16 @@ pub struct Condition {
 #[k8s(plural = "parts")]
 #[schema(preserve_unknown_fields)]
 pub struct Part {
-    /// Its name, labels and all that every object has.
+    /// Standard object's metadata.
     pub metadata: ObjectMeta,
     pub spec: Option<PartSpec>,
     pub status: Option<Empty>,
 }
 
-/// A list of objects of kind `Part`.
+/// A list of `Part` objects.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
 pub struct PartList {
-    /// Version and continuation.
+    /// Standard list metadata.
     pub metadata: ListMeta,
     /// The objects.
     pub items: Vec<Part>,

@@ -1,5 +1,5 @@
 //! Version `v1beta1` of group `corpus.example.com`, imported with `cargo xtask crd import`.
-// Docs and names are those of the definition.
+// Documentation and names are those of the definition.
 #![allow(missing_docs, rustdoc::bare_urls, rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
 #![allow(rustdoc::invalid_rust_codeblocks)]
 #![allow(clippy::doc_lazy_continuation, clippy::doc_link_with_quotes, clippy::doc_markdown)]
@@ -33,15 +33,15 @@ use logger_core::{ApplyConfiguration, DeepCopy, KubeSchema, Object, ObjectList};
     unserved
 )]
 pub struct Gadget {
-    /// Its name, labels and all that every object has.
+    /// Standard object's metadata.
     pub metadata: ObjectMeta,
     pub data: Option<BTreeMap<String, String>>,
 }
 
-/// A list of objects of kind `Gadget`.
+/// A list of `Gadget` objects.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
 pub struct GadgetList {
-    /// Version and continuation.
+    /// Standard list metadata.
     pub metadata: ListMeta,
     /// The objects.
     pub items: Vec<Gadget>,

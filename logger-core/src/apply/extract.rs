@@ -1,4 +1,4 @@
-//! Extraction: what a manager owns of an object, by the object's `managedFields`.
+//! Extracts the fields of an object that a manager owns, according to the object's `managedFields`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use k8s_openapi::{Metadata, Resource};
@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 
 use super::ApplyConfiguration;
 
-/// Why nothing could be extracted.
+/// An error of an extraction.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtractError {
-    /// The object has no name, so it was never on a server.
+    /// The object has no name, so that it does not come from a server.
     #[error("cannot extract from an object without metadata.name")]
     Unnamed,
-    /// What is owned is no configuration of the kind.
-    #[error("what `{manager}` owns of `{name}` is no configuration of its kind")]
+    /// The owned fields are not a valid configuration of the kind.
+    #[error("the fields of `{name}` that `{manager}` owns are not a valid configuration of its kind")]
     Malformed {
-        /// The object.
+        /// The name of the object.
         name: String,
         /// The field manager.
         manager: String,
-        /// What is wrong with it.
+        /// The decoding error.
         #[source]
         source: serde_json::Error,
     },
@@ -33,8 +33,10 @@ pub(super) fn extract<C: ApplyConfiguration>(
     let metadata: &ObjectMeta = object.metadata();
     let Some(name) = metadata.name.clone() else { return Err(ExtractError::Unnamed) };
     let malformed = |source| ExtractError::Malformed { name: name.clone(), manager: manager.to_owned(), source };
-    let owned = match entry(metadata, C::Kind::API_VERSION, manager, subresource).and_then(|of| of.fields_v1.as_ref()) {
-        Some(fields) => owned(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
+    let owned = match managed_fields_entry(metadata, C::Kind::API_VERSION, manager, subresource)
+        .and_then(|of| of.fields_v1.as_ref())
+    {
+        Some(fields) => owned_value(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
         None => Value::Null,
     };
     let mut owned = match owned {
@@ -51,25 +53,25 @@ pub(super) fn extract<C: ApplyConfiguration>(
     serde_json::from_value(Value::Object(owned)).map_err(malformed)
 }
 
-/// The entry of what this manager applied, in this version.
-fn entry<'a>(
+/// Returns the `managedFields` entry of this manager for apply in this version.
+fn managed_fields_entry<'a>(
     metadata: &'a ObjectMeta,
     api_version: &str,
     manager: &str,
     subresource: Option<&str>,
 ) -> Option<&'a ManagedFieldsEntry> {
-    let is_it = |entry: &&ManagedFieldsEntry| {
+    let matches = |entry: &&ManagedFieldsEntry| {
         entry.manager.as_deref() == Some(manager)
             && entry.operation.as_deref() == Some("Apply")
             && entry.api_version.as_deref() == Some(api_version)
             && entry.subresource.as_deref().unwrap_or_default() == subresource.unwrap_or_default()
     };
-    metadata.managed_fields.iter().flatten().find(is_it)
+    metadata.managed_fields.iter().flatten().find(matches)
 }
 
-/// The part of a value that a `FieldsV1` names: `f:` a field, `k:` the item with these keys, `v:` an item, `i:` the item
-/// at this place. What nothing is named below is owned as a whole.
-fn owned(value: &Value, fields: &Value) -> Value {
+/// Returns the part of a value that a `FieldsV1` lists: `f:` is a field, `k:` the item with these keys, `v:` an item by
+/// value, `i:` an item by index. A path without nested paths owns the complete value.
+fn owned_value(value: &Value, fields: &Value) -> Value {
     let Some(fields) = fields.as_object().filter(|fields| !fields.is_empty()) else {
         return value.clone();
     };
@@ -77,7 +79,7 @@ fn owned(value: &Value, fields: &Value) -> Value {
         Value::Object(object) => {
             let field = |(path, below): (&String, &Value)| {
                 let name = path.strip_prefix("f:")?;
-                Some((name.to_owned(), owned(object.get(name)?, below)))
+                Some((name.to_owned(), owned_value(object.get(name)?, below)))
             };
             Value::Object(fields.iter().filter_map(field).collect())
         }
@@ -90,21 +92,23 @@ fn owned(value: &Value, fields: &Value) -> Value {
     }
 }
 
-/// The part of a list's item that this path names; `None` if it names another.
+/// Returns the owned part of a list item; `None` if the path is that of another item.
 fn owned_item(i: usize, item: &Value, path: &str, below: &Value) -> Option<Value> {
-    let (sort, element) = path.split_once(':')?;
-    match sort {
-        "i" => (element.parse() == Ok(i)).then(|| owned(item, below)),
+    let (kind, element) = path.split_once(':')?;
+    match kind {
+        "i" => (element.parse() == Ok(i)).then(|| owned_value(item, below)),
         "v" => (serde_json::from_str::<Value>(element).ok()? == *item).then(|| item.clone()),
         "k" => {
             let keys: Map<String, Value> = serde_json::from_str(element).ok()?;
-            keys.iter().all(|(key, value)| item.get(key) == Some(value)).then(|| with_keys(owned(item, below), keys))
+            keys.iter()
+                .all(|(key, value)| item.get(key) == Some(value))
+                .then(|| with_keys(owned_value(item, below), keys))
         }
         _ => None,
     }
 }
 
-/// An item is nothing without its keys.
+/// Adds the keys to an item, without which it is not valid.
 fn with_keys(mut item: Value, keys: Map<String, Value>) -> Value {
     if let Value::Object(item) = &mut item {
         item.extend(keys);
@@ -119,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_named_is_owned_and_nothing_else() {
+    fn listed_fields_are_owned() {
         let value = json!({
             "metadata": {"labels": {"mine": "1", "theirs": "2"}, "finalizers": ["a", "b"]},
             "spec": {
@@ -146,12 +150,12 @@ mod tests {
                 "args": ["x", "y"],
             },
         });
-        assert_eq!(owned(&value, &fields), expected);
+        assert_eq!(owned_value(&value, &fields), expected);
     }
 
     #[test]
-    fn an_owned_map_without_owned_entries_is_empty() {
+    fn owned_map_without_owned_entries_is_empty() {
         let fields = json!({"f:labels": {".": {}}});
-        assert_eq!(owned(&json!({"labels": {"theirs": "2"}}), &fields), json!({"labels": {}}));
+        assert_eq!(owned_value(&json!({"labels": {"theirs": "2"}}), &fields), json!({"labels": {}}));
     }
 }

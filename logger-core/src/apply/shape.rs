@@ -1,4 +1,4 @@
-//! What types look like to the generator of apply configurations: plain data, left by the derive.
+//! The shapes of types for the generator of apply configurations: plain data that the derive emits.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -20,75 +20,75 @@ use crate::nullable::Nullable;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of an apply configuration",
     label = "this type does not derive `ApplyConfiguration`",
-    note = "derive `ApplyConfiguration` on it, or say `#[apply(atomic)]` on the field to apply it as a whole"
+    note = "derive `ApplyConfiguration` on it, or use `#[apply(atomic)]` on the field to apply it atomically"
 )]
 pub trait Applied {
-    /// What its values are below `Option`, lists and maps.
+    /// The type of its values inside `Option`, lists and maps.
     type Leaf;
 
-    /// What it looks like.
+    /// Returns the shape of the type.
     fn shape() -> Shape;
 }
 
-/// A field of a type that derives `ApplyConfiguration`, by its place.
+/// A field of a type that derives `ApplyConfiguration`, by its index.
 pub trait AppliedField<const N: usize> {
-    /// Its type, in [`Atomic`] if it is applied as a whole.
+    /// Its type, in [`Atomic`] if it is applied atomically.
     type Type: Applied;
 
-    /// What its type looks like.
+    /// Returns the shape of its type.
     fn shape() -> Shape {
         Self::Type::shape()
     }
 }
 
-/// What the values of a field are below `Option`, lists and maps: a name for a type that needs no path.
+/// The type of the values of a field inside `Option`, lists and maps: refers to the type without its path.
 pub type FieldOf<T, const N: usize> = <<T as AppliedField<N>>::Type as Applied>::Leaf;
 
-/// Stands for a field that is applied as a whole.
+/// The type of a field that is applied atomically.
 pub struct Atomic<T>(PhantomData<T>);
 
-impl<T: Whole> Applied for Atomic<T> {
+impl<T: AtomicValue> Applied for Atomic<T> {
     type Leaf = T;
 
     fn shape() -> Shape {
-        Shape::Whole(None)
+        Shape::Atomic(None)
     }
 }
 
-/// What is applied as a whole.
+/// A type that can be applied atomically.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be applied as a whole",
-    note = "derive what is missing: `Clone`, `Debug`, `PartialEq`, `Deserialize` and `Serialize`"
+    message = "`{Self}` cannot be applied atomically",
+    note = "it must implement `Clone`, `Debug`, `PartialEq`, `Deserialize` and `Serialize`; derive those that are missing"
 )]
-pub trait Whole: Clone + Debug + PartialEq + DeserializeOwned + Serialize {}
+pub trait AtomicValue: Clone + Debug + PartialEq + DeserializeOwned + Serialize {}
 
-impl<T: Clone + Debug + PartialEq + DeserializeOwned + Serialize> Whole for T {}
+impl<T: Clone + Debug + PartialEq + DeserializeOwned + Serialize> AtomicValue for T {}
 
-/// What a type looks like.
+/// The shape of a type.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A struct with an apply configuration of its own.
+    /// A struct with a dedicated apply configuration.
     Struct(Struct),
-    /// A type of k8s-openapi's, by the name of its schema, such as `io.k8s.api.core.v1.Container`.
+    /// A type of k8s-openapi, by the name of its schema, such as `io.k8s.api.core.v1.Container`.
     Kubernetes(Cow<'static, str>),
-    /// A type that generated code can name, such as `i32`.
+    /// A type that generated code can refer to by its name, such as `i32`.
     Named(&'static str),
-    /// A type that is applied as a whole.
-    Whole(Option<Type>),
+    /// A type that is applied atomically.
+    Atomic(Option<Type>),
     /// A list.
     List(Box<Shape>),
-    /// A map whose keys are strings.
+    /// A map with string keys.
     Map(Box<Shape>),
-    /// A field that is absent, null or this.
+    /// A field that is absent, null or a value.
     Nullable(Box<Shape>),
 }
 
 /// A type that derives `ApplyConfiguration`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Type {
-    /// Its name, such as `WidgetSpec`.
+    /// The name, such as `WidgetSpec`.
     pub name: &'static str,
-    /// The module it is declared in: two types of one name are told apart by it.
+    /// The module that declares it, which distinguishes types of the same name.
     pub module: &'static str,
 }
 
@@ -99,26 +99,26 @@ pub struct Struct {
     pub of: Type,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
-    /// Its `#[serde(rename_all = "..")]`.
+    /// The case convention of `#[serde(rename_all = "..")]`.
     pub rename_all: Option<&'static str>,
-    /// The fields that are written, in the order they are declared.
+    /// The serialised fields, in declaration order.
     pub fields: &'static [Field],
 }
 
 /// A field of such a struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name in Rust.
+    /// The Rust name.
     pub name: &'static str,
-    /// Its place: `N` of its [`AppliedField`].
-    pub place: usize,
-    /// Its `#[serde(rename = "..")]`.
+    /// The index: `N` of its [`AppliedField`].
+    pub index: usize,
+    /// The JSON name of `#[serde(rename = "..")]`.
     pub rename: Option<&'static str>,
-    /// `#[serde(flatten)]`
+    /// Whether it has `#[serde(flatten)]`.
     pub flatten: bool,
     /// The doc comment, lines joined by newlines.
     pub docs: &'static str,
-    /// What its type looks like; a function, since types may be recursive.
+    /// The shape of its type; a function, because types can be recursive.
     pub shape: fn() -> Shape,
 }
 
@@ -126,13 +126,13 @@ pub struct Field {
 pub struct DerivedShape<T>(PhantomData<T>);
 
 impl<T: Applied> DerivedShape<T> {
-    /// What it looks like.
+    /// The shape of the type.
     pub const SHAPE: Option<fn() -> Shape> = Some(T::shape);
 }
 
-/// The same constant where the derive is not there.
+/// The same constant of a type without the derive.
 pub trait NoShape {
-    /// Nothing is known.
+    /// No shape.
     const SHAPE: Option<fn() -> Shape> = None;
 }
 
@@ -220,7 +220,7 @@ named_by_path! {
     k8s_openapi::jiff::Timestamp: "logger_core::k8s_openapi::jiff::Timestamp"
 }
 
-/// For types of k8s-openapi's: the generator knows them by the names of their schemas.
+/// Implements `Applied` for types of k8s-openapi, which the generator identifies by the names of their schemas.
 macro_rules! applied_by_schema {
     ($($ty:ty),* $(,)?) => {$(
         impl $crate::apply::Applied for $ty {
@@ -235,7 +235,7 @@ macro_rules! applied_by_schema {
 
 pub(crate) use applied_by_schema;
 
-// Those that are copied in place; the others say it where they are listed, in `deep_copy`.
+// The types that are copied in place; the other types have their impls in `deep_copy`.
 applied_by_schema!(
     Condition,
     IntOrString,
@@ -255,7 +255,7 @@ macro_rules! tuples {
             type Leaf = Self;
 
             fn shape() -> Shape {
-                Shape::Whole(None)
+                Shape::Atomic(None)
             }
         }
     };

@@ -1,4 +1,4 @@
-//! The k8s-openapi types that objects carry again and again, copied in place: field by field, so that buffers are kept.
+//! The most frequent k8s-openapi types, which are copied in place field by field to reuse buffers.
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON;
@@ -12,12 +12,12 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::DeepCopy;
 
-/// Copies in place what is named, which must be every field: one that another Kubernetes version adds does not compile until
-/// it is named here too.
+/// Implements `DeepCopy` field by field. All fields must be listed: a field that a Kubernetes version adds is a compile
+/// error until it is listed here.
 macro_rules! field_by_field {
     ($($ty:ident { $($field:ident)* })*) => {$(
         impl DeepCopy for $ty {
-            new_by_clone!();
+            deep_copy_by_clone!();
 
             fn deep_copy_into(&self, target: &mut Self) {
                 let Self { $($field),* } = self;
@@ -51,11 +51,11 @@ k8s_openapi::k8s_if_ge_1_36! {
     }
 }
 
-/// For types around one value.
-macro_rules! as_the_inner {
+/// Implements `DeepCopy` for newtypes.
+macro_rules! newtypes {
     ($($ty:ident)*) => {$(
         impl DeepCopy for $ty {
-            new_by_clone!();
+            deep_copy_by_clone!();
 
             fn deep_copy_into(&self, target: &mut Self) {
                 let (Self(from), Self(to)) = (self, target);
@@ -65,10 +65,10 @@ macro_rules! as_the_inner {
     )*};
 }
 
-as_the_inner! { ByteString FieldsV1 JSON Quantity RawExtension }
+newtypes! { ByteString FieldsV1 JSON Quantity RawExtension }
 
 impl DeepCopy for IntOrString {
-    new_by_clone!();
+    deep_copy_by_clone!();
 
     fn deep_copy_into(&self, target: &mut Self) {
         match (self, target) {

@@ -1,13 +1,13 @@
-//! JSON values, copied in place where two agree in shape.
+//! JSON values, which are copied in place if their structures match.
 
 use serde_json::{Map, Value};
 
-use super::{DeepCopy, copied_in_pairs};
+use super::{DeepCopy, copy_pairwise};
 
 clone_is_deep!(serde_json::Number);
 
 impl DeepCopy for Value {
-    new_by_clone!();
+    deep_copy_by_clone!();
 
     fn deep_copy_into(&self, target: &mut Self) {
         match (self, target) {
@@ -20,13 +20,13 @@ impl DeepCopy for Value {
 }
 
 impl DeepCopy for Map<String, Value> {
-    new_by_clone!();
+    deep_copy_by_clone!();
 
-    /// Pair by pair while the keys agree. A map with other keys is replaced, not merged: with serde_json's `preserve_order`
-    /// the order of its keys is part of it.
+    /// Copies pairwise if all keys are equal. A map with different keys is replaced, because with serde_json's
+    /// `preserve_order` the order of the keys is significant.
     fn deep_copy_into(&self, target: &mut Self) {
-        let agrees = self.len() == target.len() && copied_in_pairs(self.iter(), target.iter_mut());
-        if !agrees {
+        let is_copied = self.len() == target.len() && copy_pairwise(self.iter(), target.iter_mut());
+        if !is_copied {
             *target = self.clone();
         }
     }

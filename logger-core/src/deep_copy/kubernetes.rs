@@ -1,6 +1,6 @@
-//! The k8s-openapi types that API types embed: plain data throughout, so their `Clone` is deep.
+//! The k8s-openapi types that API types embed. They are plain data, so that their `Clone` is a deep copy.
 //!
-//! Every type that k8s-openapi has for each Kubernetes version it supports, 1.33 to 1.37, but those of `in_place`.
+//! All types that k8s-openapi has for every Kubernetes version it supports, 1.33 to 1.37, except those of `in_place`.
 
 use super::DeepCopy;
 

@@ -1,13 +1,14 @@
-//! Since when a kind is served and how long: what Go's prerelease-lifecycle-gen makes of its tags.
+//! The lifecycle of a kind: the releases that introduce, deprecate and remove it, as Go's prerelease-lifecycle-gen has
+//! them.
 
 use std::fmt;
 
 /// A release of the product that serves a kind: `major.minor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Release {
-    /// The first number.
+    /// The major version.
     pub major: u32,
-    /// The second number.
+    /// The minor version.
     pub minor: u32,
 }
 
@@ -17,7 +18,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// What to use instead of a deprecated kind.
+/// The replacement of a deprecated kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replacement {
     /// The API group; empty for the core group.
@@ -26,12 +27,12 @@ pub struct Replacement {
     pub version: &'static str,
     /// The kind.
     pub kind: &'static str,
-    /// Group and version as `apiVersion` writes them.
+    /// Group and version in the syntax of `apiVersion`.
     pub api_version: &'static str,
 }
 
 impl Replacement {
-    /// This type.
+    /// Creates the replacement by this type.
     pub const fn of<T: k8s_openapi::Resource>() -> Self {
         Replacement { group: T::GROUP, version: T::VERSION, kind: T::KIND, api_version: T::API_VERSION }
     }
@@ -43,36 +44,36 @@ impl fmt::Display for Replacement {
     }
 }
 
-/// Since when a kind is served and how long, as `#[k8s(lifecycle(..))]` says.
+/// The lifecycle of a kind, as `#[k8s(lifecycle(..))]` declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifecycle {
-    /// The release that serves it first.
+    /// The first release that serves it.
     pub introduced: Release,
-    /// The release since which it is deprecated.
+    /// The first release that deprecates it.
     pub deprecated: Option<Release>,
-    /// The release that does not serve it any more.
+    /// The first release that does not serve it any more.
     pub removed: Option<Release>,
-    /// What to use instead.
+    /// The kind to use instead.
     pub replacement: Option<Replacement>,
 }
 
-/// How many minor releases an alpha or beta version is good for, and then is still served.
-const GRACE: u32 = 3;
+/// The minor releases from introduction to deprecation and from deprecation to removal of an alpha or beta version.
+const PRERELEASE_LIFETIME: u32 = 3;
 
 impl Lifecycle {
-    /// When a kind of this version is, or will be, deprecated: as said, or else, as Go has it, a version that is not stable
-    /// three minor releases after its introduction.
+    /// Returns the release that deprecates a kind of this version: as declared, or else, as in Go, three minor releases
+    /// after the introduction of an alpha or beta version.
     pub fn deprecation(&self, version: &str) -> Option<Release> {
-        self.deprecated.or_else(|| later(self.introduced, version))
+        self.deprecated.or_else(|| after_prerelease(self.introduced, version))
     }
 
-    /// When a kind of this version is removed: as said, or else, as Go has it, a version that is not stable three minor
-    /// releases after its deprecation.
+    /// Returns the release that removes a kind of this version: as declared, or else, as in Go, three minor releases
+    /// after the deprecation of an alpha or beta version.
     pub fn removal(&self, version: &str) -> Option<Release> {
-        self.removed.or_else(|| later(self.deprecation(version)?, version))
+        self.removed.or_else(|| after_prerelease(self.deprecation(version)?, version))
     }
 
-    /// What the server says to those who use the kind, if it is deprecated: the words of Kubernetes itself.
+    /// Returns the warning of the server about a deprecated kind, in the wording of Kubernetes.
     pub fn warning(&self, api_version: &str, kind: &str) -> Option<String> {
         let mut warning = format!("{api_version} {kind} is deprecated in v{}+", self.deprecated?);
         if let Some(removed) = self.removed {
@@ -85,9 +86,9 @@ impl Lifecycle {
     }
 }
 
-fn later(release: Release, version: &str) -> Option<Release> {
-    let is_stable = version.strip_prefix('v').is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-    (!is_stable).then_some(Release { minor: release.minor.saturating_add(GRACE), ..release })
+fn after_prerelease(release: Release, version: &str) -> Option<Release> {
+    (!logger_names::version::is_stable(version))
+        .then_some(Release { minor: release.minor.saturating_add(PRERELEASE_LIFETIME), ..release })
 }
 
 #[cfg(test)]
@@ -104,34 +105,35 @@ mod tests {
         Lifecycle { introduced: release(1, 2), deprecated: None, removed: None, replacement: None };
 
     #[test]
-    fn releases_are_compared_as_numbers() {
+    fn releases_are_ordered_numerically() {
         assert!(release(1, 10) > release(1, 9) && release(2, 0) > release(1, 10));
         assert_eq!(release(1, 10).to_string(), "1.10");
     }
 
     #[test]
-    fn versions_that_are_not_stable_last_six_releases() {
+    fn prerelease_versions_are_removed_after_six_releases() {
         assert_eq!((INTRODUCED.deprecation("v1"), INTRODUCED.removal("v1")), (None, None));
         assert_eq!(INTRODUCED.deprecation("v1beta1"), Some(release(1, 5)));
         assert_eq!(INTRODUCED.removal("v1beta1"), Some(release(1, 8)));
-        let said = Lifecycle { deprecated: Some(release(1, 4)), ..INTRODUCED };
+        let declared = Lifecycle { deprecated: Some(release(1, 4)), ..INTRODUCED };
         assert_eq!(
-            (said.deprecation("v1alpha1"), said.removal("v1alpha1")),
+            (declared.deprecation("v1alpha1"), declared.removal("v1alpha1")),
             (Some(release(1, 4)), Some(release(1, 7)))
         );
-        assert_eq!((said.deprecation("v1"), said.removal("v1")), (Some(release(1, 4)), None));
+        assert_eq!((declared.deprecation("v1"), declared.removal("v1")), (Some(release(1, 4)), None));
     }
 
     #[test]
-    fn warnings_read_as_kubernetes_writes_them() {
+    fn warnings_match_kubernetes() {
         assert_eq!(INTRODUCED.warning("example.com/v1", "Widget"), None);
         let deprecated = Lifecycle { deprecated: Some(release(1, 4)), ..INTRODUCED };
-        let says = |lifecycle: Lifecycle| lifecycle.warning("example.com/v1", "Widget").unwrap();
-        assert_eq!(says(deprecated), "example.com/v1 Widget is deprecated in v1.4+");
+        let warning = |lifecycle: Lifecycle| lifecycle.warning("example.com/v1", "Widget").unwrap();
+        assert_eq!(warning(deprecated), "example.com/v1 Widget is deprecated in v1.4+");
         let replacement = Some(Replacement::of::<HorizontalPodAutoscaler>());
         assert_eq!(
-            says(Lifecycle { removed: Some(release(2, 0)), replacement, ..deprecated }),
-            "example.com/v1 Widget is deprecated in v1.4+, unavailable in v2.0+; use autoscaling/v2 HorizontalPodAutoscaler"
+            warning(Lifecycle { removed: Some(release(2, 0)), replacement, ..deprecated }),
+            "example.com/v1 Widget is deprecated in v1.4+, unavailable in v2.0+; use autoscaling/v2 \
+             HorizontalPodAutoscaler"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! From text to the registered types: JSON, YAML and lists of mixed kinds.
+//! Decodes JSON, YAML and lists of mixed kinds into the registered types.
 
 use std::error::Error;
 use std::fmt;
@@ -13,20 +13,20 @@ use crate::dynamic::{DynamicObject, MixedList, TypeMeta};
 use crate::group_version::GroupVersionKind;
 use crate::object::Object;
 
-/// What becomes of an object whose kind is not registered.
+/// The policy for objects of kinds that are not registered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownKinds {
-    /// It is an error.
+    /// An unknown kind is an error.
     #[default]
-    Refuse,
-    /// It is decoded as a [`DynamicObject`], with everything it says.
-    Keep,
+    Reject,
+    /// An object of an unknown kind is decoded as a [`DynamicObject`], which preserves all of its fields.
+    Preserve,
 }
 
-/// How many lists of mixed kinds may be in one another; each is read once more for every list around it.
+/// The maximum depth of nested lists of mixed kinds. Each list is parsed again for every list around it.
 const MAX_DEPTH: usize = 8;
 
-/// Decodes with a scheme.
+/// A decoder for the types of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder<'a> {
     pub(super) scheme: &'a Scheme,
@@ -34,19 +34,20 @@ pub struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes a JSON object into the type registered for its `apiVersion` and `kind`; a `v1` `List` of any kinds into a
-    /// [`MixedList`].
+    /// Decodes a JSON object into the type registered for its `apiVersion` and `kind`, and a `v1` `List` of any kinds
+    /// into a [`MixedList`].
     ///
     /// # Errors
-    /// The text is no JSON object with both fields, their kind is unknown and refused, or the type refuses the rest.
+    /// The input is not a JSON object with both fields, their kind is unknown and rejected, or the type rejects the
+    /// object.
     pub fn decode(&self, json: &[u8]) -> Result<Box<dyn Object>, DecodeError> {
         self.object(json, 0).map_err(|failure| failure.error)
     }
 
-    /// Decodes the one YAML document of a text, likewise.
+    /// Decodes a text with exactly one YAML document, likewise.
     ///
     /// # Errors
-    /// As of [`decode`](Decoder::decode), or there is not exactly one document.
+    /// Those of [`decode`](Decoder::decode), or the text does not have exactly one document.
     pub fn decode_yaml(&self, text: &str) -> Result<Box<dyn Object>, DocumentError> {
         let mut only = None;
         for document in yaml::documents(text) {
@@ -61,10 +62,10 @@ impl Decoder<'_> {
         only.ok_or(DocumentError { document: 1, line: 1, cause: DecodeError::Empty })
     }
 
-    /// Decodes every document of a YAML text that is not empty, in order.
+    /// Decodes all documents of a YAML text in order; empty documents are skipped.
     ///
     /// # Errors
-    /// What is wrong with each document that cannot be decoded.
+    /// The errors of all documents that cannot be decoded.
     pub fn decode_all(&self, text: &str) -> Result<Vec<Box<dyn Object>>, DecodeErrors> {
         let (mut objects, mut errors) = (Vec::new(), Vec::new());
         for document in yaml::documents(text) {
@@ -76,32 +77,34 @@ impl Decoder<'_> {
         if errors.is_empty() { Ok(objects) } else { Err(DecodeErrors(errors)) }
     }
 
-    /// The object of a document; `None` of an empty one.
+    /// Decodes the object of a document; `None` for an empty document.
     fn document(&self, document: &yaml::Document<'_>) -> Result<Option<Box<dyn Object>>, DocumentError> {
-        let refused = |(line, cause)| DocumentError { document: document.number, line, cause };
-        let Some(json) = document.to_json().map_err(refused)? else {
+        let error = |(line, cause)| DocumentError { document: document.number, line, cause };
+        let Some(json) = document.to_json().map_err(error)? else {
             return Ok(None);
         };
         let object = self.object(json.text.as_bytes(), 0);
-        object.map(Some).map_err(|Failure { at, error }| refused((json.line_of(at), error.without_position())))
+        object.map(Some).map_err(|failure| error((json.line_of(failure.at), failure.error.without_position())))
     }
 
-    /// An object, in so many lists of mixed kinds.
+    /// Decodes an object that is nested in `depth` lists of mixed kinds.
     fn object(&self, json: &[u8], depth: usize) -> Result<Box<dyn Object>, Failure> {
         let untyped = |source| Failure { at: bytes_before(json, &source), error: DecodeError::Untyped(source) };
-        let head: TypeMeta = serde_json::from_slice(json).map_err(untyped)?;
-        let gvk = head.group_version_kind();
+        let types: TypeMeta = serde_json::from_slice(json).map_err(untyped)?;
+        let gvk = types.group_version_kind();
         let malformed = |source| Failure::malformed(json, &gvk, source);
         match (self.scheme.types.get(&gvk), self.unknown) {
             (Some(entry), _) => (entry.decode)(json).map_err(malformed),
             (None, _) if gvk == MixedList::GVK && depth < MAX_DEPTH => self.list(json, depth),
-            (None, _) if gvk == MixedList::GVK => Err(malformed(serde_json::Error::custom("lists in lists, too deep"))),
-            (None, UnknownKinds::Keep) => super::decode::<DynamicObject>(json).map_err(malformed),
-            (None, UnknownKinds::Refuse) => Err(Failure { at: 1, error: DecodeError::Unknown(gvk) }),
+            (None, _) if gvk == MixedList::GVK => {
+                Err(malformed(serde_json::Error::custom("lists are nested too deeply")))
+            }
+            (None, UnknownKinds::Preserve) => super::decode::<DynamicObject>(json).map_err(malformed),
+            (None, UnknownKinds::Reject) => Err(Failure { at: 1, error: DecodeError::Unknown(gvk) }),
         }
     }
 
-    /// A list of mixed kinds, each item as what it is.
+    /// Decodes a list of mixed kinds, each item into its own type.
     fn list(&self, json: &[u8], depth: usize) -> Result<Box<dyn Object>, Failure> {
         let malformed = |source| Failure::malformed(json, &MixedList::GVK, source);
         let RawList { metadata, items } = serde_json::from_slice(json).map_err(malformed)?;
@@ -125,7 +128,7 @@ struct RawList<'a> {
     items: Vec<&'a RawValue>,
 }
 
-/// An error, and how many bytes of the JSON were read when it was found.
+/// An error, and the number of bytes of the JSON up to it.
 struct Failure {
     at: usize,
     error: DecodeError,
@@ -142,45 +145,45 @@ fn bytes_before(json: &[u8], error: &serde_json::Error) -> usize {
     lines.map(<[u8]>::len).sum::<usize>() + error.column()
 }
 
-/// Why an object could not be decoded.
+/// An error of a decoder.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// Not an object with `apiVersion` and `kind`.
-    #[error("not a Kubernetes object: an object with apiVersion and kind is expected")]
+    /// The input is not an object with `apiVersion` and `kind`.
+    #[error("not a Kubernetes object: expected an object with apiVersion and kind")]
     Untyped(#[source] serde_json::Error),
-    /// No type is registered for it.
-    #[error("no type is registered for {0}; add its group with its add_to_scheme")]
+    /// No type is registered for the kind.
+    #[error("no type is registered for {0}; register its group with add_to_scheme")]
     Unknown(GroupVersionKind),
-    /// The registered type does not accept it.
-    #[error("not a valid {gvk}")]
+    /// The registered type rejects the object.
+    #[error("invalid {gvk}")]
     Malformed {
-        /// What it claims to be.
+        /// The kind of the object.
         gvk: GroupVersionKind,
-        /// What is wrong with it.
+        /// The error of the type.
         #[source]
         source: serde_json::Error,
     },
     /// An item of a list of mixed kinds cannot be decoded.
     #[error("items[{index}]")]
     Item {
-        /// Which item, from 0.
+        /// The index of the item.
         index: usize,
-        /// What is wrong with it.
+        /// The error of the item.
         source: Box<DecodeError>,
     },
-    /// Not YAML, or more of it than is read: nested too deep, or aliases that stand for too much.
+    /// The text is not YAML, or exceeds a limit for nesting or for the expansion of aliases.
     #[error("{0}")]
     Yaml(String),
-    /// One document was expected, and there is none.
-    #[error("expected an object, found nothing")]
+    /// The text has no document.
+    #[error("expected one document, found none")]
     Empty,
-    /// One document was expected, and there are more.
-    #[error("expected one document, found another; `decode_all` reads many")]
+    /// The text has several documents.
+    #[error("expected one document, found several; use `decode_all`")]
     Several,
 }
 
 impl DecodeError {
-    /// Without the position in a JSON text that the user did not write.
+    /// Removes the position in JSON that was converted from the user's YAML.
     fn without_position(self) -> Self {
         let unplaced = |error: serde_json::Error| {
             let text = error.to_string();
@@ -194,14 +197,14 @@ impl DecodeError {
     }
 }
 
-/// Why a document could not be decoded, and where it is.
+/// An error of a document, with its location.
 #[derive(Debug)]
 pub struct DocumentError {
-    /// Which document, from 1. Empty ones count.
+    /// The number of the document, from 1, including empty documents.
     pub document: usize,
-    /// The line of the text, from 1.
+    /// The line in the text, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub cause: DecodeError,
 }
 
@@ -219,7 +222,7 @@ impl fmt::Display for DocumentError {
 
 impl Error for DocumentError {}
 
-/// What is wrong with the documents of a text, a line each.
+/// The errors of the documents of a text, displayed one per line.
 #[derive(Debug)]
 pub struct DecodeErrors(pub Vec<DocumentError>);
 

@@ -1,22 +1,23 @@
-//! From kinds to resources and back, and between the versions of a kind: what Go's REST mapper knows.
+//! Maps kinds to resources and back, and finds the versions of a kind, like Go's REST mapper.
 
 use super::Scheme;
 use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
 use crate::meta::{Lifecycle, Scope};
 
 impl Scheme {
-    /// The resource that objects of this kind are served as; that of its kind for a list.
+    /// Returns the resource that serves objects of this kind; for a list that of its kind.
     pub fn resource_for(&self, gvk: &GroupVersionKind) -> Option<GroupVersionResource> {
         let entry = self.types.get(gvk)?;
         entry.registration.resource().or_else(|| self.types.get(&item_kind(gvk)?)?.registration.resource())
     }
 
-    /// The kind of the objects of this resource.
+    /// Returns the kind of the objects of this resource.
     pub fn kind_for(&self, resource: &GroupVersionResource) -> Option<&GroupVersionKind> {
         self.kinds.get(resource)
     }
 
-    /// The list of this kind, if it is registered: the one that is served as the same resource, or is named after the kind.
+    /// Returns the list kind of this kind, if it is registered: the one with the same resource, or with the kind in its
+    /// name.
     pub fn list_kind_for(&self, gvk: &GroupVersionKind) -> Option<&GroupVersionKind> {
         let resource = self.types.get(gvk)?.registration.own_resource()?;
         let lists = || self.types.iter().filter(|(_, entry)| entry.registration.is_list);
@@ -25,30 +26,30 @@ impl Scheme {
         served.or_else(named).map(|(list, _)| list)
     }
 
-    /// Where objects of this kind live.
+    /// Returns the scope of this kind.
     pub fn scope(&self, gvk: &GroupVersionKind) -> Option<Scope> {
         self.types.get(gvk).map(|entry| entry.registration.scope)
     }
 
-    /// Since when this kind is served and how long, if its declaration says so.
+    /// Returns the lifecycle of this kind, if declared.
     pub fn lifecycle(&self, gvk: &GroupVersionKind) -> Option<Lifecycle> {
         self.types.get(gvk).and_then(|entry| entry.registration.lifecycle)
     }
 
-    /// All versions of a kind, the preferred one first.
+    /// Returns all versions of a kind, in order of preference.
     pub fn versions_of(&self, group: &str, kind: &str) -> Vec<&GroupVersionKind> {
         let mut versions: Vec<_> = self.kinds().filter(|gvk| gvk.group == group && gvk.kind == kind).collect();
         versions.sort_by(|a, b| compare_versions(&b.version, &a.version));
         versions
     }
 
-    /// The version of a kind to use where any will do: the most stable, and of these the newest.
+    /// Returns the preferred version of a kind: the newest of the most stable ones.
     pub fn preferred(&self, group: &str, kind: &str) -> Option<&GroupVersionKind> {
         self.versions_of(group, kind).first().copied()
     }
 }
 
-/// `Widget` for `WidgetList`.
+/// Returns `Widget` for `WidgetList`.
 fn item_kind(list: &GroupVersionKind) -> Option<GroupVersionKind> {
     let kind = list.kind.strip_suffix("List")?;
     Some(GroupVersionKind { kind: kind.to_owned().into(), ..list.clone() })

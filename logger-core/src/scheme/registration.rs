@@ -1,4 +1,4 @@
-//! What a scheme is told of a type, and why it may refuse it.
+//! The registration of a type in a scheme, and its conflicts.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use crate::group_version::{GroupVersionKind, GroupVersionResource};
 use crate::meta::{HasScope, Lifecycle, Scope};
 use crate::object::Meta;
 
-/// What a scheme knows of a type.
+/// The registration of a type in a scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
-    /// What it is written with.
+    /// The group, version and kind.
     pub gvk: GroupVersionKind,
-    /// The resource name in URLs; empty if the type does not know it, as k8s-openapi's lists do not.
+    /// The resource name in URLs; empty if the type does not have it, like the lists of k8s-openapi.
     pub plural: Cow<'static, str>,
-    /// Where the objects live.
+    /// The scope of the objects.
     pub scope: Scope,
     /// Whether it is a list.
     pub is_list: bool,
-    /// Since when it is served and how long, if that was said.
+    /// The lifecycle, if declared.
     pub lifecycle: Option<Lifecycle>,
 }
 
 impl Registration {
-    /// What a kind or list says of itself.
+    /// Returns the registration of a kind or list according to its traits.
     pub const fn of<T>() -> Self
     where
         T: k8s_openapi::Resource<Scope: HasScope> + k8s_openapi::Metadata<Ty: Meta>,
@@ -37,39 +37,39 @@ impl Registration {
         }
     }
 
-    /// Where it is served, if that is known.
+    /// Returns the resource that serves it, if known.
     pub(super) fn resource(&self) -> Option<GroupVersionResource> {
         let GroupVersionKind { group, version, .. } = self.gvk.clone();
         (!self.plural.is_empty()).then(|| GroupVersionResource { group, version, resource: self.plural.clone() })
     }
 
-    /// The resource whose objects are of this kind; a list has none of its own.
+    /// Returns the resource whose objects have this kind; `None` for a list.
     pub(super) fn own_resource(&self) -> Option<GroupVersionResource> {
         if self.is_list { None } else { self.resource() }
     }
 }
 
-/// Why a type could not be registered.
+/// A conflict of two registrations.
 #[derive(Debug, thiserror::Error)]
 pub enum Conflict {
-    /// Two types claim the same group, version and kind.
-    #[error("{gvk} is registered as `{registered}`, so it cannot be `{refused}` too")]
+    /// Two types have the same group, version and kind.
+    #[error("cannot register `{rejected}` for {gvk}: `{registered}` is already registered")]
     Kind {
-        /// The name both claim.
+        /// The group, version and kind.
         gvk: GroupVersionKind,
-        /// The Rust type that has it.
+        /// The registered Rust type.
         registered: &'static str,
-        /// The Rust type that asked for it.
-        refused: &'static str,
+        /// The rejected Rust type.
+        rejected: &'static str,
     },
-    /// Two kinds claim the same resource.
-    #[error("{resource} is that of {registered}, so it cannot be that of {refused} too; give one another plural")]
+    /// Two kinds have the same resource.
+    #[error("cannot register {rejected} for {resource}: it is the resource of {registered}; use another plural")]
     Resource {
-        /// The resource both claim.
+        /// The resource.
         resource: GroupVersionResource,
-        /// The kind that has it.
+        /// The registered kind.
         registered: Box<GroupVersionKind>,
-        /// The kind that asked for it.
-        refused: Box<GroupVersionKind>,
+        /// The rejected kind.
+        rejected: Box<GroupVersionKind>,
     },
 }

@@ -1,4 +1,4 @@
-//! The promises of the scheme, a test each.
+//! Tests of the guarantees of the scheme, one for each.
 
 use k8s_openapi::List;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -25,8 +25,8 @@ fn gvk(api_version: &str, kind: &str) -> GroupVersionKind {
     GroupVersionKind::from_type_meta(api_version, kind)
 }
 
-/// What claims to be a kind of the core group.
-macro_rules! impostor {
+/// Declares a type that claims a kind of the core group.
+macro_rules! conflicting_kind {
     ($name:ident, $kind:literal, $plural:literal) => {
         #[derive(Clone, Debug, Default, Serialize, serde::Deserialize)]
         struct $name {
@@ -62,18 +62,18 @@ macro_rules! impostor {
     };
 }
 
-impostor!(OtherPod, "Pod", "otherpods");
-impostor!(Capsule, "Capsule", "pods");
+conflicting_kind!(OtherPod, "Pod", "otherpods");
+conflicting_kind!(Capsule, "Capsule", "pods");
 
 #[test]
-fn two_types_never_share_a_name_nor_two_kinds_a_resource() {
+fn conflicting_registrations_are_rejected() {
     let mut scheme = scheme();
     let before: Vec<_> = scheme.kinds().cloned().collect();
     let conflict = scheme.add::<OtherPod>().unwrap_err();
     assert!(matches!(&conflict, Conflict::Kind { gvk, .. } if gvk.kind == "Pod"), "{conflict}");
-    assert!(conflict.to_string().starts_with("v1, Kind=Pod is registered as `k8s_openapi::"), "{conflict}");
+    assert!(conflict.to_string().ends_with("::Pod` is already registered"), "{conflict}");
     let conflict = scheme.add::<Capsule>().unwrap_err();
-    let expected = "v1, Resource=pods is that of v1, Kind=Pod, so it cannot be that of v1, Kind=Capsule too; give one \
+    let expected = "cannot register v1, Kind=Capsule for v1, Resource=pods: it is the resource of v1, Kind=Pod; use \
                     another plural";
     assert_eq!(conflict.to_string(), expected);
     assert_eq!(scheme.kinds().cloned().collect::<Vec<_>>(), before);
@@ -81,7 +81,7 @@ fn two_types_never_share_a_name_nor_two_kinds_a_resource() {
 }
 
 #[test]
-fn registering_the_same_type_twice_is_the_same_as_once() {
+fn registration_is_idempotent() {
     let mut scheme = scheme();
     scheme.add::<Pod>().unwrap();
     scheme.add::<List<Pod>>().unwrap();
@@ -89,7 +89,7 @@ fn registering_the_same_type_twice_is_the_same_as_once() {
 }
 
 #[test]
-fn what_it_decodes_is_the_registered_type() {
+fn objects_decode_into_the_registered_type() {
     let scheme = scheme();
     let json = br#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"b": "c"}}"#;
     let yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  b: c\n";
@@ -102,19 +102,19 @@ fn what_it_decodes_is_the_registered_type() {
 }
 
 #[test]
-fn what_it_decodes_is_written_again() {
+fn objects_round_trip() {
     let scheme = scheme();
     let text = "apiVersion: v1\ndata:\n  b: \"0644\"\nkind: ConfigMap\nmetadata:\n  name: a\n";
     let object = scheme.decode_yaml(text).unwrap();
     assert_eq!(object.to_yaml().unwrap(), text);
-    assert_eq!(serde_saphyr::to_string(&object).unwrap(), text, "any serializer will do");
+    assert_eq!(serde_saphyr::to_string(&object).unwrap(), text, "any serializer can be used");
     let json = object.to_json().unwrap();
     assert_eq!(json, r#"{"apiVersion":"v1","kind":"ConfigMap","data":{"b":"0644"},"metadata":{"name":"a"}}"#);
     assert_eq!(scheme.decode(json.as_bytes()).unwrap().to_json().unwrap(), json);
 }
 
 #[test]
-fn a_list_is_decoded_as_the_list_it_is() {
+fn lists_decode_into_their_list_type() {
     let scheme = scheme();
     let pods = r#"{"apiVersion": "v1", "kind": "PodList", "metadata": {"continue": "x"}, "items": [{"metadata": {}}]}"#;
     let pods = scheme.decode(pods.as_bytes()).unwrap().downcast::<List<Pod>>().unwrap();
@@ -141,24 +141,24 @@ items:
 }
 
 #[test]
-fn an_unknown_kind_is_an_error_or_kept_whole() {
+fn unknown_kind_is_an_error_or_preserved() {
     let scheme = scheme();
     let json = br#"{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"deep":[1]}}"#;
     let error = scheme.decode(json).unwrap_err();
     assert!(matches!(&error, DecodeError::Unknown(unknown) if *unknown == gvk("example.com/v1", "Widget")), "{error}");
-    let kept = scheme.decoder(UnknownKinds::Keep).decode(json).unwrap();
-    assert_eq!(kept.to_json().unwrap().as_bytes(), json);
-    assert_eq!(kept.object_meta().unwrap().name.as_deref(), Some("a"));
-    let kept = kept.downcast::<DynamicObject>().unwrap();
-    assert_eq!((kept.types.kind.as_str(), &kept.data["spec"]["deep"][0]), ("Widget", &1.into()));
+    let preserved = scheme.decoder(UnknownKinds::Preserve).decode(json).unwrap();
+    assert_eq!(preserved.to_json().unwrap().as_bytes(), json);
+    assert_eq!(preserved.object_meta().unwrap().name.as_deref(), Some("a"));
+    let preserved = preserved.downcast::<DynamicObject>().unwrap();
+    assert_eq!((preserved.types.kind.as_str(), &preserved.data["spec"]["deep"][0]), ("Widget", &1.into()));
 }
 
-const MANIFEST: &str = "# Two good ones, and four that are not.
+const MANIFEST: &str = "# Two valid and five invalid documents.
 ---
 apiVersion: v1
 kind: Pod
 ---
-# Nothing.
+# Empty.
 ---
 apiVersion: apps/v1
 kind: Deployment
@@ -189,15 +189,15 @@ kind: ConfigMap
 ";
 
 #[test]
-fn each_mistake_is_reported_with_its_document_and_line() {
+fn errors_are_reported_with_document_and_line() {
     let errors = scheme().decode_all(MANIFEST).unwrap_err();
     let expected = [
-        "document 3, line 13: not a valid apps/v1, Kind=Deployment: invalid type: string \"two\", expected i32",
+        "document 3, line 13: invalid apps/v1, Kind=Deployment: invalid type: string \"two\", expected i32",
         "document 4, line 15: unclosed bracket '['",
-        "document 5, line 17: not a Kubernetes object: an object with apiVersion and kind is expected: missing field \
+        "document 5, line 17: not a Kubernetes object: expected an object with apiVersion and kind: missing field \
          `apiVersion`",
-        "document 6, line 27: items[1]: not a valid v1, Kind=Pod: invalid type: string \"a\", expected a sequence",
-        "document 7, line 30: no type is registered for example.com/v1, Kind=Widget; add its group with its \
+        "document 6, line 27: items[1]: invalid v1, Kind=Pod: invalid type: string \"a\", expected a sequence",
+        "document 7, line 30: no type is registered for example.com/v1, Kind=Widget; register its group with \
          add_to_scheme",
     ];
     let text = errors.to_string();
@@ -208,7 +208,7 @@ fn each_mistake_is_reported_with_its_document_and_line() {
 }
 
 #[test]
-fn documents_that_are_empty_are_skipped() {
+fn empty_documents_are_skipped() {
     let scheme = scheme();
     let pod = "apiVersion: v1\nkind: Pod\n";
     let crlf = format!("---\n{pod}---\n{pod}").replace('\n', "\r\n");
@@ -229,17 +229,17 @@ fn documents_that_are_empty_are_skipped() {
 }
 
 #[test]
-fn one_document_is_what_is_asked_for() {
+fn decode_yaml_requires_one_document() {
     let scheme = scheme();
     let none = scheme.decode_yaml("---\n").unwrap_err();
-    assert_eq!(none.to_string(), "document 1, line 1: expected an object, found nothing");
+    assert_eq!(none.to_string(), "document 1, line 1: expected one document, found none");
     let two = "---\n---\n{apiVersion: v1, kind: Pod}\n---\n{apiVersion: v1, kind: Pod}\n";
     let two = scheme.decode_yaml(two).unwrap_err();
     assert_eq!((two.document, two.line), (3, 4), "{two}");
 }
 
 #[test]
-fn yaml_is_read_as_kubernetes_reads_it() {
+fn yaml_is_parsed_as_in_kubernetes() {
     let scheme = scheme();
     let object = scheme
         .decode_yaml("{apiVersion: v1, kind: ConfigMap, immutable: yes, data: {1: \"2\"}, metadata: {generation: 010}}")
@@ -253,12 +253,12 @@ fn yaml_is_read_as_kubernetes_reads_it() {
         assert_eq!(error.line, 4, "{error}");
         assert!(error.to_string().ends_with("expected a string"), "{error}");
     }
-    let twice = scheme.decode_yaml("apiVersion: v1\nkind: Pod\nkind: Pod\n").unwrap_err();
-    assert!(twice.line == 3 && twice.to_string().contains("duplicate"), "{twice}");
+    let duplicate = scheme.decode_yaml("apiVersion: v1\nkind: Pod\nkind: Pod\n").unwrap_err();
+    assert!(duplicate.line == 3 && duplicate.to_string().contains("duplicate"), "{duplicate}");
 }
 
 #[test]
-fn anchors_and_merges_stand_for_what_they_name() {
+fn anchors_and_merge_keys_are_resolved() {
     let text =
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: &a {b: c}\n  annotations: *a\ndata: {<<: *a, d: e}\n";
     let config = scheme().decode_yaml(text).unwrap().downcast::<ConfigMap>().unwrap();
@@ -272,7 +272,7 @@ fn anchors_and_merges_stand_for_what_they_name() {
 }
 
 #[test]
-fn what_it_costs_to_decode_is_bounded() {
+fn decoding_cost_is_bounded() {
     let scheme = scheme();
     let mut laughs =
         "apiVersion: v1\nkind: ConfigMap\na0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned();
@@ -284,7 +284,7 @@ fn what_it_costs_to_decode_is_bounded() {
     let indented: String = (0..2_000).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
     let recursive = "apiVersion: v1\nkind: ConfigMap\na: &a [*a]\n";
     for text in [laughs.as_str(), &deep, &indented, recursive] {
-        for unknown in [UnknownKinds::Refuse, UnknownKinds::Keep] {
+        for unknown in [UnknownKinds::Reject, UnknownKinds::Preserve] {
             let start = std::time::Instant::now();
             let error = scheme.decoder(unknown).decode_all(text).unwrap_err();
             assert!(matches!(error.0[0].cause, DecodeError::Yaml(_)), "{error}");
@@ -300,7 +300,7 @@ fn what_it_costs_to_decode_is_bounded() {
 }
 
 #[test]
-fn kinds_and_resources_lead_to_each_other() {
+fn kinds_and_resources_map_to_each_other() {
     let scheme = scheme();
     let pods = GroupVersionResource { group: "".into(), version: "v1".into(), resource: "pods".into() };
     let (pod, list) = (gvk("v1", "Pod"), gvk("v1", "PodList"));
@@ -313,7 +313,7 @@ fn kinds_and_resources_lead_to_each_other() {
 }
 
 #[test]
-fn the_most_stable_and_newest_version_is_preferred() {
+fn most_stable_and_newest_version_is_preferred() {
     let mut scheme = Scheme::new();
     scheme.add::<v1::HorizontalPodAutoscaler>().unwrap();
     scheme.add::<v2::HorizontalPodAutoscaler>().unwrap();

@@ -1,6 +1,6 @@
-//! YAML as JSON with the lines it came from, so that one decoder for each type serves both.
+//! Converts YAML to JSON with line numbers, so that each type needs one decoder for both.
 //!
-//! A second decoder, straight from YAML, would make a type of the size of a Pod four times as costly to compile.
+//! A second decoder from YAML would quadruple the compile time of a type of the size of a Pod.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,32 +13,32 @@ use super::DecodeError;
 
 /// A document of a text.
 pub(super) struct Document<'a> {
-    /// Which one, from 1.
+    /// Its number, from 1.
     pub(super) number: usize,
     /// Its first line in the text, from 1.
     pub(super) first_line: usize,
     text: &'a str,
 }
 
-/// The documents of a text: what `---` and `...` set apart. Nothing else in YAML may begin a line with these, so the text
-/// is not parsed to find them, and a document that is broken spoils no other.
+/// Splits a text into the documents between `---` and `...`. Only these markers can begin a line with `---` or `...` in
+/// YAML, so that documents are found without parsing, and an invalid document does not affect others.
 pub(super) fn documents(text: &str) -> Vec<Document<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut documents = Vec::new();
-    let (mut start, mut end, mut first_line, mut has_begun) = (0, 0, 1, false);
+    let (mut start, mut end, mut first_line, mut has_content) = (0, 0, 1, false);
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        if has_begun && is_marker(line, "---") {
+        if has_content && is_marker(line, "---") {
             documents.push(Document { number: documents.len() + 1, first_line, text: &text[start..end] });
             (start, first_line) = (end, index + 1);
         }
-        has_begun |= is_content(line);
+        has_content |= is_content(line);
         end += line.len();
         if is_marker(line, "...") {
             documents.push(Document { number: documents.len() + 1, first_line, text: &text[start..end] });
-            (start, first_line, has_begun) = (end, index + 2, false);
+            (start, first_line, has_content) = (end, index + 2, false);
         }
     }
-    if has_begun {
+    if has_content {
         documents.push(Document { number: documents.len() + 1, first_line, text: &text[start..] });
     }
     documents
@@ -48,18 +48,18 @@ fn is_marker(line: &str, marker: &str) -> bool {
     line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// Whether the line is more than what may stand before a document: a blank line, a comment or a directive.
+/// Whether the line is content of a document, not a blank line, a comment or a directive before it.
 fn is_content(line: &str) -> bool {
     !line.trim().is_empty() && !line.trim_start().starts_with('#') && !line.starts_with('%')
 }
 
 impl Document<'_> {
-    /// The document as JSON; `None` if there is nothing in it. An error comes with its line.
+    /// Converts the document to JSON; `None` if it is empty. An error has its line.
     pub(super) fn to_json(&self) -> Result<Option<Json>, (usize, DecodeError)> {
         let lines_before = self.first_line - 1;
         let node: Node = serde_saphyr::from_str_with_options(self.text, limits()).map_err(|error| {
             let line = error.location().map_or(1, |location| line(&location));
-            let message = error.render_with_formatter(&DefaultMessageFormatter.with_localizer(&WithoutPlaces));
+            let message = error.render_with_formatter(&DefaultMessageFormatter.with_localizer(&WithoutLocations));
             (lines_before + line, DecodeError::Yaml(message))
         })?;
         if matches!(node, Node::Null) {
@@ -71,8 +71,9 @@ impl Document<'_> {
     }
 }
 
-/// As Kubernetes reads YAML: `0644` is octal. Aliases may stand for a hundred thousand nodes in all; nesting of this depth
-/// takes 1.5 MB of stack in a debug build, where a thread has 2; how many nodes and bytes there are is bounded by default.
+/// Options of the YAML parser. As in Kubernetes, `0644` is octal. Aliases can expand to a hundred thousand nodes in
+/// total. Nesting of the maximum depth uses 1.5 MB of stack in a debug build, where a thread has 2 MB. The defaults
+/// limit the numbers of nodes and bytes.
 fn limits() -> Options {
     options! {
         with_snippet: false,
@@ -86,10 +87,10 @@ fn line(location: &Location) -> usize {
     usize::try_from(location.line()).unwrap_or(usize::MAX).max(1)
 }
 
-/// Messages that do not say where: lines are those of a document, not of the text.
-struct WithoutPlaces;
+/// Omits locations from messages, because their lines are relative to the document, not to the text.
+struct WithoutLocations;
 
-impl Localizer for WithoutPlaces {
+impl Localizer for WithoutLocations {
     fn attach_location<'a>(&self, base: Cow<'a, str>, _: Location) -> Cow<'a, str> {
         base
     }
@@ -103,23 +104,23 @@ impl Localizer for WithoutPlaces {
     }
 }
 
-/// JSON that was made of YAML.
+/// JSON that was converted from YAML.
 #[derive(Default)]
 pub(super) struct Json {
     pub(super) text: String,
-    /// From which byte on the text is of which line.
+    /// Byte offsets in the text, with their lines in the YAML.
     lines: Vec<(usize, usize)>,
     lines_before: usize,
 }
 
 impl Json {
-    /// The line of what was read last, of so many bytes.
+    /// Returns the line of the last byte that was read.
     pub(super) fn line_of(&self, bytes_read: usize) -> usize {
         let after = self.lines.partition_point(|(start, _)| *start < bytes_read);
         self.lines.get(after.saturating_sub(1)).map_or(1, |(_, line)| *line)
     }
 
-    /// The line of the first key in a mapping.
+    /// Returns the line of the first key of a mapping.
     fn first_line(&self, node: &Node) -> Option<usize> {
         match node {
             Node::Mapping(entries) => entries.first().map(|(key, _)| self.lines_before + line(&key.referenced)),
@@ -127,7 +128,7 @@ impl Json {
         }
     }
 
-    /// Writes a node. Its line is that of its key; of the items of a sequence only mappings have lines of their own.
+    /// Writes a node. Its line is that of its key; of the items of a sequence only mappings have separate lines.
     fn write(&mut self, node: &Node, line: usize) {
         self.at(line);
         match node {
@@ -164,7 +165,8 @@ impl Json {
         }
     }
 
-    /// What a mapping lacks is noticed at its end, and told with the line where it begins.
+    /// Writes the closing bracket with the line of the opening one: missing fields are detected at the end of a
+    /// mapping, and reported at its beginning.
     fn close(&mut self, bracket: char, begin: usize) {
         self.at(begin);
         self.text.push(bracket);
@@ -179,7 +181,7 @@ impl Json {
     }
 }
 
-/// A YAML value, with the places of its keys. Places of values too would double the stack that nesting takes.
+/// A YAML value, with the locations of its keys. Those of values would double the stack usage of nesting.
 enum Node {
     Null,
     Bool(bool),
@@ -201,7 +203,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     type Value = Node;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value that JSON has too")
+        f.write_str("a value that JSON supports")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Node, E> {
@@ -229,7 +231,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Node, E> {
-        Number::from_f64(value).map(Node::Number).ok_or_else(|| E::custom("JSON has no such number"))
+        Number::from_f64(value).map(Node::Number).ok_or_else(|| E::custom("JSON does not support this number"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Node, E> {

@@ -1,4 +1,4 @@
-//! Reads a root kind or list: another kind's JSON is refused, unknown fields are passed over.
+//! Deserialises a root kind or list: rejects the JSON of another kind, and ignores unknown fields.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,38 +6,42 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// The fields of a root type, as its derive spells them out for [`deserialize`].
+/// The fields of a root type, which its derive lists for [`deserialize`].
 pub trait Root: k8s_openapi::Resource + Sized {
     /// JSON names, in the order of `Fields`.
     const NAMES: &'static [&'static str];
-    /// Each field once it was read: a tuple of options.
-    type Fields: Default;
+    /// The values of the fields: a tuple of options. A tuple implements `Default` only up to a length of 12.
+    type Fields;
 
-    /// Reads the value of the field with this index in `NAMES`.
+    /// Returns the values of an object without fields.
+    fn empty() -> Self::Fields;
+
+    /// Deserialises the value of the field with this index in `NAMES`.
     ///
     /// # Errors
-    /// The field is there twice or its value is refused.
+    /// The field is a duplicate, or its value is invalid.
     fn read<'de, A: MapAccess<'de>>(fields: &mut Self::Fields, index: usize, map: &mut A) -> Result<(), A::Error>;
 
-    /// Puts the object together.
+    /// Builds the object from its fields.
     ///
     /// # Errors
     /// A required field is missing.
     fn build<E: Error>(fields: Self::Fields) -> Result<Self, E>;
 }
 
-/// Reads a root type. `apiVersion` and `kind` may be absent, as in the items of a list, but may not be another's.
+/// Deserialises a root type. `apiVersion` and `kind` can be absent, as in the items of a list, but not those of another
+/// kind.
 ///
 /// # Errors
-/// Not an object, another kind, or a field that is missing, there twice or of another type.
+/// The value is not an object or has another kind, or a field is missing, a duplicate or invalid.
 pub fn deserialize<'de, T: Root, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_map(RootVisitor(PhantomData))
 }
 
-/// Reads the value of a field into its slot.
+/// Deserialises the value of a field into its slot.
 ///
 /// # Errors
-/// The field is there twice or its value is refused.
+/// The field is a duplicate, or its value is invalid.
 pub fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     name: &'static str,
@@ -49,7 +53,7 @@ pub fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     }
 }
 
-/// The value of a field that was read, or what its type makes of an absent one: `None` for an option, else an error.
+/// Returns the value of a field, or for a missing field that of its type: `None` for an option, otherwise an error.
 ///
 /// # Errors
 /// The field is missing.
@@ -70,12 +74,12 @@ impl<'de, T: Root> Visitor<'de> for RootVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut fields = T::Fields::default();
+        let mut fields = T::empty();
         let (mut api_version, mut kind) = (None, None);
         while let Some(key) = map.next_key_seed(KeySeed(T::NAMES))? {
             match key {
-                Key::ApiVersion => once(&mut api_version, Exactly("apiVersion", T::API_VERSION), &mut map)?,
-                Key::Kind => once(&mut kind, Exactly("kind", T::KIND), &mut map)?,
+                Key::ApiVersion => read_type_meta(&mut api_version, Expected("apiVersion", T::API_VERSION), &mut map)?,
+                Key::Kind => read_type_meta(&mut kind, Expected("kind", T::KIND), &mut map)?,
                 Key::Field(index) => T::read(&mut fields, index, &mut map)?,
                 Key::Unknown => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -84,8 +88,12 @@ impl<'de, T: Root> Visitor<'de> for RootVisitor<T> {
     }
 }
 
-/// Reads a value that may be there once.
-fn once<'de, A: MapAccess<'de>>(seen: &mut Option<()>, expected: Exactly, map: &mut A) -> Result<(), A::Error> {
+/// Deserialises `apiVersion` or `kind`, and rejects duplicates.
+fn read_type_meta<'de, A: MapAccess<'de>>(
+    seen: &mut Option<()>,
+    expected: Expected,
+    map: &mut A,
+) -> Result<(), A::Error> {
     let name = expected.0;
     match seen.replace(map.next_value_seed(expected)?) {
         Some(()) => Err(A::Error::duplicate_field(name)),
@@ -126,10 +134,10 @@ impl Visitor<'_> for KeySeed {
     }
 }
 
-/// Accepts one text only: the field's name and what it must be.
-struct Exactly(&'static str, &'static str);
+/// Accepts one string only: the name of the field and its expected value.
+struct Expected(&'static str, &'static str);
 
-impl<'de> DeserializeSeed<'de> for Exactly {
+impl<'de> DeserializeSeed<'de> for Expected {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -137,7 +145,7 @@ impl<'de> DeserializeSeed<'de> for Exactly {
     }
 }
 
-impl Visitor<'_> for Exactly {
+impl Visitor<'_> for Expected {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -152,7 +160,7 @@ impl Visitor<'_> for Exactly {
     }
 }
 
-/// Stands for a field that is not there.
+/// The deserializer of a missing field.
 struct Missing<E>(&'static str, PhantomData<E>);
 
 impl<'de, E: Error> Deserializer<'de> for Missing<E> {

@@ -1,15 +1,15 @@
-//! A serializer adapter that leaves out struct fields whose value is `None`, at any depth.
+//! A serializer adapter that omits struct fields whose value is `None`, at any depth.
 //!
-//! Kubernetes takes an absent field for "unset" and a null for an error or a wish to remove, and Go's `omitempty`
-//! never writes nulls. So neither do we, whatever types are nested: a null that is meant is written by a type that
-//! serialises a unit (such as [`Nullable`](crate::Nullable) or `serde_json::Value::Null`), never by `Option`.
+//! In Kubernetes an absent field is unset, while a null is an error or removes the field, and Go's `omitempty` never
+//! writes nulls. The adapter omits the `None` of an `Option` in all nested types. A type that serialises a unit (such
+//! as [`Nullable`](crate::Nullable) or `serde_json::Value::Null`) writes an explicit null.
 
 use serde::ser::{
     Error, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// Serialises as its value does, without the struct fields that are `None`.
+/// Serialises like its value, without the struct fields that are `None`.
 pub struct OmitNone<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for OmitNone<'_, T> {
@@ -18,14 +18,14 @@ impl<T: Serialize + ?Sized> Serialize for OmitNone<'_, T> {
     }
 }
 
-/// Whether a value serialises as `None`. It is asked, not inspected: any type may answer.
+/// Whether a value serialises as `None`. Works with any type, because it observes the serialisation.
 pub(super) fn is_none<T: Serialize + ?Sized>(value: &T) -> bool {
-    matches!(value.serialize(Probe), Err(Answer::None))
+    matches!(value.serialize(Probe), Err(Probed::None))
 }
 
 struct Adapter<S>(S);
 
-macro_rules! pass_on {
+macro_rules! forward {
     ($($method:ident $ty:ty),*) => {$(
         fn $method(self, value: $ty) -> Result<S::Ok, S::Error> {
             self.0.$method(value)
@@ -44,7 +44,7 @@ impl<S: Serializer> Serializer for Adapter<S> {
     type SerializeStruct = Adapter<S::SerializeStruct>;
     type SerializeStructVariant = Adapter<S::SerializeStructVariant>;
 
-    pass_on! {
+    forward! {
         serialize_bool bool, serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
         serialize_i128 i128, serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64,
         serialize_u128 u128, serialize_f32 f32, serialize_f64 f64, serialize_char char, serialize_str &str,
@@ -103,8 +103,8 @@ impl<S: Serializer> Serializer for Adapter<S> {
         self.0.serialize_tuple_variant(name, i, variant, len).map(Adapter)
     }
 
-    /// A struct with a flattened field is serialised as a map of unknown length; a real map knows its length, and
-    /// its `None`s are values of the user's own.
+    /// A struct with a flattened field is serialised as a map of unknown length. A real map has a known length, and its
+    /// `None` values are those of the user.
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         let omit = len.is_none();
         self.0.serialize_map(len).map(|map| MapAdapter { map, omit })
@@ -210,53 +210,53 @@ impl<S: SerializeMap> SerializeMap for MapAdapter<S> {
     }
 }
 
-/// Answers one question, whether a value is `None`, by failing at the first thing it is told.
+/// A serializer that detects whether a value is `None`, and fails at the first call with the answer.
 struct Probe;
 
 #[derive(Debug)]
-enum Answer {
+enum Probed {
     None,
-    Something,
+    Other,
 }
 
-impl std::fmt::Display for Answer {
+impl std::fmt::Display for Probed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self:?}")
     }
 }
 
-impl std::error::Error for Answer {}
+impl std::error::Error for Probed {}
 
-impl Error for Answer {
+impl Error for Probed {
     fn custom<T: std::fmt::Display>(_: T) -> Self {
-        Answer::Something
+        Probed::Other
     }
 }
 
-type Told<T = Impossible<(), Answer>> = Result<T, Answer>;
+type ProbeResult<T = Impossible<(), Probed>> = Result<T, Probed>;
 
-macro_rules! something {
+macro_rules! other_values {
     ($($method:ident ( $($ty:ty),* ) $(-> $ok:ty)?;)*) => {$(
-        fn $method(self, $(_: $ty),*) -> something!(@ok $($ok)?) {
-            Err(Answer::Something)
+        fn $method(self, $(_: $ty),*) -> other_values!(@ok $($ok)?) {
+            Err(Probed::Other)
         }
     )*};
-    (@ok) => { Told<()> };
-    (@ok $ok:ty) => { Told<$ok> };
+    (@ok) => { ProbeResult<()> };
+    (@ok $ok:ty) => { ProbeResult<$ok> };
 }
 
 impl Serializer for Probe {
     type Ok = ();
-    type Error = Answer;
-    type SerializeSeq = Impossible<(), Answer>;
-    type SerializeTuple = Impossible<(), Answer>;
-    type SerializeTupleStruct = Impossible<(), Answer>;
-    type SerializeTupleVariant = Impossible<(), Answer>;
-    type SerializeMap = Impossible<(), Answer>;
-    type SerializeStruct = Impossible<(), Answer>;
-    type SerializeStructVariant = Impossible<(), Answer>;
+    type Error = Probed;
+    type SerializeSeq = Impossible<(), Probed>;
+    type SerializeTuple = Impossible<(), Probed>;
+    type SerializeTupleStruct = Impossible<(), Probed>;
+    type SerializeTupleVariant = Impossible<(), Probed>;
+    type SerializeMap = Impossible<(), Probed>;
+    type SerializeStruct = Impossible<(), Probed>;
+    type SerializeStructVariant = Impossible<(), Probed>;
 
-    something! {
+    other_values! {
         serialize_bool(bool); serialize_i8(i8); serialize_i16(i16); serialize_i32(i32); serialize_i64(i64);
         serialize_u8(u8); serialize_u16(u16); serialize_u32(u32); serialize_u64(u64); serialize_f32(f32);
         serialize_f64(f64); serialize_char(char); serialize_str(&str); serialize_bytes(&[u8]); serialize_unit();
@@ -270,16 +270,16 @@ impl Serializer for Probe {
         serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
     }
 
-    fn serialize_none(self) -> Told<()> {
-        Err(Answer::None)
+    fn serialize_none(self) -> ProbeResult<()> {
+        Err(Probed::None)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Told<()> {
-        Err(Answer::Something)
+    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> ProbeResult<()> {
+        Err(Probed::Other)
     }
 
-    /// A newtype is what it holds.
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Told<()> {
+    /// A newtype serialises like its value.
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> ProbeResult<()> {
         value.serialize(self)
     }
 
@@ -289,12 +289,12 @@ impl Serializer for Probe {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Told<()> {
-        Err(Answer::Something)
+    ) -> ProbeResult<()> {
+        Err(Probed::Other)
     }
 
-    fn collect_str<T: std::fmt::Display + ?Sized>(self, _: &T) -> Told<()> {
-        Err(Answer::Something)
+    fn collect_str<T: std::fmt::Display + ?Sized>(self, _: &T) -> ProbeResult<()> {
+        Err(Probed::Other)
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_none_are_left_out_at_any_depth() {
+    fn none_fields_are_omitted_at_any_depth() {
         #[derive(Serialize)]
         struct Outer {
             list: Vec<Inner>,
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_flattened_structs_are_left_out_too() {
+    fn none_fields_of_flattened_structs_are_omitted() {
         #[derive(Serialize)]
         struct Outer {
             own: Option<i32>,
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newtype_is_what_it_holds() {
+    fn newtypes_of_none_are_omitted() {
         #[derive(Serialize)]
         struct Wrapped(Option<i32>);
         #[derive(Serialize)]
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_that_are_meant_stay() {
+    fn explicit_nulls_are_preserved() {
         #[derive(Serialize)]
         struct Outer {
             value: Value,

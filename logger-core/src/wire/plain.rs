@@ -1,14 +1,14 @@
-//! JSON values as any format writes them: keys sorted, numbers as numbers, whatever the features of this build.
+//! JSON values for serializers of other formats: sorted keys and plain numbers, regardless of serde_json's features.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// A JSON value to be written in another format.
+/// A JSON value for the serializer of another format.
 ///
-/// With serde_json's `arbitrary_precision`, which any crate can switch on, a number is a map to other formats; with its
-/// `preserve_order` keys are not sorted.
+/// With serde_json's feature `arbitrary_precision`, which any crate can enable, a number is a map to other formats;
+/// with its feature `preserve_order` keys are not sorted.
 pub struct Plain<'a>(pub &'a Value);
 
 impl Serialize for Plain<'_> {

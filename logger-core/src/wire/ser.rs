@@ -1,15 +1,15 @@
-//! Writes a root kind or list.
+//! Serialises a root kind or list.
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::omit_none::{OmitNone, is_none};
 
-/// Writes `apiVersion` and `kind`, then the fields it is given, leaving out those that are `None`.
+/// Serialises `apiVersion` and `kind`, then the fields, and omits those that are `None`.
 pub struct RootSerializer<S: Serializer>(S::SerializeStruct);
 
 impl<S: Serializer> RootSerializer<S> {
-    /// Starts the object; `fields` is the number of fields the type has.
+    /// Starts an object of a type with this number of fields.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -20,7 +20,7 @@ impl<S: Serializer> RootSerializer<S> {
         Ok(RootSerializer(object))
     }
 
-    /// Writes a field of the user's own types: fields of it that are `None` are left out at any depth.
+    /// Serialises a field of a user's type, without `None` fields at any depth.
     ///
     /// # Errors
     /// Those of the serializer.
@@ -31,7 +31,7 @@ impl<S: Serializer> RootSerializer<S> {
         }
     }
 
-    /// Writes a field that leaves out what is unset by itself: k8s-openapi metadata, or root kinds.
+    /// Serialises a field whose type omits unset fields itself: metadata of k8s-openapi, or root kinds.
     ///
     /// # Errors
     /// Those of the serializer.

@@ -1,14 +1,15 @@
-//! What is called safe is: values that are taken under the old schema are taken under the new one.
+//! A property test of safe changes: objects that the old schema accepts are accepted by the new one, and nothing is
+//! pruned.
 
 use serde_json::{Map, Value, json};
 
-use super::{Class, definitions};
-use crate::{check, value};
+use super::{Class, compare};
+use crate::{definition, field::FieldError, value};
 
-/// A generator of pseudo-random numbers (SplitMix64), so that a failure can be run again by its seed.
-struct Dice(u64);
+/// A pseudo-random number generator (SplitMix64), so that a failure is reproducible by its seed.
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -29,7 +30,7 @@ impl Dice {
 const NAMES: [&str; 3] = ["a", "b", "c"];
 const TEXTS: [&str; 5] = ["", "x", "xy", "xyz", "longer"];
 
-/// Keywords that a schema of a type may have, each with some values.
+/// Returns the keywords of a type, with sample values.
 fn keywords(of: &str) -> Vec<(&'static str, Vec<Value>)> {
     let mut keywords = match of {
         "string" => vec![
@@ -68,23 +69,23 @@ fn keywords(of: &str) -> Vec<(&'static str, Vec<Value>)> {
     keywords
 }
 
-fn schema(dice: &mut Dice, depth: usize) -> Value {
+fn schema(rng: &mut Rng, depth: usize) -> Value {
     let types = ["string", "integer", "array", "map", "object"];
-    let of = *dice.pick(if depth == 0 { &types[..2] } else { &types });
+    let of = *rng.pick(if depth == 0 { &types[..2] } else { &types });
     let mut schema = Map::from_iter([("type".to_owned(), json!(if of == "map" { "object" } else { of }))]);
     match of {
         "array" => {
-            schema.insert("items".to_owned(), self::schema(dice, depth - 1));
+            schema.insert("items".to_owned(), self::schema(rng, depth - 1));
         }
         "map" => {
-            let values = if dice.one_in(5) { json!(true) } else { self::schema(dice, depth - 1) };
+            let values = if rng.one_in(5) { json!(true) } else { self::schema(rng, depth - 1) };
             schema.insert("additionalProperties".to_owned(), values);
         }
         "object" => {
             let mut properties = Map::new();
             for name in NAMES {
-                if !dice.one_in(3) {
-                    properties.insert(name.to_owned(), self::schema(dice, depth - 1));
+                if !rng.one_in(3) {
+                    properties.insert(name.to_owned(), self::schema(rng, depth - 1));
                 }
             }
             schema.insert("properties".to_owned(), Value::Object(properties));
@@ -92,59 +93,59 @@ fn schema(dice: &mut Dice, depth: usize) -> Value {
         _ => {}
     }
     for (name, values) in keywords(of) {
-        if dice.one_in(6) {
-            schema.insert(name.to_owned(), dice.pick(&values).clone());
+        if rng.one_in(6) {
+            schema.insert(name.to_owned(), rng.pick(&values).clone());
         }
     }
     Value::Object(schema)
 }
 
-/// Changes a schema here and there.
-fn edit(schema: &mut Value, dice: &mut Dice, depth: usize) {
+/// Changes random parts of a schema.
+fn edit(schema: &mut Value, rng: &mut Rng, depth: usize) {
     let Some(fields) = schema.as_object_mut() else { return };
     let of = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if dice.one_in(3) {
+    if rng.one_in(3) {
         let keywords = keywords(&of);
-        let (name, values) = dice.pick(&keywords);
-        match dice.one_in(2) {
+        let (name, values) = rng.pick(&keywords);
+        match rng.one_in(2) {
             true => fields.remove(*name),
-            false => fields.insert((*name).to_owned(), dice.pick(values).clone()),
+            false => fields.insert((*name).to_owned(), rng.pick(values).clone()),
         };
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
-        if dice.one_in(4) {
-            properties.insert((*dice.pick(&NAMES)).to_owned(), self::schema(dice, depth.saturating_sub(1)));
+        if rng.one_in(4) {
+            properties.insert((*rng.pick(&NAMES)).to_owned(), self::schema(rng, depth.saturating_sub(1)));
         }
-        if dice.one_in(12) {
-            properties.remove(*dice.pick(&NAMES));
+        if rng.one_in(12) {
+            properties.remove(*rng.pick(&NAMES));
         }
-        properties.values_mut().for_each(|field| edit(field, dice, depth.saturating_sub(1)));
+        properties.values_mut().for_each(|field| edit(field, rng, depth.saturating_sub(1)));
     }
-    if fields.contains_key("additionalProperties") && dice.one_in(12) {
+    if fields.contains_key("additionalProperties") && rng.one_in(12) {
         fields.insert("additionalProperties".to_owned(), json!(true));
     }
     for name in ["items", "additionalProperties"] {
         if let Some(inner) = fields.get_mut(name) {
-            edit(inner, dice, depth.saturating_sub(1));
+            edit(inner, rng, depth.saturating_sub(1));
         }
     }
 }
 
-/// A value that may well be one of the schema's.
-fn value(schema: &Value, dice: &mut Dice) -> Value {
-    if dice.one_in(15) {
+/// Returns a random value that often matches the schema.
+fn value(schema: &Value, rng: &mut Rng) -> Value {
+    if rng.one_in(15) {
         return Value::Null;
     }
     match schema["type"].as_str() {
-        Some("string") => json!(dice.pick(&TEXTS)),
-        Some("integer") => json!(dice.below(6)),
-        Some("array") => (0..dice.below(4)).map(|_| value(&schema["items"], dice)).collect(),
+        Some("string") => json!(rng.pick(&TEXTS)),
+        Some("integer") => json!(rng.below(6)),
+        Some("array") => (0..rng.below(4)).map(|_| value(&schema["items"], rng)).collect(),
         _ => {
             let mut fields = Map::new();
             for name in NAMES {
                 let field = schema["properties"].get(name).or(schema.get("additionalProperties"));
-                if !dice.one_in(3) {
-                    fields.insert(name.to_owned(), field.map_or(json!("unknown"), |field| value(field, dice)));
+                if !rng.one_in(3) {
+                    fields.insert(name.to_owned(), field.map_or(json!("unknown"), |field| value(field, rng)));
                 }
             }
             Value::Object(fields)
@@ -152,17 +153,18 @@ fn value(schema: &Value, dice: &mut Dice) -> Value {
     }
 }
 
-/// What the server keeps of an object, if it takes it.
-fn taken(object: &Map<String, Value>, schema: &Value) -> Option<Map<String, Value>> {
+/// Returns the stored object, if the server accepts it.
+fn stored(object: &Map<String, Value>, schema: &Value) -> Option<Map<String, Value>> {
     let mut object = object.clone();
     value::prune(&mut object, schema);
-    value::drop_nulls(&mut object, schema);
+    value::prune_nulls(&mut object, schema);
     value::default(&mut object, schema);
-    let is_taken = value::validate(&object, schema).is_empty() && value::duplicates(&object, schema).is_empty();
-    is_taken.then_some(object)
+    let is_valid =
+        value::validate(&object, schema).is_empty() && value::validate_list_sets_and_maps(&object, schema).is_empty();
+    is_valid.then_some(object)
 }
 
-fn definition(schema: &Value) -> Value {
+fn crd(schema: &Value) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -178,60 +180,65 @@ fn definition(schema: &Value) -> Value {
     })
 }
 
-fn is_refused(definition: &Value) -> bool {
-    check::definition(definition).iter().any(check::Finding::is_refusal)
+fn is_invalid(definition: &Value) -> bool {
+    definition::validate(definition).iter().any(FieldError::is_error)
 }
 
-/// Whether a default stands below the values of a map, where the server does not check it.
-fn has_unchecked_default(schema: &Value, in_map: bool) -> bool {
-    let below = |name: &str, in_map| schema.get(name).is_some_and(|inner| has_unchecked_default(inner, in_map));
+/// Whether a map value has a default, which the server does not validate.
+fn has_unvalidated_default(schema: &Value, in_map: bool) -> bool {
+    let below = |name: &str, in_map| schema.get(name).is_some_and(|inner| has_unvalidated_default(inner, in_map));
     let fields = schema["properties"].as_object().into_iter().flatten();
     in_map && schema.get("default").is_some()
-        || fields.map(|(_, field)| field).any(|field| has_unchecked_default(field, in_map))
+        || fields.map(|(_, field)| field).any(|field| has_unvalidated_default(field, in_map))
         || below("items", in_map)
         || below("additionalProperties", true)
 }
 
 #[test]
-fn what_was_taken_is_taken_after_safe_changes_and_nothing_of_it_is_lost() {
+fn valid_objects_are_unchanged_by_safe_changes() {
     let (mut safe, mut compared) = (0, 0);
     for seed in 0..15_000 {
-        let dice = &mut Dice(seed);
-        let old = json!({"type": "object", "properties": {"a": schema(dice, 2), "b": schema(dice, 1)}});
+        let rng = &mut Rng(seed);
+        let old = json!({"type": "object", "properties": {"a": schema(rng, 2), "b": schema(rng, 1)}});
         let mut new = old.clone();
-        edit(&mut new, dice, 2);
-        let (old_definition, new_definition) = (definition(&old), definition(&new));
-        assert_eq!(definitions(&old_definition, &old_definition), []);
-        let changes = definitions(&old_definition, &new_definition);
+        edit(&mut new, rng, 2);
+        let (old_definition, new_definition) = (crd(&old), crd(&new));
+        assert_eq!(compare(&old_definition, &old_definition), []);
+        let changes = compare(&old_definition, &new_definition);
         let is_safe = !changes.is_empty() && changes.iter().all(|change| change.class == Class::Safe);
-        if !is_safe || has_unchecked_default(&new, false) || is_refused(&old_definition) || is_refused(&new_definition)
+        if !is_safe
+            || has_unvalidated_default(&new, false)
+            || is_invalid(&old_definition)
+            || is_invalid(&new_definition)
         {
             continue;
         }
         safe += 1;
         for _ in 0..4 {
-            let Value::Object(object) = value(&old, dice) else { continue };
-            let Some(kept) = taken(&object, &old) else { continue };
+            let Value::Object(object) = value(&old, rng) else { continue };
+            let Some(before) = stored(&object, &old) else { continue };
             compared += 1;
-            let now = taken(&kept, &new);
+            let after = stored(&before, &new);
             assert!(
-                now.as_ref().is_some_and(|now| holds(&Value::Object(now.clone()), &Value::Object(kept.clone()))),
-                "seed {seed}: {} is {now:?} after {changes:#?}\n{old}\n{new}",
-                Value::Object(kept),
+                after
+                    .as_ref()
+                    .is_some_and(|after| contains(&Value::Object(after.clone()), &Value::Object(before.clone()))),
+                "seed {seed}: {} is {after:?} after {changes:#?}\n{old}\n{new}",
+                Value::Object(before),
             );
         }
     }
     assert!(safe > 1_000 && compared > 1_000, "{safe} pairs of schemas, {compared} objects");
 }
 
-/// Whether a value has all that another has.
-fn holds(value: &Value, other: &Value) -> bool {
+/// Whether a value contains all fields of another.
+fn contains(value: &Value, other: &Value) -> bool {
     match (value, other) {
         (Value::Object(value), Value::Object(other)) => {
-            other.iter().all(|(name, other)| value.get(name).is_some_and(|value| holds(value, other)))
+            other.iter().all(|(name, other)| value.get(name).is_some_and(|value| contains(value, other)))
         }
         (Value::Array(value), Value::Array(other)) => {
-            value.len() == other.len() && value.iter().zip(other).all(|(value, other)| holds(value, other))
+            value.len() == other.len() && value.iter().zip(other).all(|(value, other)| contains(value, other))
         }
         (value, other) => value == other,
     }

@@ -1,48 +1,48 @@
-//! Schemas: types, fields, items, maps and who owns them.
+//! Changes of a schema: types, fields, items, maps, and field ownership.
 
 use serde_json::{Map, Value};
 
 use super::Class::{Breaking, Safe, Tightening};
-use super::{Found, Pair, keywords, rules, same, texts};
+use super::{Changes, Pair, keywords, rules, same, strings};
 
-/// What is said of a field that is gone.
-pub(super) const GONE: &str =
-    "the field is gone: the server drops what clients send of it and what is stored, without an error";
+/// The description of a removed field.
+pub(super) const REMOVED: &str =
+    "the field is removed: the server prunes its values in requests and in stored objects, without an error";
 
 const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
-const KEPT: &str = "x-kubernetes-preserve-unknown-fields";
+const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
-pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, path: &str, found: &mut Found<'a>) {
+pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, path: &str, changes: &mut Changes<'a>) {
     if same(old, new) {
         return;
     }
-    let Some(pair) = Pair::of(old, new) else {
-        return found.push(Tightening, or_root(path), "the schema is another", Some(old), Some(new));
+    let Some(pair) = Pair::new(old, new) else {
+        return changes.push(Tightening, or_root(path), "the schema changed", Some(old), Some(new));
     };
-    if bare_type(pair.old) != bare_type(pair.new) {
-        let what = "the type is another: what clients send is refused, or they cannot decode what they read";
-        return found.push_text(Breaking, or_root(path), what, Some(type_name(old)), Some(type_name(new)));
+    if json_type(pair.old) != json_type(pair.new) {
+        let what = "the type changed: values of clients are rejected, or clients cannot decode values";
+        return changes.push_text(Breaking, or_root(path), what, Some(type_name(old)), Some(type_name(new)));
     }
     let at = or_root(path);
-    keywords::compare(pair, at, found);
-    topology(pair, at, found);
-    embedded(pair, at, found);
-    unknown_fields(pair, at, found);
-    rules::compare(pair, at, found);
-    found.around.push(pair.new);
-    fields(pair, path, found);
-    values(pair, path, found);
-    items(pair, path, found);
-    found.around.pop();
+    keywords::compare(pair, at, changes);
+    topology(pair, at, changes);
+    embedded(pair, at, changes);
+    unknown_fields(pair, at, changes);
+    rules::compare(pair, at, changes);
+    changes.enclosing.push(pair.new);
+    fields(pair, path, changes);
+    map_values(pair, path, changes);
+    items(pair, path, changes);
+    changes.enclosing.pop();
 }
 
-/// The object as a whole has no name.
+/// Returns the path, or `.` for the root.
 fn or_root(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
-/// The path of a field; a name that is none in JSON paths stands in brackets.
+/// Returns the path of a field. A name that is not valid in a JSON path is in brackets.
 fn child(path: &str, name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !name.is_empty() && name.chars().all(is_plain) {
@@ -51,18 +51,18 @@ fn child(path: &str, name: &str) -> String {
     }
 }
 
-/// The type that values have on the wire; empty for any.
-fn bare_type(schema: &Map<String, Value>) -> &str {
+/// Returns the JSON type of values, empty for any type.
+fn json_type(schema: &Map<String, Value>) -> &str {
     match schema.get(INT_OR_STRING) {
         Some(Value::Bool(true)) => "integer or string",
         _ => schema.get("type").and_then(Value::as_str).unwrap_or_default(),
     }
 }
 
-/// The type with its format, for people.
+/// Returns the type with its format, for messages.
 fn type_name(schema: &Value) -> String {
     let Some(fields) = schema.as_object() else { return schema.to_string() };
-    let of = match bare_type(fields) {
+    let of = match json_type(fields) {
         "" => "any value",
         "array" => {
             return format!("array of {}", schema.get("items").map_or_else(|| "any value".to_owned(), type_name));
@@ -79,108 +79,97 @@ fn type_name(schema: &Value) -> String {
     }
 }
 
-/// Under server-side apply and merges, these say what is owned and replaced as one.
-fn topology(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
-    let word = |schema: &Map<String, Value>, name: &str, default: &'static str| -> String {
+/// Compares the list type, the map type and the keys, which determine field ownership under server-side apply, and
+/// merges.
+fn topology(pair: Pair<'_>, path: &str, changes: &mut Changes<'_>) {
+    let value = |schema: &Map<String, Value>, name: &str, default: &'static str| -> String {
         schema.get(name).and_then(Value::as_str).unwrap_or(default).to_owned()
     };
-    for (of, name, default, what) in [
+    for (type_name, name, default, what) in [
         (
             "array",
             "x-kubernetes-list-type",
             "atomic",
-            "the list is owned and merged in another way under server-side apply; `set` and `map` refuse repeated items",
+            "server-side apply owns and merges the list differently; `set` and `map` reject duplicate items",
         ),
-        (
-            "object",
-            "x-kubernetes-map-type",
-            "granular",
-            "the object is owned and merged in another way under server-side apply",
-        ),
+        ("object", "x-kubernetes-map-type", "granular", "server-side apply owns and merges the object differently"),
     ] {
-        let (old, new) = (word(pair.old, name, default), word(pair.new, name, default));
-        if bare_type(pair.old) == of && old != new {
-            found.push_text(Breaking, path, what, Some(old), Some(new));
+        let (old, new) = (value(pair.old, name, default), value(pair.new, name, default));
+        if json_type(pair.old) == type_name && old != new {
+            changes.push_text(Breaking, path, what, Some(old), Some(new));
         }
     }
     let keys = "x-kubernetes-list-map-keys";
     let (old, new) = (sorted(pair.old.get(keys)), sorted(pair.new.get(keys)));
     if !old.is_empty() && !new.is_empty() && old != new {
-        let what = "items are told apart by other keys under server-side apply, and must not repeat these";
-        found.push(Breaking, path, what, pair.old.get(keys), pair.new.get(keys));
+        let what = "server-side apply identifies items by other keys, which must be unique";
+        changes.push(Breaking, path, what, pair.old.get(keys), pair.new.get(keys));
     }
 }
 
 fn sorted(list: Option<&Value>) -> Vec<&str> {
-    let mut texts = texts(list);
-    texts.sort_unstable();
-    texts
+    let mut strings = strings(list);
+    strings.sort_unstable();
+    strings
 }
 
-fn embedded(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
+fn embedded(pair: Pair<'_>, path: &str, changes: &mut Changes<'_>) {
     match pair.flags(EMBEDDED) {
         (false, true) => {
-            let what = "the value is a Kubernetes object now: without `apiVersion` and `kind` it is refused";
-            found.push(Tightening, path, what, None, None);
+            let what = "the value must be a Kubernetes object: without `apiVersion` and `kind` it is rejected";
+            changes.push(Tightening, path, what, None, None);
         }
-        (true, false) if keeps_unknown(pair.new) => {
-            found.push(Safe, path, "the value may be something else than a Kubernetes object", None, None);
+        (true, false) if preserves_unknown_fields(pair.new) => {
+            changes.push(Safe, path, "the value no longer has to be a Kubernetes object", None, None);
         }
         (true, false) => {
-            let what = "the value is no Kubernetes object any more: its `apiVersion`, `kind` and `metadata` are dropped \
-                        unless they are fields";
-            found.push(Breaking, path, what, None, None);
+            let what = "the value is no longer a Kubernetes object: its `apiVersion`, `kind` and `metadata` are \
+                        pruned unless the schema specifies them";
+            changes.push(Breaking, path, what, None, None);
         }
         _ => {}
     }
 }
 
-fn unknown_fields(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
-    match pair.flags(KEPT) {
+fn unknown_fields(pair: Pair<'_>, path: &str, changes: &mut Changes<'_>) {
+    match pair.flags(PRESERVE) {
         (true, false) => {
-            found.push(
-                Breaking,
-                path,
-                "fields that the schema does not name are dropped, without an error",
-                None,
-                None,
-            );
+            changes.push(Breaking, path, "unknown fields are pruned, without an error", None, None);
         }
         (false, true) => {
-            let what = "fields that the schema does not name are kept; readers may see some";
-            found.push(Safe, path, what, None, None);
+            let what = "unknown fields are preserved; readers can receive them";
+            changes.push(Safe, path, what, None, None);
         }
         _ => {}
     }
 }
 
-fn keeps_unknown(schema: &Map<String, Value>) -> bool {
-    schema.get(KEPT) == Some(&Value::Bool(true))
+fn preserves_unknown_fields(schema: &Map<String, Value>) -> bool {
+    schema.get(PRESERVE) == Some(&Value::Bool(true))
 }
 
-fn fields<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
+fn fields<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
     for (name, old_field) in properties(pair.old) {
         let at = child(path, name);
-        match (field(pair.new, name), Extra::of(pair.new)) {
-            (Some(new_field), _) | (None, Extra::Some(new_field)) => compare(old_field, new_field, &at, found),
-            (None, Extra::Any) if has_objects(old_field) => {
-                let what =
-                    "the field is not described any more: of objects in it every field is dropped, without an error";
-                found.push_text(Breaking, &at, what, Some(type_name(old_field)), None);
+        match (field(pair.new, name), Additional::new(pair.new)) {
+            (Some(new_field), _) | (None, Additional::Schema(new_field)) => compare(old_field, new_field, &at, changes),
+            (None, Additional::Any) if has_objects(old_field) => {
+                let what = "the field no longer has a schema: all fields of objects in it are pruned, without an error";
+                changes.push_text(Breaking, &at, what, Some(type_name(old_field)), None);
             }
-            (None, Extra::Any) => kept(&at, old_field, found),
-            (None, Extra::None) if keeps_unknown(pair.new) => kept(&at, old_field, found),
-            (None, Extra::None) => found.push_text(Breaking, &at, GONE, Some(type_name(old_field)), None),
+            (None, Additional::Any) => preserved_field(&at, old_field, changes),
+            (None, Additional::None) if preserves_unknown_fields(pair.new) => preserved_field(&at, old_field, changes),
+            (None, Additional::None) => changes.push_text(Breaking, &at, REMOVED, Some(type_name(old_field)), None),
         }
     }
-    let required = texts(pair.new.get("required"));
+    let required = strings(pair.new.get("required"));
     for (name, new_field) in properties(pair.new).filter(|(name, _)| field(pair.old, name).is_none()) {
-        added(pair, name, new_field, required.contains(&name), &child(path, name), found);
+        added(pair, name, new_field, required.contains(&name), &child(path, name), changes);
     }
-    requirements(pair, path, found);
+    required_fields(pair, path, changes);
 }
 
-/// The named fields of a schema.
+/// Returns the properties of a schema.
 fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object);
     fields.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
@@ -190,39 +179,38 @@ fn field<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(name)
 }
 
-fn kept(path: &str, field: &Value, found: &mut Found<'_>) {
-    let what = "the field is not described any more; its values are kept and not checked";
-    found.push_text(Safe, path, what, Some(type_name(field)), None);
+fn preserved_field(path: &str, field: &Value, changes: &mut Changes<'_>) {
+    let what = "the field no longer has a schema; its values are preserved and not validated";
+    changes.push_text(Safe, path, what, Some(type_name(field)), None);
 }
 
-/// A field that was not named before.
-fn added<'a>(pair: Pair<'a>, name: &str, field: &'a Value, required: bool, path: &str, found: &mut Found<'a>) {
+/// Compares an added field.
+fn added<'a>(pair: Pair<'a>, name: &str, field: &'a Value, required: bool, path: &str, changes: &mut Changes<'a>) {
     let text = Some(type_name(field));
     if required && !has_default(field) {
-        let what =
-            "the new field must be given and has no default: requests of clients that do not know it are refused";
-        return found.push_text(Breaking, path, what, None, text);
+        let what = "the new field is required and has no default: requests without it are rejected";
+        return changes.push_text(Breaking, path, what, None, text);
     }
-    match Extra::of(pair.old) {
-        Extra::Some(values) => {
-            compare(values, field, path, found);
-            if texts(pair.new.get("required")).contains(&name) {
-                found.push_text(Safe, path, "the field must be there, and its default is filled in", None, text);
+    match Additional::new(pair.old) {
+        Additional::Schema(values) => {
+            compare(values, field, path, changes);
+            if strings(pair.new.get("required")).contains(&name) {
+                changes.push_text(Safe, path, "the field is required, and has a default", None, text);
             }
         }
-        Extra::None if !keeps_unknown(pair.old) => {
-            let counts = has_default(field) && keywords::counts(path, &found.around);
+        Additional::None if !preserves_unknown_fields(pair.old) => {
+            let is_used = has_default(field) && keywords::depends_on(path, &changes.enclosing);
             let what = match has_default(field) {
-                _ if counts => "the field is new and its default is filled in, which rules around it may refuse",
-                true => "the field is new; its default is filled in wherever it is not given, in stored objects too",
-                false => "the field is new and may be left out",
+                _ if is_used => "the field is new and has a default, which enclosing rules can reject",
+                true => "the field is new; its default is also set in stored objects",
+                false => "the field is new and optional",
             };
-            found.push_text(if counts { Tightening } else { Safe }, path, what, None, text);
+            changes.push_text(if is_used { Tightening } else { Safe }, path, what, None, text);
         }
-        Extra::Any | Extra::None => {
+        Additional::Any | Additional::None => {
             let what =
-                "the field is new, and anything could stand under its name: what is not of its schema is refused";
-            found.push_text(Tightening, path, what, None, text);
+                "the field is new, and could have any value before: values that do not match its schema are rejected";
+            changes.push_text(Tightening, path, what, None, text);
         }
     }
 }
@@ -231,105 +219,110 @@ fn has_default(schema: &Value) -> bool {
     schema.get("default").is_some_and(|default| !default.is_null())
 }
 
-/// Fields that were there, and must or need not be given now.
-fn requirements(pair: Pair<'_>, path: &str, found: &mut Found<'_>) {
-    let (old, new) = (texts(pair.old.get("required")), texts(pair.new.get("required")));
+/// Compares the required fields.
+fn required_fields(pair: Pair<'_>, path: &str, changes: &mut Changes<'_>) {
+    let (old, new) = (strings(pair.old.get("required")), strings(pair.new.get("required")));
     for name in new.iter().filter(|name| !old.contains(name)) {
         match (field(pair.old, name), field(pair.new, name)) {
-            // Said of the new field.
+            // Reported for the new field.
             (None, Some(_)) => {}
             (_, Some(schema)) if has_default(schema) => {
-                let what = "the field must be there, and its default is filled in where it is not";
-                found.push(Safe, &child(path, name), what, None, schema.get("default"));
+                let what = "the field is required, and has a default";
+                changes.push(Safe, &child(path, name), what, None, schema.get("default"));
             }
             _ => {
-                let what = "the field must be given and has no default: what was taken without it is refused";
-                found.push(Breaking, &child(path, name), what, None, None);
+                let what = "the field is required and has no default: values without it are rejected";
+                changes.push(Breaking, &child(path, name), what, None, None);
             }
         }
     }
     let is_gone = |name: &str| field(pair.old, name).is_some() && field(pair.new, name).is_none();
     for name in old.iter().filter(|name| !new.contains(name) && !is_gone(name)) {
-        let what = "the field may be left out: readers may see objects without it";
-        found.push(Safe, &child(path, name), what, None, None);
+        let what = "the field is optional: readers can receive objects without it";
+        changes.push(Safe, &child(path, name), what, None, None);
     }
 }
 
-/// What a schema says of fields that it does not name.
+/// What a schema specifies for additional fields.
 #[derive(Clone, Copy)]
-enum Extra<'a> {
+enum Additional<'a> {
     None,
     Any,
-    Some(&'a Value),
+    Schema(&'a Value),
 }
 
-impl<'a> Extra<'a> {
-    fn of(schema: &'a Map<String, Value>) -> Self {
+impl<'a> Additional<'a> {
+    fn new(schema: &'a Map<String, Value>) -> Self {
         match schema.get("additionalProperties") {
-            None | Some(Value::Bool(false)) => Extra::None,
-            Some(Value::Object(fields)) if fields.is_empty() => Extra::Any,
-            Some(values @ Value::Object(_)) => Extra::Some(values),
-            Some(_) => Extra::Any,
+            None | Some(Value::Bool(false)) => Additional::None,
+            Some(Value::Object(fields)) if fields.is_empty() => Additional::Any,
+            Some(values @ Value::Object(_)) => Additional::Schema(values),
+            Some(_) => Additional::Any,
         }
     }
 }
 
-/// The values of a map.
-fn values<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
+/// Compares the values of a map.
+fn map_values<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
     let at = format!("{path}{{}}");
     let text = |values: &Value| Some(type_name(values));
-    match (Extra::of(pair.old), Extra::of(pair.new)) {
-        (Extra::Some(old), Extra::Some(new)) => compare(old, new, &at, found),
-        (Extra::None, Extra::None) | (Extra::Any, Extra::Any) => {}
-        (Extra::None, Extra::Any) => {
-            found.push(Safe, &at, "any key may have any value; readers may see some", None, None);
+    match (Additional::new(pair.old), Additional::new(pair.new)) {
+        (Additional::Schema(old), Additional::Schema(new)) => compare(old, new, &at, changes),
+        (Additional::None, Additional::None) | (Additional::Any, Additional::Any) => {}
+        (Additional::None, Additional::Any) => {
+            changes.push(
+                Safe,
+                &at,
+                "additional fields with any value are accepted; readers can receive them",
+                None,
+                None,
+            );
         }
-        (Extra::None, Extra::Some(new)) if keeps_unknown(pair.old) => {
-            let what = "any value was kept, and what is not of this schema is refused";
-            found.push_text(Tightening, &at, what, None, text(new));
+        (Additional::None, Additional::Schema(new)) if preserves_unknown_fields(pair.old) => {
+            let what = "any value was accepted: values that do not match this schema are rejected";
+            changes.push_text(Tightening, &at, what, None, text(new));
         }
-        (Extra::None, Extra::Some(new)) => {
-            found.push_text(Safe, &at, "values under any key are kept; readers may see some", None, text(new));
+        (Additional::None, Additional::Schema(new)) => {
+            changes.push_text(Safe, &at, "additional fields are accepted; readers can receive them", None, text(new));
         }
-        (Extra::Some(old), Extra::Any) if has_objects(old) => {
-            let what = "values may be of any form, and of objects in them every field is dropped, without an error";
-            found.push_text(Breaking, &at, what, text(old), None);
+        (Additional::Schema(old), Additional::Any) if has_objects(old) => {
+            let what = "values no longer have a schema: all fields of objects in them are pruned, without an error";
+            changes.push_text(Breaking, &at, what, text(old), None);
         }
-        (Extra::Some(old), Extra::Any) => {
-            found.push_text(Safe, &at, "values may be of any form; readers may see others", text(old), None);
+        (Additional::Schema(old), Additional::Any) => {
+            changes.push_text(Safe, &at, "values can have any type; readers can receive others", text(old), None);
         }
-        (Extra::Any, Extra::Some(new)) => {
-            let what = "values could be of any form: what is not of this schema is refused, and fields that it does not \
-                        name are dropped";
-            found.push_text(Breaking, &at, what, None, text(new));
+        (Additional::Any, Additional::Schema(new)) => {
+            let what = "values could have any type: values that do not match this schema are rejected, and unknown \
+                        fields are pruned";
+            changes.push_text(Breaking, &at, what, None, text(new));
         }
-        (Extra::Some(_) | Extra::Any, Extra::None) if keeps_unknown(pair.new) => {
-            found.push(Safe, &at, "values are not described any more; they are kept and not checked", None, None);
+        (Additional::Schema(_) | Additional::Any, Additional::None) if preserves_unknown_fields(pair.new) => {
+            changes.push(Safe, &at, "values no longer have a schema; they are preserved and not validated", None, None);
         }
-        (Extra::Some(_) | Extra::Any, Extra::None) => {
-            let what = "only the fields that the schema names are kept: values under other keys are dropped, without an \
-                        error";
-            found.push(Breaking, &at, what, None, None);
+        (Additional::Schema(_) | Additional::Any, Additional::None) => {
+            let what = "additional fields are pruned, without an error";
+            changes.push(Breaking, &at, what, None, None);
         }
     }
 }
 
-/// Whether objects are among the values; where nothing describes them, the server empties them.
+/// Whether values can contain objects: without a schema, the server prunes all of their fields.
 fn has_objects(schema: &Value) -> bool {
     schema["type"] == "object" || schema["type"] == Value::Null || schema.get("items").is_some_and(has_objects)
 }
 
-fn items<'a>(pair: Pair<'a>, path: &str, found: &mut Found<'a>) {
+fn items<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
     let at = format!("{path}[]");
     match pair.get("items") {
-        (Some(old), Some(new)) => compare(old, new, &at, found),
+        (Some(old), Some(new)) => compare(old, new, &at, changes),
         (None, None) => {}
         (None, Some(new)) => {
-            let what = "items were not described, and what is not of this schema is refused";
-            found.push_text(Tightening, &at, what, None, Some(type_name(new)));
+            let what = "items had no schema: values that do not match this schema are rejected";
+            changes.push_text(Tightening, &at, what, None, Some(type_name(new)));
         }
         (Some(old), None) => {
-            found.push_text(Breaking, &at, "items are not described any more", Some(type_name(old)), None);
+            changes.push_text(Breaking, &at, "items no longer have a schema", Some(type_name(old)), None);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What each change is taken for.
+//! Tests of the class of each change.
 
 use serde_json::{Value, json};
 
-use super::{Change, Class, definitions};
+use super::{Change, Class, compare};
 
-/// A definition with one version.
+/// Returns a definition with one version.
 fn definition(schema: Value) -> Value {
     json!({
         "metadata": {"name": "widgets.example.com"},
@@ -37,10 +37,10 @@ fn widget() -> Value {
     definition(json!({"type": "object"}))
 }
 
-/// A definition after an edit of one place.
-fn with(place: &str, value: Value) -> Value {
+/// Returns a definition with one changed field.
+fn with(pointer: &str, value: Value) -> Value {
     let mut definition = widget();
-    let (parent, name) = place.rsplit_once('/').unwrap();
+    let (parent, name) = pointer.rsplit_once('/').unwrap();
     definition.pointer_mut(parent).unwrap()[name] = value;
     definition
 }
@@ -49,34 +49,34 @@ fn classes(changes: &[Change]) -> Vec<(Class, &str)> {
     changes.iter().map(|change| (change.class, change.path.as_str())).collect()
 }
 
-/// The one change between two definitions.
+/// Returns the only change between two definitions.
 fn only(old: &Value, new: &Value) -> (Class, String) {
-    let changes = definitions(old, new);
+    let changes = compare(old, new);
     assert_eq!(changes.len(), 1, "{changes:#?}");
     (changes[0].class, changes[0].path.clone())
 }
 
 #[test]
-fn nothing_differs_from_itself() {
-    assert_eq!(definitions(&widget(), &widget()), []);
-    assert_eq!(definitions(&Value::Null, &json!([1])), []);
+fn equal_definitions_have_no_changes() {
+    assert_eq!(compare(&widget(), &widget()), []);
+    assert_eq!(compare(&Value::Null, &json!([1])), []);
 }
 
 #[test]
 fn changes_of_the_definition() {
-    use Class::{Breaking, Refused, Safe};
+    use Class::{Breaking, Rejected, Safe};
     let v1 = "/spec/versions/0";
-    for (place, value, class, path) in [
-        ("/spec/group", json!("example.org"), Refused, "spec.group"),
-        ("/spec/scope", json!("Cluster"), Refused, "spec.scope"),
-        ("/spec/names/plural", json!("things"), Refused, "spec.names.plural"),
-        ("/spec/names/kind", json!("Thing"), Refused, "spec.names.kind"),
+    for (pointer, value, class, path) in [
+        ("/spec/group", json!("example.org"), Rejected, "spec.group"),
+        ("/spec/scope", json!("Cluster"), Rejected, "spec.scope"),
+        ("/spec/names/plural", json!("things"), Rejected, "spec.names.plural"),
+        ("/spec/names/kind", json!("Thing"), Rejected, "spec.names.kind"),
         ("/spec/names/listKind", json!("Widgets"), Breaking, "spec.names.listKind"),
         ("/spec/names/singular", json!("wdg"), Breaking, "spec.names.singular"),
         ("/spec/names/shortNames", json!([]), Breaking, "spec.names.shortNames"),
         ("/spec/names/shortNames", json!(["wg", "w"]), Safe, "spec.names.shortNames"),
         ("/spec/names/categories", json!([]), Safe, "spec.names.categories"),
-        ("/spec/preserveUnknownFields", json!(true), Refused, "spec.preserveUnknownFields"),
+        ("/spec/preserveUnknownFields", json!(true), Rejected, "spec.preserveUnknownFields"),
         ("/spec/conversion", json!({"strategy": "Webhook"}), Safe, "spec.conversion"),
         ("/spec/versions/0/served", json!(false), Breaking, "served"),
         ("/spec/versions/0/deprecated", json!(true), Safe, "deprecated"),
@@ -85,16 +85,16 @@ fn changes_of_the_definition() {
         ("/spec/versions/0/subresources/scale", Value::Null, Breaking, "subresources.scale"),
         ("/spec/versions/0/selectableFields", json!([]), Breaking, "selectableFields"),
     ] {
-        assert_eq!(only(&widget(), &with(place, value)), (class, path.to_owned()), "{place}");
+        assert_eq!(only(&widget(), &with(pointer, value)), (class, path.to_owned()), "{pointer}");
     }
-    for (place, value, class, path) in [
+    for (pointer, value, class, path) in [
         ("/subresources/status", Value::Null, Breaking, "subresources.status"),
         ("/subresources/scale", Value::Null, Safe, "subresources.scale"),
         ("/selectableFields", json!([]), Safe, "selectableFields"),
         ("/served", json!(false), Safe, "served"),
     ] {
-        let old = with(&format!("{v1}{place}"), value);
-        assert_eq!(only(&old, &widget()), (class, path.to_owned()), "{place} added");
+        let old = with(&format!("{v1}{pointer}"), value);
+        assert_eq!(only(&old, &widget()), (class, path.to_owned()), "{pointer} added");
     }
     let scale = "/spec/versions/0/subresources/scale";
     let other = with(&format!("{scale}/specReplicasPath"), json!(".spec.size"));
@@ -128,8 +128,8 @@ fn changes_of_a_schema() {
     let int_or_string = json!({"x-kubernetes-int-or-string": true});
     let map = |values: Value| json!({"type": "object", "additionalProperties": values});
     let either = json!([{"required": ["a"]}, {"required": ["b"]}]);
-    // Each row both ways: what it means from left to right, and from right to left.
-    for (left, right, there, back) in [
+    // Each row has the class of the change from left to right, and from right to left.
+    for (left, right, forward, backward) in [
         (string(json!({})), json!({"type": "integer"}), Breaking, Breaking),
         (json!({"type": "integer"}), int_or_string.clone(), Breaking, Breaking),
         (string(json!({})), any.clone(), Breaking, Breaking),
@@ -195,12 +195,12 @@ fn changes_of_a_schema() {
         (json!({"type": "object", "x-future": 1}), json!({"type": "object"}), Tightening, Tightening),
     ] {
         let (old, new) = (field(&left), field(&right));
-        assert_eq!(worst(&definitions(&old, &new)), Some(there), "{left} -> {right}");
-        assert_eq!(worst(&definitions(&new, &old)), Some(back), "{right} -> {left}");
+        assert_eq!(worst(&compare(&old, &new)), Some(forward), "{left} -> {right}");
+        assert_eq!(worst(&compare(&new, &old)), Some(backward), "{right} -> {left}");
     }
 }
 
-/// A definition whose objects have one field.
+/// Returns a definition whose objects have one field.
 fn field(schema: &Value) -> Value {
     definition(json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"x": schema}}}}))
 }
@@ -210,7 +210,7 @@ fn worst(changes: &[Change]) -> Option<Class> {
 }
 
 #[test]
-fn what_says_the_same_is_no_change() {
+fn equivalent_schemas_have_no_changes() {
     let list = |more: Value| {
         let mut schema = json!({"type": "array", "items": {"type": "string"}, "description": "One"});
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -228,18 +228,18 @@ fn what_says_the_same_is_no_change() {
             field(&json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]})),
         ),
     ] {
-        assert_eq!(definitions(&old, &new), [], "{old} -> {new}");
+        assert_eq!(compare(&old, &new), [], "{old} -> {new}");
     }
 }
 
 #[test]
-fn fields_that_come_and_go() {
+fn added_and_removed_fields() {
     use Class::{Breaking, Safe, Tightening};
     let object =
         |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
     let text = json!({"type": "string"});
     let with_default = json!({"type": "string", "default": "a"});
-    let of = |old: Value, new: Value| definitions(&definition(old), &definition(new));
+    let of = |old: Value, new: Value| compare(&definition(old), &definition(new));
     let none = object(json!({}), json!([]));
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let open_with = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"a": text}});
@@ -270,8 +270,8 @@ fn fields_that_come_and_go() {
 }
 
 #[test]
-fn versions_that_come_and_go() {
-    use Class::{Breaking, Refused, Safe};
+fn added_and_removed_versions() {
+    use Class::{Breaking, Rejected, Safe};
     let schema = || json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let of = |versions: Vec<Value>| {
         let mut definition = widget();
@@ -280,38 +280,39 @@ fn versions_that_come_and_go() {
     };
     let v1 = of(vec![version("v1", true, true, schema())]);
     let both = of(vec![version("v1", true, false, schema()), version("v2", true, true, schema())]);
-    let changes = definitions(&v1, &both);
+    let changes = compare(&v1, &both);
     assert_eq!(classes(&changes), [(Safe, "spec.versions"), (Safe, "spec.versions")], "{changes:#?}");
 
     let v2 = of(vec![version("v2", true, true, schema())]);
     assert_eq!(only(&both, &v2), (Breaking, "spec.versions".to_owned()));
     let mut stored = both.clone();
     stored["status"] = json!({"storedVersions": ["v1", "v2"]});
-    assert_eq!(only(&stored, &v2), (Refused, "spec.versions".to_owned()));
-    assert_eq!(definitions(&v1, &v2)[0].class, Refused, "what is stored cannot be read");
+    assert_eq!(only(&stored, &v2), (Rejected, "spec.versions".to_owned()));
+    assert_eq!(compare(&v1, &v2)[0].class, Rejected, "what is stored cannot be read");
     let unserved = of(vec![version("v1", false, false, schema()), version("v2", true, true, schema())]);
     assert_eq!(only(&unserved, &v2), (Safe, "spec.versions".to_owned()));
 
-    let poorer = of(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);
-    let changes = definitions(&v1, &poorer);
+    let without_field =
+        of(vec![version("v1", true, false, schema()), version("v2", true, true, json!({"type": "object"}))]);
+    let changes = compare(&v1, &without_field);
     let lost = changes.iter().find(|change| change.class == Breaking).unwrap();
     assert_eq!((lost.path.as_str(), lost.old.as_deref()), (".a", Some("string")));
-    let mut converted = poorer;
+    let mut converted = without_field;
     converted["spec"]["conversion"] = json!({"strategy": "Webhook"});
-    assert_eq!(worst(&definitions(&v1, &converted)), Some(Safe));
-    let changes = definitions(&converted, &both);
+    assert_eq!(worst(&compare(&v1, &converted)), Some(Safe));
+    let changes = compare(&converted, &both);
     assert!(classes(&changes).contains(&(Breaking, "spec.conversion")), "{changes:#?}");
 }
 
 #[test]
-fn a_change_is_told_in_a_line_and_in_json() {
+fn changes_are_formatted_as_text_and_json() {
     let old = field(&json!({"type": "integer", "minimum": 1}));
     let new = field(&json!({"type": "integer", "minimum": 2}));
-    let changes = definitions(&old, &new);
-    assert_eq!(changes[0].to_string(), "tightening: v1 .spec.x: smaller numbers are refused (`minimum`) (1 -> 2)");
-    let told = json!({
-        "version": "v1", "path": ".spec.x", "class": "tightening", "what": "smaller numbers are refused (`minimum`)",
+    let changes = compare(&old, &new);
+    assert_eq!(changes[0].to_string(), "tightening: v1 .spec.x: smaller numbers are rejected (`minimum`) (1 -> 2)");
+    let expected = json!({
+        "version": "v1", "path": ".spec.x", "class": "tightening", "what": "smaller numbers are rejected (`minimum`)",
         "old": "1", "new": "2",
     });
-    assert_eq!(changes[0].to_json(), told);
+    assert_eq!(changes[0].to_json(), expected);
 }

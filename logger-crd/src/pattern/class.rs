@@ -1,11 +1,8 @@
-//! Classes of characters: brackets, escapes, POSIX and Unicode names.
+//! Character classes: bracket expressions, and Perl, POSIX and Unicode classes.
 
-use super::{
-    Error,
-    parse::{Flags, error, escape},
-};
+use super::{error::Error, escape::escape, flags::Flags};
 
-/// The characters of POSIX classes, as ranges within brackets.
+/// The POSIX classes and their ranges.
 const POSIX: [(&str, &str); 14] = [
     ("alnum", "0-9A-Za-z"),
     ("alpha", "A-Za-z"),
@@ -23,7 +20,7 @@ const POSIX: [(&str, &str); 14] = [
     ("xdigit", "0-9A-Fa-f"),
 ];
 
-/// General categories of Unicode by the names Go knows, and their short names.
+/// The names of the Unicode general categories that Go accepts, and their short names.
 const CATEGORIES: [(&str, &str); 84] = [
     ("C", "C"),
     ("Cc", "Cc"),
@@ -111,109 +108,110 @@ const CATEGORIES: [(&str, &str); 84] = [
     ("", ""),
 ];
 
-/// Scripts of Unicode that Go 1.26 finds by name: those whose name is one word, for it looks others up without their `_`.
-const SCRIPTS: &str = "Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak Bengali Bhaiksuki Bopomofo Brahmi Braille \
-    Buginese Buhid Carian Chakma Cham Cherokee Chorasmian Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari \
-    Dogra Duployan Elbasan Elymaic Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Han Hangul \
-    Hanunoo Hatran Hebrew Hiragana Inherited Javanese Kaithi Kannada Katakana Kawi Kharoshthi Khmer Khojki Khudawadi \
-    Lao Latin Lepcha Limbu Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen Medefaidrin Miao \
-    Modi Mongolian Mro Multani Myanmar Nabataean Nandinagari Newa Nko Nushu Ogham Oriya Osage Osmanya Palmyrene \
-    Phoenician Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo Sundanese Syriac \
-    Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Toto Ugaritic Vai Vithkuqi \
-    Wancho Yezidi Yi";
+/// The Unicode scripts that Go 1.26 accepts. It finds only names of one word, because it removes `_` before the lookup.
+const SCRIPTS: &str = "\
+    Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese \
+    Buhid Carian Chakma Cham Cherokee Chorasmian Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari Dogra \
+    Duployan Elbasan Elymaic Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Han Hangul \
+    Hanunoo Hatran Hebrew Hiragana Inherited Javanese Kaithi Kannada Katakana Kawi Kharoshthi Khmer Khojki \
+    Khudawadi Lao Latin Lepcha Limbu Lisu Lycian Lydian Mahajani Makasar Malayalam Mandaic Manichaean Marchen \
+    Medefaidrin Miao Modi Mongolian Mro Multani Myanmar Nabataean Nandinagari Newa Nko Nushu Ogham Oriya Osage \
+    Osmanya Palmyrene Phoenician Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo \
+    Sundanese Syriac Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Toto \
+    Ugaritic Vai Vithkuqi Wancho Yezidi Yi";
 
 const BAD_RANGE: &str = "invalid character class range";
 
-/// Reads what stands in brackets, from the bracket on; gives its words and the rest.
-pub(super) fn bracketed(text: &str, flags: Flags) -> Result<(String, &str), Error> {
+/// Parses a bracket expression. Returns its translation and the rest of the text.
+pub(super) fn parse_bracket_expression(text: &str, flags: Flags) -> Result<(String, &str), Error> {
     let (negated, mut rest) = match text[1..].strip_prefix('^') {
         Some(rest) => (true, rest),
         None => (false, &text[1..]),
     };
-    let mut inside = String::new();
+    let mut ranges = String::new();
     let mut first = true;
     while rest.is_empty() || first || !rest.starts_with(']') {
         first = false;
-        rest = match named(rest)? {
-            Some((words, rest)) => {
-                inside.push_str(&words);
+        rest = match parse_named_class(rest)? {
+            Some((translated, rest)) => {
+                ranges.push_str(&translated);
                 rest
             }
-            None => range(rest, text, &mut inside)?,
+            None => parse_range(rest, text, &mut ranges)?,
         };
     }
-    Ok((flags.fold(&brackets(negated, &inside)), &rest[1..]))
+    Ok((flags.fold(&bracket_expression(negated, &ranges)), &rest[1..]))
 }
 
-/// Words for brackets; those with nothing inside match nothing.
-fn brackets(negated: bool, inside: &str) -> String {
-    match (negated, inside) {
+/// A bracket expression of these ranges. Without a range, it matches nothing; negated, it matches every character.
+fn bracket_expression(negated: bool, ranges: &str) -> String {
+    match (negated, ranges) {
         (true, "") => r"[\x{0}-\x{10FFFF}]".to_owned(),
         (false, "") => r"[^\x{0}-\x{10FFFF}]".to_owned(),
-        (true, _) => format!("[^{inside}]"),
-        (false, _) => format!("[{inside}]"),
+        (true, _) => format!("[^{ranges}]"),
+        (false, _) => format!("[{ranges}]"),
     }
 }
 
-/// A class with a name: `[:alpha:]`, `\pL`, `\d`.
-fn named(text: &str) -> Result<Option<(String, &str)>, Error> {
-    if let Some(found) = posix(text)? {
-        return Ok(Some(found));
+/// Parses a class such as `[:alpha:]`, `\pL` or `\d`; `None` for any other text.
+fn parse_named_class(text: &str) -> Result<Option<(String, &str)>, Error> {
+    if let Some(parsed) = parse_posix_class(text)? {
+        return Ok(Some(parsed));
     }
-    if let Some(found) = unicode(text)? {
-        return Ok(Some(found));
+    if let Some(parsed) = parse_unicode_class(text)? {
+        return Ok(Some(parsed));
     }
-    Ok(perl(text))
+    Ok(parse_perl_class(text))
 }
 
-fn posix(text: &str) -> Result<Option<(String, &str)>, Error> {
+fn parse_posix_class(text: &str) -> Result<Option<(String, &str)>, Error> {
     let Some((name, rest)) = text.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) else {
         return Ok(None);
     };
     let (negated, bare) = name.strip_prefix('^').map_or((false, name), |bare| (true, bare));
     match POSIX.iter().find(|(known, _)| *known == bare) {
-        Some((_, inside)) => Ok(Some((brackets(negated, inside), rest))),
-        None => Err(error(BAD_RANGE, &format!("[:{name}:]"))),
+        Some((_, ranges)) => Ok(Some((bracket_expression(negated, ranges), rest))),
+        None => Err(Error::new(BAD_RANGE, &format!("[:{name}:]"))),
     }
 }
 
-/// `\d`, `\s`, `\w` and what they leave: of ASCII alone.
-pub(super) fn perl(text: &str) -> Option<(String, &str)> {
+/// Parses `\d`, `\s`, `\w` or their negations, which are ASCII classes in Go.
+pub(super) fn parse_perl_class(text: &str) -> Option<(String, &str)> {
     let mut chars = text.strip_prefix('\\')?.chars();
     let name = chars.next()?;
-    let inside = match name.to_ascii_lowercase() {
+    let ranges = match name.to_ascii_lowercase() {
         'd' => "0-9",
         's' => r"\t\n\f\r\x{20}",
         'w' => "0-9A-Za-z_",
         _ => return None,
     };
-    Some((brackets(name.is_ascii_uppercase(), inside), chars.as_str()))
+    Some((bracket_expression(name.is_ascii_uppercase(), ranges), chars.as_str()))
 }
 
-/// `\pN`, `\p{Greek}` and their negations.
-pub(super) fn unicode(text: &str) -> Result<Option<(String, &str)>, Error> {
+/// Parses `\pN`, `\p{Greek}` or their negations.
+pub(super) fn parse_unicode_class(text: &str) -> Result<Option<(String, &str)>, Error> {
     let Some(after) = text.strip_prefix("\\p").or_else(|| text.strip_prefix("\\P")) else {
         return Ok(None);
     };
     let negated = text.as_bytes()[1] == b'P';
     let (name, rest) = match after.strip_prefix('{') {
-        Some(braced) => braced.split_once('}').ok_or_else(|| error(BAD_RANGE, text))?,
+        Some(braced) => braced.split_once('}').ok_or_else(|| Error::new(BAD_RANGE, text))?,
         None => after.split_at(after.chars().next().map_or(0, char::len_utf8)),
     };
     let (negated, bare) = name.strip_prefix('^').map_or((negated, name), |bare| (!negated, bare));
-    let Some(inside) = unicode_inside(&canonical(bare)) else {
-        return Err(error(BAD_RANGE, &text[..text.len() - rest.len()]));
+    let Some(ranges) = unicode_ranges(&canonical(bare)) else {
+        return Err(Error::new(BAD_RANGE, &text[..text.len() - rest.len()]));
     };
-    Ok(Some((brackets(negated, &inside), rest)))
+    Ok(Some((bracket_expression(negated, &ranges), rest)))
 }
 
-/// Without spaces, hyphens and underscores, with a capital first.
+/// Normalizes a class name as Go does: without spaces, hyphens and underscores, and with an initial capital.
 fn canonical(name: &str) -> String {
     let letters = name.chars().filter(|c| !" -_".contains(*c)).enumerate();
     letters.map(|(index, c)| if index == 0 { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect()
 }
 
-fn unicode_inside(name: &str) -> Option<String> {
+fn unicode_ranges(name: &str) -> Option<String> {
     if name.is_empty() {
         return None;
     }
@@ -222,7 +220,7 @@ fn unicode_inside(name: &str) -> Option<String> {
             "Any" => r"\x{0}-\x{10FFFF}".to_owned(),
             "ASCII" => r"\x{0}-\x{7f}".to_owned(),
             "Assigned" => r"\P{Cn}".to_owned(),
-            // No text that is UTF-8 has any.
+            // UTF-8 has no surrogates.
             "Cs" => String::new(),
             short => format!(r"\p{{gc={short}}}"),
         });
@@ -230,34 +228,34 @@ fn unicode_inside(name: &str) -> Option<String> {
     SCRIPTS.split_whitespace().any(|script| script == name).then(|| format!(r"\p{{sc={name}}}"))
 }
 
-/// One character or a range; `whole` begins at the bracket.
-fn range<'a>(text: &'a str, whole: &str, inside: &mut String) -> Result<&'a str, Error> {
-    let (low, mut rest) = character(text, whole)?;
+/// Parses a character or a range within the bracket expression `bracket`.
+fn parse_range<'a>(text: &'a str, bracket: &str, ranges: &mut String) -> Result<&'a str, Error> {
+    let (low, mut rest) = parse_character(text, bracket)?;
     let mut high = low;
-    // A hyphen before the closing bracket is a hyphen.
+    // A hyphen before the closing bracket is literal.
     if let Some(after) = rest.strip_prefix('-').filter(|after| !after.is_empty() && !after.starts_with(']')) {
-        (high, rest) = character(after, whole)?;
+        (high, rest) = parse_character(after, bracket)?;
         if high < low {
-            return Err(error(BAD_RANGE, &text[..text.len() - rest.len()]));
+            return Err(Error::new(BAD_RANGE, &text[..text.len() - rest.len()]));
         }
     }
-    push_range(inside, low, high);
+    push_range(ranges, low, high);
     Ok(rest)
 }
 
-/// Surrogates are left out: no text has any.
-fn push_range(inside: &mut String, low: u32, high: u32) {
+/// Adds a range without its surrogates, which the `regex` crate does not accept.
+fn push_range(ranges: &mut String, low: u32, high: u32) {
     let low = if (0xD800..=0xDFFF).contains(&low) { 0xE000 } else { low };
     let high = if (0xD800..=0xDFFF).contains(&high) { 0xD7FF } else { high };
     if low <= high {
-        inside.push_str(&format!(r"\x{{{low:x}}}-\x{{{high:x}}}"));
+        ranges.push_str(&format!(r"\x{{{low:x}}}-\x{{{high:x}}}"));
     }
 }
 
-fn character<'a>(text: &'a str, whole: &str) -> Result<(u32, &'a str), Error> {
+fn parse_character<'a>(text: &'a str, bracket: &str) -> Result<(u32, &'a str), Error> {
     let mut chars = text.chars();
     match chars.next() {
-        None => Err(error("missing closing ]", whole)),
+        None => Err(Error::new("missing closing ]", bracket)),
         Some('\\') => escape(text),
         Some(c) => Ok((c.into(), chars.as_str())),
     }

@@ -1,22 +1,26 @@
-//! One schema of those a type may have: what it reads, what it writes, and what is said of a field whose type has a name.
+//! Merges the schemas of a type: of deserialization, of serialization, and of fields whose type is a definition.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// What is read, and beside it every field that is only written, such as one with `#[serde(skip_deserializing)]`: without
-/// it the server would prune what the client sends. Such a field is never required.
-#[must_use]
-pub fn both_contracts(mut read: Value, written: &Value) -> Value {
-    add(&mut read, written, 0);
-    read
+/// Adds the fields that are only serialized to the schema of deserialization, such as one with
+/// `#[serde(skip_deserializing)]`. Without it the server would prune what the client sends. Such a field is never
+/// required.
+pub fn merge_contracts(mut deserialized: Value, serialized: &Value) -> Value {
+    add(&mut deserialized, serialized, 0);
+    deserialized
 }
 
-fn add(read: &mut Value, written: &Value, level: usize) {
-    let (Value::Object(read), Value::Object(written), true) = (read, written, level < super::DEEPEST) else { return };
+fn add(deserialized: &mut Value, serialized: &Value, level: usize) {
+    let (Value::Object(deserialized), Value::Object(serialized), true) =
+        (deserialized, serialized, level < super::MAX_DEPTH)
+    else {
+        return;
+    };
     for key in ["$defs", "properties"] {
-        if let Some(Value::Object(more)) = written.get(key) {
-            let own = read.entry(key).or_insert_with(|| Value::Object(Map::new()));
+        if let Some(Value::Object(more)) = serialized.get(key) {
+            let own = deserialized.entry(key).or_insert_with(|| Value::Object(Map::new()));
             let Value::Object(own) = own else { continue };
             for (name, schema) in more {
                 match own.get_mut(name) {
@@ -27,12 +31,12 @@ fn add(read: &mut Value, written: &Value, level: usize) {
         }
     }
     for key in ["items", "additionalProperties"] {
-        if let (Some(own), Some(more)) = (read.get_mut(key), written.get(key)) {
+        if let (Some(own), Some(more)) = (deserialized.get_mut(key), serialized.get(key)) {
             add(own, more, level + 1);
         }
     }
     for key in ["allOf", "anyOf", "oneOf"] {
-        if let (Some(Value::Array(own)), Some(Value::Array(more))) = (read.get_mut(key), written.get(key))
+        if let (Some(Value::Array(own)), Some(Value::Array(more))) = (deserialized.get_mut(key), serialized.get(key))
             && own.len() == more.len()
         {
             own.iter_mut().zip(more).for_each(|(own, more)| add(own, more, level + 1));
@@ -40,23 +44,22 @@ fn add(read: &mut Value, written: &Value, level: usize) {
     }
 }
 
-/// Facts that schemars says of a field only if the type of the field is written out: it knows then what the type is. A length
-/// on a field of a newtype, say. `inlined` is the same schema from a generator that inlines.
-#[must_use]
-pub fn with_field_facts(mut referring: Value, inlined: &Value) -> Value {
+/// Adds the constraints that schemars generates for a field only if its type is inlined, because only then it has the
+/// type: for example the length of a field with a newtype. `inlined` is the same schema from a generator that inlines.
+pub fn with_field_constraints(mut referring: Value, inlined: &Value) -> Value {
     let definitions = referring.get("$defs").cloned().unwrap_or_default();
-    let mut found = Found { definitions, ..Found::default() };
-    found.walk(&mut referring, inlined, 0);
-    while let Some((name, inlined)) = found.next.pop() {
+    let mut merger = ConstraintMerger { definitions, ..ConstraintMerger::default() };
+    merger.walk(&mut referring, inlined, 0);
+    while let Some((name, inlined)) = merger.pending.pop() {
         if let Some(definition) = referring.get_mut("$defs").and_then(|all| all.get_mut(&name)) {
-            found.walk(definition, &inlined, 0);
+            merger.walk(definition, &inlined, 0);
         }
     }
     referring
 }
 
-/// Keywords that schemars sets on a field.
-const FACTS: &[&str] = &[
+/// The constraints that schemars sets on a field.
+const CONSTRAINTS: &[&str] = &[
     "format",
     "maxItems",
     "maxLength",
@@ -70,18 +73,18 @@ const FACTS: &[&str] = &[
 ];
 
 #[derive(Default)]
-struct Found {
+struct ConstraintMerger {
     definitions: Value,
     seen: BTreeSet<String>,
-    /// Definitions that were referred to, as they look inlined.
-    next: Vec<(String, Value)>,
+    /// The definitions to merge next, with their inlined schema.
+    pending: Vec<(String, Value)>,
 }
 
-impl Found {
+impl ConstraintMerger {
     fn walk(&mut self, referring: &mut Value, inlined: &Value, level: usize) {
-        let (Value::Object(node), true) = (referring, level < super::DEEPEST) else { return };
-        if let Some(name) = name_of(node) {
-            self.facts(node, &name, inlined);
+        let (Value::Object(node), true) = (referring, level < super::MAX_DEPTH) else { return };
+        if let Some(name) = reference_name(node) {
+            self.add_constraints(node, &name, inlined);
             return;
         }
         if let (Some(Value::Object(own)), Some(inlined)) = (node.get_mut("properties"), inlined.get("properties")) {
@@ -101,25 +104,25 @@ impl Found {
         }
     }
 
-    /// What the inlined type says that its definition does not.
-    fn facts(&mut self, node: &mut Map<String, Value>, name: &str, inlined: &Value) {
+    /// Adds the constraints of the inlined schema that its definition does not have.
+    fn add_constraints(&mut self, node: &mut Map<String, Value>, name: &str, inlined: &Value) {
         let definition = self.definition(name);
-        for key in FACTS {
-            if let Some(fact) = inlined.get(*key).filter(|fact| definition.get(*key) != Some(*fact)) {
-                node.entry(*key).or_insert_with(|| fact.clone());
+        for key in CONSTRAINTS {
+            if let Some(constraint) = inlined.get(*key).filter(|constraint| definition.get(*key) != Some(*constraint)) {
+                node.entry(*key).or_insert_with(|| constraint.clone());
             }
         }
         if !name.starts_with("io.k8s.") && self.seen.insert(name.to_owned()) {
-            self.next.push((name.to_owned(), inlined.clone()));
+            self.pending.push((name.to_owned(), inlined.clone()));
         }
     }
 
-    /// A definition, with those it is but another name of.
+    /// Returns a definition, resolving aliases.
     fn definition(&self, name: &str) -> Value {
         let mut name = name.to_owned();
-        for _ in 0..super::DEEPEST {
+        for _ in 0..super::MAX_DEPTH {
             let Some(Value::Object(definition)) = self.definitions.get(&name) else { break };
-            match name_of(definition) {
+            match reference_name(definition) {
                 Some(next) => name = next,
                 None => return Value::Object(definition.clone()),
             }
@@ -128,10 +131,10 @@ impl Found {
     }
 }
 
-/// The definition that a node refers to, or that it is an `Option` of.
-fn name_of(node: &Map<String, Value>) -> Option<String> {
+/// Returns the name of the definition that a node refers to, directly or as an `Option`.
+fn reference_name(node: &Map<String, Value>) -> Option<String> {
     let option = || match node.get("anyOf")?.as_array()?.as_slice() {
-        [some, null] if super::gather::is_null(null) => some.get("$ref"),
+        [some, null] if super::flatten::is_null(null) => some.get("$ref"),
         _ => None,
     };
     let reference = node.get("$ref").or_else(option)?.as_str()?;

@@ -1,43 +1,43 @@
-//! Whether a default obeys the schema it stands in: the API server refuses a CRD in which one does not.
+//! Validation of defaults against their schema, because the API server rejects a CRD with an invalid default.
 
 use serde_json::{Number, Value, json};
 
 use super::{Node, PRESERVE};
 
-/// The first rule of the schema that this value breaks.
-pub(super) fn broken(value: &Value, schema: &Node) -> Option<String> {
-    check(value, schema, "").err()
+/// Returns the first error of a default.
+pub(super) fn validate(value: &Value, schema: &Node) -> Option<String> {
+    validate_value(value, schema, "").err()
 }
 
-type Checked = Result<(), String>;
+type ValidationResult = Result<(), String>;
 
-fn check(value: &Value, schema: &Node, path: &str) -> Checked {
+fn validate_value(value: &Value, schema: &Node, path: &str) -> ValidationResult {
     if value.is_null() && schema.get("nullable") == Some(&json!(true)) {
         return Ok(());
     }
-    type_fits(value, schema, path)?;
+    validate_type(value, schema, path)?;
     if let Some(Value::Array(allowed)) = schema.get("enum")
         && !allowed.contains(value)
     {
-        return Err(says(path, value, format_args!("is none of {}", Value::Array(allowed.clone()))));
+        return Err(error(path, value, format_args!("is not one of {}", Value::Array(allowed.clone()))));
     }
     match value {
-        Value::Number(number) => in_bounds(number, schema, path),
-        Value::String(text) => size_fits(text.chars().count(), "Length", value, schema, path),
+        Value::Number(number) => validate_bounds(number, schema, path),
+        Value::String(text) => validate_size(text.chars().count(), "Length", value, schema, path),
         Value::Array(items) => {
-            size_fits(items.len(), "Items", value, schema, path)?;
+            validate_size(items.len(), "Items", value, schema, path)?;
             let Some(Value::Object(schema)) = schema.get("items") else { return Ok(()) };
-            items.iter().enumerate().try_for_each(|(i, item)| check(item, schema, &format!("{path}[{i}]")))
+            items.iter().enumerate().try_for_each(|(i, item)| validate_value(item, schema, &format!("{path}[{i}]")))
         }
         Value::Object(fields) => {
-            size_fits(fields.len(), "Properties", value, schema, path)?;
-            fields_fit(fields, schema, path)
+            validate_size(fields.len(), "Properties", value, schema, path)?;
+            validate_fields(fields, schema, path)
         }
         Value::Null | Value::Bool(_) => Ok(()),
     }
 }
 
-fn type_fits(value: &Value, schema: &Node, path: &str) -> Checked {
+fn validate_type(value: &Value, schema: &Node, path: &str) -> ValidationResult {
     let found = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -48,76 +48,76 @@ fn type_fits(value: &Value, schema: &Node, path: &str) -> Checked {
         Value::Object(_) => "object",
     };
     let int_or_string = schema.get("x-kubernetes-int-or-string") == Some(&json!(true));
-    let fits = match schema.get("type").and_then(Value::as_str) {
+    let is_valid = match schema.get("type").and_then(Value::as_str) {
         _ if int_or_string => ["integer", "string"].contains(&found),
         None => true,
         Some(expected) => expected == found || (expected, found) == ("number", "integer"),
     };
     let int32 = schema.get("format") == Some(&json!("int32"));
-    match fits {
-        false => Err(says(path, value, format_args!("is of type {found}"))),
+    match is_valid {
+        false => Err(error(path, value, format_args!("is of type {found}"))),
         true if int32 && value.as_i64().is_none_or(|value| i32::try_from(value).is_err()) => {
-            Err(says(path, value, "is more than 32 bits"))
+            Err(error(path, value, "exceeds 32 bits"))
         }
         true => Ok(()),
     }
 }
 
-fn in_bounds(number: &Number, schema: &Node, path: &str) -> Checked {
+fn validate_bounds(number: &Number, schema: &Node, path: &str) -> ValidationResult {
     let exclusive = |key: &str| schema.get(key) == Some(&json!(true));
     let limit = |key: &str| schema.get(key).filter(|limit| limit.is_number());
     let (value, number) = (number.as_f64(), &Value::Number(number.clone()));
     match limit("minimum") {
-        Some(least) if value < least.as_f64() => return Err(says(path, number, format_args!("is less than {least}"))),
-        Some(least) if exclusive("exclusiveMinimum") && value == least.as_f64() => {
-            return Err(says(path, number, format_args!("is not greater than {least}")));
+        Some(min) if value < min.as_f64() => return Err(error(path, number, format_args!("is less than {min}"))),
+        Some(min) if exclusive("exclusiveMinimum") && value == min.as_f64() => {
+            return Err(error(path, number, format_args!("is not greater than {min}")));
         }
         Some(_) | None => {}
     }
     match limit("maximum") {
-        Some(most) if value > most.as_f64() => Err(says(path, number, format_args!("is greater than {most}"))),
-        Some(most) if exclusive("exclusiveMaximum") && value == most.as_f64() => {
-            Err(says(path, number, format_args!("is not less than {most}")))
+        Some(max) if value > max.as_f64() => Err(error(path, number, format_args!("is greater than {max}"))),
+        Some(max) if exclusive("exclusiveMaximum") && value == max.as_f64() => {
+            Err(error(path, number, format_args!("is not less than {max}")))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-fn size_fits(size: usize, of: &str, value: &Value, schema: &Node, path: &str) -> Checked {
+fn validate_size(size: usize, of: &str, value: &Value, schema: &Node, path: &str) -> ValidationResult {
     let limit = |end: &str| schema.get(&format!("{end}{of}")).and_then(Value::as_u64);
     match (limit("min"), limit("max")) {
-        (Some(least), _) if (size as u64) < least => Err(says(path, value, format_args!("is shorter than {least}"))),
-        (_, Some(most)) if size as u64 > most => Err(says(path, value, format_args!("is longer than {most}"))),
+        (Some(min), _) if (size as u64) < min => Err(error(path, value, format_args!("is shorter than {min}"))),
+        (_, Some(max)) if size as u64 > max => Err(error(path, value, format_args!("is longer than {max}"))),
         _ => Ok(()),
     }
 }
 
-/// Each field that is required is there, and each that is there is known.
-fn fields_fit(fields: &Node, schema: &Node, path: &str) -> Checked {
+/// Validates that all required fields are set, and that all fields are known.
+fn validate_fields(fields: &Node, schema: &Node, path: &str) -> ValidationResult {
     let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
-        return Err(format!("its default leaves out `{path}.{name}`, which is required"));
+        return Err(format!("its default misses the required field `{path}.{name}`"));
     }
     let property = |name: &str| schema.get("properties").and_then(|properties| properties.get(name));
     for (name, value) in fields {
         let path = format!("{path}.{name}");
         match property(name).or_else(|| schema.get("additionalProperties")) {
-            Some(Value::Object(schema)) => check(value, schema, &path)?,
+            Some(Value::Object(schema)) => validate_value(value, schema, &path)?,
             _ if schema.contains_key(PRESERVE) => {}
-            _ => return Err(format!("its default has a field `{path}` that its schema does not know")),
+            _ => return Err(format!("its default has the unknown field `{path}`")),
         }
     }
     Ok(())
 }
 
-fn says(path: &str, value: &Value, what: impl std::fmt::Display) -> String {
+fn error(path: &str, value: &Value, what: impl std::fmt::Display) -> String {
     match path {
         "" => format!("its default {value} {what}"),
         path => format!("its default has {value} at `{path}`, which {what}"),
     }
 }
 
-/// Takes out the nulls that the schema does not allow: in Rust they are fields that are absent.
+/// Removes nulls that are not nullable: in Rust they are absent fields.
 pub(super) fn prune_nulls(value: &mut Value, schema: &Node) {
     let nothing = Node::new();
     let below = |key: &str| schema.get(key).and_then(Value::as_object);

@@ -1,5 +1,6 @@
-//! What Kubernetes' own types say beyond k8s-openapi's schemas: how lists and maps merge, keys, defaults, formats, and what
-//! is required. The data is derived from a real API server's OpenAPI: `cargo xtask overlay`.
+//! Properties of the built-in Kubernetes types that the schemas of k8s-openapi lack: list types, map types, keys,
+//! defaults, formats, and required fields. `cargo xtask overlay` generates the data from the OpenAPI document of an API
+//! server.
 
 use std::sync::LazyLock;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node};
 
-/// The checked-in data.
+/// The generated data.
 pub const DATA: &str = include_str!("overlay.json");
 
 static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA) {
@@ -18,13 +19,12 @@ static TYPES: LazyLock<Node> = LazyLock::new(|| match serde_json::from_str(DATA)
     _ => Node::new(),
 });
 
-/// Keywords of a field that count in place of its type's. In Kubernetes' own types a field may merge in another way.
-pub const INSTEAD: &str = "x-logger-instead";
+/// The extension of a field with keywords that replace those of its type, such as another map type.
+pub const OVERRIDE: &str = "x-logger-instead";
 
-/// A definition of this name (`io.k8s.api.core.v1.Pod`), with what the data says of it; none of a name that is not Kubernetes' own.
-/// How a field merges in another way than its type does is in [`INSTEAD`].
-#[must_use]
-pub fn applied(name: &str, definition: &Value) -> Option<Value> {
+/// Applies the overlay to the definition of a built-in type, such as `io.k8s.api.core.v1.Pod`. Returns `None` for other
+/// types. Keywords that a field overrides are in [`OVERRIDE`].
+pub fn apply(name: &str, definition: &Value) -> Option<Value> {
     if !name.starts_with("io.k8s.") {
         return None;
     }
@@ -34,14 +34,14 @@ pub fn applied(name: &str, definition: &Value) -> Option<Value> {
     }
     if let Value::Object(node) = &mut definition {
         match TYPES.get(name) {
-            Some(facts) => apply(facts, node),
-            None => metadata_is_not_required(node),
+            Some(overlay) => apply_overlay(overlay, node),
+            None => remove_required_metadata(node),
         }
     }
     Some(definition)
 }
 
-/// Kubernetes' own floats are Kubernetes' own affair.
+/// Allows the floats of built-in types.
 fn allow_float(schema: &mut Value) {
     let is_float = schema.get("type").is_some_and(|own| own == "number" || own == &json!(["number", "null"]));
     if let (true, Value::Object(schema)) = (is_float, schema) {
@@ -49,32 +49,32 @@ fn allow_float(schema: &mut Value) {
     }
 }
 
-fn apply(facts: &Value, node: &mut Node) {
-    set(node, MAP_TYPE, facts.get("map"));
+fn apply_overlay(overlay: &Value, node: &mut Node) {
+    set(node, MAP_TYPE, overlay.get("map"));
     let properties = node.get("properties").and_then(Value::as_object);
     let declared =
         |name: &&Value| name.as_str().is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)));
     let required: Vec<Value> =
-        facts.get("required").and_then(Value::as_array).into_iter().flatten().filter(declared).cloned().collect();
+        overlay.get("required").and_then(Value::as_array).into_iter().flatten().filter(declared).cloned().collect();
     match required.is_empty() {
         true => drop(node.remove("required")),
         false => drop(node.insert("required".to_owned(), Value::Array(required))),
     }
-    let fields = facts.get("fields").and_then(Value::as_object).into_iter().flatten();
-    for (name, facts) in fields {
+    let fields = overlay.get("fields").and_then(Value::as_object).into_iter().flatten();
+    for (name, overlay) in fields {
         let property = node.get_mut("properties").and_then(|all| all.get_mut(name)).and_then(Value::as_object_mut);
         let Some(property) = property else { continue };
-        for (key, fact) in [(LIST_TYPE, "list"), (LIST_KEYS, "keys"), ("default", "default"), ("format", "format")] {
-            set(property, key, facts.get(fact));
+        for (key, name) in [(LIST_TYPE, "list"), (LIST_KEYS, "keys"), ("default", "default"), ("format", "format")] {
+            set(property, key, overlay.get(name));
         }
-        if let Some(map) = facts.get("map") {
-            property.insert(INSTEAD.to_owned(), json!({ MAP_TYPE: map }));
+        if let Some(map) = overlay.get("map") {
+            property.insert(OVERRIDE.to_owned(), json!({ MAP_TYPE: map }));
         }
     }
 }
 
-/// k8s-openapi's `metadata` is no `Option`, so its schemas require it. The server does not.
-fn metadata_is_not_required(node: &mut Node) {
+/// Removes `metadata` from the required fields. The schemas of k8s-openapi require it, because it is not an `Option`.
+fn remove_required_metadata(node: &mut Node) {
     if let Some(Value::Array(required)) = node.get_mut("required") {
         required.retain(|name| name != "metadata");
     }

@@ -1,30 +1,30 @@
-//! Which old value a new one comes from, and whether it is unchanged.
+//! Correlation of new and old values for ratcheting: `CorrelatedObject` of `k8s.io/apiserver/pkg/cel/common`.
 
 use serde_json::Value;
 
 use super::list_type::key_of;
 use crate::schema::{Additional, Schema};
 
-/// The old value in the place of a new one.
+/// The old value that a new value replaces.
 #[derive(Clone, Copy)]
-pub(super) struct Old<'a>(pub(super) &'a Value);
+pub(super) struct OldValue<'a>(pub(super) &'a Value);
 
-impl<'a> Old<'a> {
-    /// The old value of a field.
+impl<'a> OldValue<'a> {
+    /// Returns the old value of a field.
     pub(super) fn field(self, name: &str) -> Option<Self> {
-        self.0.as_object()?.get(name).map(Old)
+        self.0.as_object()?.get(name).map(OldValue)
     }
 
-    /// The old value of an item: lists that are maps have one, others do not.
+    /// Returns the old value of a list item. Only the items of lists of type map are correlated.
     pub(super) fn item(self, item: &Value, list: Schema<'_>) -> Option<Self> {
         if list.list_type() != Some("map") {
             return None;
         }
         let key = key_of(item, list);
-        self.0.as_array()?.iter().find(|old| key_of(old, list) == key).map(Old)
+        self.0.as_array()?.iter().find(|old| key_of(old, list) == key).map(OldValue)
     }
 
-    /// Whether the value is as it was. What no schema describes never counts as unchanged.
+    /// Whether the value is unchanged. A value without a schema never counts as unchanged.
     pub(super) fn equals(self, value: &Value, schema: Schema<'_>) -> bool {
         match (value, self.0) {
             (Value::Array(new), Value::Array(old)) => new.len() == old.len() && self.equal_items(new, old, schema),
@@ -43,11 +43,11 @@ impl<'a> Old<'a> {
     }
 
     fn equal_field(self, name: &str, value: &Value, schema: Schema<'_>) -> bool {
-        let of_field = schema.property(name).or_else(|| match schema.additional() {
+        let field_schema = schema.property(name).or_else(|| match schema.additional() {
             Some(Additional::Schema(schema)) => Some(schema),
             _ => None,
         });
-        let (Some(old), Some(schema)) = (self.field(name), of_field) else {
+        let (Some(old), Some(schema)) = (self.field(name), field_schema) else {
             return false;
         };
         old.equals(value, schema)

@@ -1,18 +1,19 @@
-//! Formats of texts as the API server knows them.
+//! The string formats that the API server supports.
 //!
-//! From `apiextensions-apiserver/pkg/apiserver/validation/formats.go` and `kube-openapi/pkg/validation/strfmt` of 1.36. A name
-//! is meant with and without its hyphens: `date-time` is `datetime`.
+//! After `apiextensions-apiserver/pkg/apiserver/validation/formats.go` and `kube-openapi/pkg/validation/strfmt` of
+//! 1.36. Hyphens in the name of a format are ignored: `date-time` is `datetime`.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
     sync::LazyLock,
 };
 
+use logger_names::validation::{is_dns_1123_label, is_dns_1123_subdomain};
 use regex::Regex;
 
-type Test = fn(&str) -> bool;
+type Validate = fn(&str) -> bool;
 
-const FORMATS: [(&str, Test); 27] = [
+const FORMATS: [(&str, Validate); 27] = [
     ("bsonobjectid", is_object_id),
     ("byte", is_base64),
     ("cidr", is_cidr),
@@ -28,8 +29,8 @@ const FORMATS: [(&str, Test); 27] = [
     ("isbn", |text| is_isbn10(text) || is_isbn13(text)),
     ("isbn10", is_isbn10),
     ("isbn13", is_isbn13),
-    ("k8slongname", is_long_name),
-    ("k8sshortname", is_short_name),
+    ("k8slongname", is_dns_1123_subdomain),
+    ("k8sshortname", is_dns_1123_label),
     ("mac", is_mac),
     ("password", |_| true),
     ("rgbcolor", is_rgb_color),
@@ -42,38 +43,34 @@ const FORMATS: [(&str, Test); 27] = [
     ("", |_| true),
 ];
 
-/// Whether the server goes by a format of values of a type; it ignores others.
-pub(crate) fn is_known(type_: &str, format: &str) -> bool {
+/// Whether the server supports a format for values of a type. It ignores other formats.
+pub(crate) fn is_supported_for(type_: &str, format: &str) -> bool {
     match type_ {
-        "" | "string" => is_registered(format),
+        "" | "string" => is_supported(format),
         "integer" => matches!(format, "int32" | "int64"),
         "number" => matches!(format, "float" | "double"),
         _ => false,
     }
 }
 
-/// Whether it is a format of texts.
-pub(super) fn is_registered(format: &str) -> bool {
-    !format.is_empty() && test_of(format).is_some()
+/// Whether the server supports a format of strings.
+pub(crate) fn is_supported(format: &str) -> bool {
+    !format.is_empty() && validate_fn(format).is_some()
 }
 
-/// Whether a text is of a format; all are of one that is unknown.
-pub(super) fn is_of(format: &str, text: &str) -> bool {
-    test_of(format).is_none_or(|test| test(text))
+/// Whether a string has a format. Every string has an unknown format.
+pub(super) fn matches(format: &str, text: &str) -> bool {
+    validate_fn(format).is_none_or(|validate| validate(text))
 }
 
-fn test_of(format: &str) -> Option<Test> {
+fn validate_fn(format: &str) -> Option<Validate> {
     let name = format.replace('-', "");
-    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, test)| *test)
-}
-
-fn matches(pattern: &'static LazyLock<Regex>, text: &str) -> bool {
-    pattern.is_match(text)
+    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, validate)| *validate)
 }
 
 macro_rules! pattern {
     ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("it is a pattern"));
+        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("the pattern is valid"));
     };
 }
 
@@ -98,18 +95,18 @@ fn is_credit_card(text: &str) -> bool {
         let value = u32::from(digit - b'0') * if index % 2 == 1 { 2 } else { 1 };
         if value > 9 { value - 9 } else { value }
     };
-    matches(&CARD, &digits) && digits.bytes().rev().enumerate().map(value).sum::<u32>().is_multiple_of(10)
+    CARD.is_match(&digits) && digits.bytes().rev().enumerate().map(value).sum::<u32>().is_multiple_of(10)
 }
 
 fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok();
-    let is_form = bytes.len() == 10
+    let has_layout = bytes.len() == 10
         && bytes
             .iter()
             .enumerate()
             .all(|(i, byte)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
-    let (true, Some(year), Some(month), Some(day)) = (is_form, number(0..4), number(5..7), number(8..10)) else {
+    let (true, Some(year), Some(month), Some(day)) = (has_layout, number(0..4), number(5..7), number(8..10)) else {
         return false;
     };
     (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day)
@@ -138,7 +135,7 @@ fn is_date_time(text: &str) -> bool {
     &found[1] <= "23" && &found[2] <= "59" && &found[3] <= "59"
 }
 
-/// Go's form (`1h30m`), or numbers with units of many names anywhere in the text (`22 hours`).
+/// Go's syntax (`1h30m`), or numbers with units anywhere in the string (`22 hours`).
 fn is_duration(text: &str) -> bool {
     pattern!(GO, r"^[+-]?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
     pattern!(PART, r"([0-9]+)\s*([A-Za-zµ]+)");
@@ -155,7 +152,7 @@ fn is_duration(text: &str) -> bool {
     let is_unit = |unit: &str| {
         UNITS.iter().any(|names| names.contains(&unit) || names.last().is_some_and(|last| unit.starts_with(last)))
     };
-    if matches(&GO, text) && go_duration_fits(text) {
+    if GO.is_match(text) && is_in_duration_range(text) {
         return true;
     }
     let mut found = false;
@@ -168,8 +165,8 @@ fn is_duration(text: &str) -> bool {
     found
 }
 
-/// Go counts durations in nanoseconds of 63 bits.
-fn go_duration_fits(text: &str) -> bool {
+/// Go stores a duration as an `int64` of nanoseconds.
+fn is_in_duration_range(text: &str) -> bool {
     pattern!(PART, r"([0-9]*)(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h)");
     let nanoseconds = |part: regex::Captures<'_>| {
         let unit = match &part[3] {
@@ -186,7 +183,7 @@ fn go_duration_fits(text: &str) -> bool {
     PART.captures_iter(text).map(nanoseconds).sum::<f64>() < 9.223_372_036_854_775e18
 }
 
-/// An address as in the header of a mail, with or without a name: `Jo <jo@example.com>`.
+/// An address of RFC 5322, with or without a display name: `Jo <jo@example.com>`.
 fn is_email(text: &str) -> bool {
     let text = text.trim_matches([' ', '\t']);
     let Some(open) = text.strip_suffix('>').and_then(|rest| rest.rfind('<')) else {
@@ -234,7 +231,7 @@ fn is_quoted(text: &str) -> bool {
     !escaped
 }
 
-/// Atoms of RFC 5322 with dots between; `loose` where dots may stand anywhere.
+/// Atoms of RFC 5322 separated by dots. If `loose`, dots can be anywhere.
 fn is_dotted(text: &str, loose: bool) -> bool {
     let is_atom = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c);
     let is_word = |word: &str| (loose || !word.is_empty()) && word.chars().all(is_atom);
@@ -251,10 +248,10 @@ fn is_hostname(text: &str) -> bool {
         HOSTNAME,
         r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$"
     );
-    matches(&HOSTNAME, text) && text.len() <= 255 && text.split('.').all(|part| part.len() <= 63)
+    HOSTNAME.is_match(text) && text.len() <= 255 && text.split('.').all(|part| part.len() <= 63)
 }
 
-/// Four numbers; zeros before them are let pass.
+/// An IPv4 address. Leading zeros are accepted.
 fn parse_ipv4(text: &str) -> bool {
     let is_number = |part: &str| {
         let digits = part.trim_start_matches('0');
@@ -266,7 +263,7 @@ fn parse_ipv4(text: &str) -> bool {
     text.split('.').count() == 4 && text.split('.').all(is_number)
 }
 
-/// IPv6, with the last two groups perhaps as IPv4.
+/// An IPv6 address. The last two groups can be an IPv4 address.
 fn parse_ipv6(text: &str) -> bool {
     text.parse::<Ipv6Addr>().is_ok()
         || text.rsplit_once(':').is_some_and(|(groups, ipv4)| {
@@ -275,7 +272,7 @@ fn parse_ipv6(text: &str) -> bool {
 }
 
 fn is_ipv4(text: &str) -> bool {
-    // An IPv6 address that ends in an IPv4 one has dots, too.
+    // As in Go, every valid address with a dot counts: also an IPv6 address that ends in an IPv4 address.
     parse_ipv4(text) || text.contains('.') && parse_ipv6(text)
 }
 
@@ -316,7 +313,7 @@ fn is_isbn13(text: &str) -> bool {
     digits.len() == 13 && digits.bytes().all(|digit| digit.is_ascii_digit()) && sum.is_multiple_of(10)
 }
 
-/// 6, 8 or 20 bytes in hexadecimal, by one with colons or hyphens between, or by two with dots.
+/// 6, 8 or 20 hexadecimal bytes: single ones separated by colons or hyphens, or pairs separated by dots.
 fn is_mac(text: &str) -> bool {
     let hex = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let by = |separator: char, digits: usize| {
@@ -331,15 +328,15 @@ fn is_rgb_color(text: &str) -> bool {
         COLOR,
         r"^rgb\([\t\n\f\r ]*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])[\t\n\f\r ]*,[\t\n\f\r ]*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])[\t\n\f\r ]*,[\t\n\f\r ]*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])[\t\n\f\r ]*\)$"
     );
-    matches(&COLOR, text)
+    COLOR.is_match(text)
 }
 
 fn is_ssn(text: &str) -> bool {
     pattern!(NUMBER, r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$");
-    text.len() == 11 && matches(&NUMBER, text)
+    text.len() == 11 && NUMBER.is_match(text)
 }
 
-/// An absolute URI or an absolute path, as Go's `url.ParseRequestURI` takes it.
+/// An absolute URI or an absolute path, as Go's `url.ParseRequestURI` accepts it.
 pub(crate) fn is_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         return false;
@@ -359,7 +356,7 @@ pub(crate) fn is_uri(text: &str) -> bool {
     }
 }
 
-/// The scheme and what follows it; nothing follows where there is a colon without one.
+/// Returns the scheme and the rest. The rest is `None` if the scheme before the colon is empty.
 fn split_scheme(text: &str) -> (&str, Option<&str>) {
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     match text.find(|c| !is_scheme(c)) {
@@ -387,11 +384,11 @@ fn is_authority(text: &str) -> bool {
     }
     let (name, port) = host.find(':').map_or((host, ""), |colon| host.split_at(colon));
     let is_name = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:[]<>\"%".contains(c);
-    is_port(port) && name.chars().all(is_name) && !name.contains(['[', ']']) && host_escapes_are_fine(name)
+    is_port(port) && name.chars().all(is_name) && !name.contains(['[', ']']) && has_valid_host_escapes(name)
 }
 
-/// Only what is not ASCII may be escaped in a host.
-fn host_escapes_are_fine(name: &str) -> bool {
+/// Only non-ASCII bytes can be escaped in a host.
+fn has_valid_host_escapes(name: &str) -> bool {
     is_percent_encoded(name)
         && name.match_indices('%').all(|(at, _)| name.as_bytes().get(at + 1).is_some_and(|digit| *digit >= b'8'))
 }
@@ -404,23 +401,10 @@ fn is_percent_encoded(text: &str) -> bool {
 
 fn is_uuid(text: &str, version: Option<char>) -> bool {
     pattern!(UUID, r"(?i-u)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$");
-    if !matches(&UUID, text) {
+    if !UUID.is_match(text) {
         return false;
     }
     let digits: Vec<char> = text.chars().filter(|c| *c != '-').collect();
     let is_variant = version == Some('3') || "89abAB".contains(digits[16]);
     version.is_none_or(|version| digits[12] == version && is_variant)
-}
-
-fn is_short_name(text: &str) -> bool {
-    text.len() <= 63 && is_name_segment(text)
-}
-
-fn is_long_name(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(is_name_segment)
-}
-
-fn is_name_segment(text: &str) -> bool {
-    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.starts_with(is_end) && text.ends_with(is_end) && text.chars().all(|c| is_end(c) || c == '-')
 }

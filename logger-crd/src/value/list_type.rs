@@ -1,4 +1,6 @@
-//! Lists that are sets or maps hold nothing twice.
+//! Uniqueness of the items of lists of type set or map.
+//!
+//! After `apiextensions-apiserver/pkg/apiserver/schema/listtype` of 1.36.
 
 use std::collections::BTreeMap;
 
@@ -6,70 +8,70 @@ use serde_json::{Map, Value};
 
 use super::child;
 use crate::{
-    finding::Finding,
+    field::FieldError,
     go,
     schema::{Additional, Schema},
 };
 
-/// The items of lists in an object that are there already.
-pub(super) fn duplicates(fields: &Map<String, Value>, schema: Schema<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    check_fields(fields, schema, "", &mut findings);
-    findings
+/// Validates the lists in an object.
+pub(super) fn validate(fields: &Map<String, Value>, schema: Schema<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    validate_fields(fields, schema, "", &mut errors);
+    errors
 }
 
-fn check_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, findings: &mut Vec<Finding>) {
+fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
     for (name, value) in fields {
         if let Some(Additional::Schema(schema)) = schema.additional() {
-            check(value, schema, &format!("{path}[{name}]"), findings);
+            validate_value(value, schema, &format!("{path}[{name}]"), errors);
         }
         if let Some(property) = schema.property(name) {
-            check(value, property, &child(path, name), findings);
+            validate_value(value, property, &child(path, name), errors);
         }
     }
 }
 
-fn check(value: &Value, schema: Schema<'_>, path: &str, findings: &mut Vec<Finding>) {
+fn validate_value(value: &Value, schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
     match value {
-        Value::Object(fields) => check_fields(fields, schema, path, findings),
+        Value::Object(fields) => validate_fields(fields, schema, path, errors),
         Value::Array(items) => {
             match schema.list_type() {
-                Some("set") => check_unique(items.clone(), path, findings),
-                Some("map") => check_map(items, schema, path, findings),
+                Some("set") => validate_unique(items.clone(), path, errors),
+                Some("map") => validate_list_map(items, schema, path, errors),
                 _ => {}
             }
             let Some(schema) = schema.items() else { return };
             for (index, item) in items.iter().enumerate() {
-                check(item, schema, &format!("{path}[{index}]"), findings);
+                validate_value(item, schema, &format!("{path}[{index}]"), errors);
             }
         }
         _ => {}
     }
 }
 
-fn check_map(items: &[Value], schema: Schema<'_>, path: &str, findings: &mut Vec<Finding>) {
-    let is_other = |item: &&Value| !item.is_object() && !item.is_null();
-    if let Some((index, other)) = items.iter().enumerate().find(|(_, item)| is_other(item)) {
-        let why = "must be an object for an array of list-type map";
-        return findings.push(Finding::invalid(format!("{path}[{index}]"), other.clone(), why));
+fn validate_list_map(items: &[Value], schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
+    let is_invalid = |item: &&Value| !item.is_object() && !item.is_null();
+    if let Some((index, invalid)) = items.iter().enumerate().find(|(_, item)| is_invalid(item)) {
+        let detail = "must be an object for an array of list-type map";
+        return errors.push(FieldError::invalid(format!("{path}[{index}]"), invalid.clone(), detail));
     }
-    check_unique(items.iter().map(|item| key_of(item, schema)).collect(), path, findings);
+    validate_unique(items.iter().map(|item| key_of(item, schema)).collect(), path, errors);
 }
 
-/// The key fields of an item of a list that is a map; those it lacks are left out.
+/// Returns the key fields of an item of a list of type map. Absent fields are left out.
 pub(super) fn key_of(item: &Value, schema: Schema<'_>) -> Value {
     let fields = schema.list_map_keys().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone())));
     Value::Object(fields.collect())
 }
 
-/// However often something is there, it is reported once.
-fn check_unique(values: Vec<Value>, path: &str, findings: &mut Vec<Finding>) {
+/// Reports each duplicate value once, at its second index.
+fn validate_unique(values: Vec<Value>, path: &str, errors: &mut Vec<FieldError>) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (index, value) in values.into_iter().enumerate() {
-        let times = seen.entry(go::json(&value)).or_default();
-        *times += 1;
-        if *times == 2 {
-            findings.push(Finding::duplicate(format!("{path}[{index}]"), value));
+        let count = seen.entry(go::json(&value)).or_default();
+        *count += 1;
+        if *count == 2 {
+            errors.push(FieldError::duplicate(format!("{path}[{index}]"), value));
         }
     }
 }

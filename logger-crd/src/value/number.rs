@@ -1,26 +1,35 @@
-//! Bounds of numbers, with Go's ways of comparing integers with floats.
+//! Bounds of numbers, with Go's comparison of integers and floats.
+//!
+//! After `k8s.io/kube-openapi/pkg/validation/validate/values.go` of 1.36.
 
 use serde_json::{Number, Value};
 
-use super::validate::Typed;
+use super::validate::ExpectedType;
 use crate::{go, schema::Schema};
 
-/// What a schema says of a number.
+/// The bounds of a number.
 pub(super) struct Bounds<'a> {
     pub(super) schema: Schema<'a>,
-    pub(super) typed: &'a Typed<'a>,
+    pub(super) expected: &'a ExpectedType<'a>,
     pub(super) path: &'a str,
 }
 
-/// A broken rule: whether it is one of the value (and not of the schema), its text, and the value as it was looked at.
-pub(super) type Broken = (bool, String, Value);
+/// A violated bound.
+pub(super) struct Violation {
+    /// Whether the error is at the field, and not at the root.
+    pub(super) is_at_field: bool,
+    pub(super) message: String,
+    /// The value as it was compared.
+    pub(super) value: Value,
+}
 
 impl Bounds<'_> {
-    pub(super) fn broken(&self, number: &Number) -> Vec<Broken> {
-        let mut broken = Vec::new();
+    pub(super) fn violations(&self, number: &Number) -> Vec<Violation> {
+        let at_root = |message| Violation { is_at_field: false, message, value: Value::Null };
+        let mut violations = Vec::new();
         let value = Value::Number(number.clone());
-        if let Some(text) = self.out_of_range(&value, "Checked") {
-            broken.push((false, text, Value::Null));
+        if let Some(message) = self.out_of_range(&value, "Checked") {
+            violations.push(at_root(message));
         }
         for keyword in ["multipleOf", "maximum", "minimum"] {
             let Some(bound) = self.schema.number(keyword) else { continue };
@@ -30,52 +39,52 @@ impl Bounds<'_> {
                 _ => "Minimum boundary",
             };
             let mut value = value.clone();
-            // A bound that is none of the type is compared as a float.
-            if let Some(text) = self.out_of_range(&bound.into(), prefix) {
-                broken.push((false, text, Value::Null));
+            // A bound that is not of the type is compared as a float.
+            if let Some(message) = self.out_of_range(&bound.into(), prefix) {
+                violations.push(at_root(message));
                 value = number.as_f64().map_or(value, Value::from);
             }
-            broken.extend(match (value.as_i64(), value.as_f64().unwrap_or(f64::NAN)) {
-                (Some(integer), _) => self.broken_by_integer(keyword, truncated(bound), integer),
-                (None, float) => self.broken_by_float(keyword, bound, float),
+            violations.extend(match (value.as_i64(), value.as_f64().unwrap_or(f64::NAN)) {
+                (Some(integer), _) => self.validate_integer(keyword, truncated(bound), integer),
+                (None, float) => self.validate_float(keyword, bound, float),
             });
         }
-        broken
+        violations
     }
 
-    fn broken_by_integer(&self, keyword: &str, bound: i64, value: i64) -> Option<Broken> {
+    fn validate_integer(&self, keyword: &str, bound: i64, value: i64) -> Option<Violation> {
         let exclusive = self.is_exclusive(keyword);
-        let breaks = match keyword {
-            "multipleOf" if bound <= 0 => return Some(self.no_factor(bound)),
+        let is_violated = match keyword {
+            "multipleOf" if bound <= 0 => return Some(self.invalid_factor(bound)),
             "multipleOf" => value % bound != 0,
             "maximum" => value > bound || exclusive && value == bound,
             _ => value < bound || exclusive && value == bound,
         };
-        breaks.then(|| self.beyond(keyword, bound, value))
+        is_violated.then(|| self.violation(keyword, bound, value))
     }
 
-    fn broken_by_float(&self, keyword: &str, bound: f64, value: f64) -> Option<Broken> {
+    fn validate_float(&self, keyword: &str, bound: f64, value: f64) -> Option<Violation> {
         let exclusive = self.is_exclusive(keyword);
-        let breaks = match keyword {
-            "multipleOf" if bound <= 0.0 => return Some(self.no_factor(bound)),
-            "multipleOf" if bound < 1.0 => !is_whole(1.0 / bound * value),
-            "multipleOf" => !is_whole(value / bound),
+        let is_violated = match keyword {
+            "multipleOf" if bound <= 0.0 => return Some(self.invalid_factor(bound)),
+            "multipleOf" if bound < 1.0 => !is_integral(1.0 / bound * value),
+            "multipleOf" => !is_integral(value / bound),
             "maximum" => value > bound || exclusive && value >= bound,
             _ => value < bound || exclusive && value <= bound,
         };
-        breaks.then(|| self.beyond(keyword, bound, value))
+        is_violated.then(|| self.violation(keyword, bound, value))
     }
 
-    /// What a number should be, but is not.
-    fn beyond(&self, keyword: &str, bound: impl Into<Value>, value: impl Into<Value>) -> Broken {
-        let should = wording(keyword, self.is_exclusive(keyword));
-        (true, format!("{} in body should be {should} {}", self.path, go::plain(&bound.into())), value.into())
+    fn violation(&self, keyword: &str, bound: impl Into<Value>, value: impl Into<Value>) -> Violation {
+        let should = requirement(keyword, self.is_exclusive(keyword));
+        let message = format!("{} in body should be {should} {}", self.path, go::plain(&bound.into()));
+        Violation { is_at_field: true, message, value: value.into() }
     }
 
-    fn no_factor(&self, factor: impl Into<Value>) -> Broken {
+    fn invalid_factor(&self, factor: impl Into<Value>) -> Violation {
         let factor = factor.into();
-        let text = format!("factor MultipleOf declared for {} must be positive: {}", self.path, go::plain(&factor));
-        (true, text, factor)
+        let message = format!("factor MultipleOf declared for {} must be positive: {}", self.path, go::plain(&factor));
+        Violation { is_at_field: true, message, value: factor }
     }
 
     fn is_exclusive(&self, keyword: &str) -> bool {
@@ -86,10 +95,10 @@ impl Bounds<'_> {
         }
     }
 
-    /// What a number, or a bound, cannot be held in.
+    /// Returns the error of a number, or of a bound, that is out of range for the type of the schema.
     fn out_of_range(&self, value: &Value, prefix: &str) -> Option<String> {
-        let [type_] = self.typed.types[..] else { return None };
-        let (fits, format) = match (type_, self.typed.format) {
+        let [type_] = self.expected.types[..] else { return None };
+        let (fits, format) = match (type_, self.expected.format) {
             ("integer", format) => {
                 let format = if matches!(format, "int32" | "int64") { format } else { "" };
                 (integer(value).is_some_and(|value| format != "int32" || i32::try_from(value).is_ok()), format)
@@ -106,7 +115,7 @@ impl Bounds<'_> {
     }
 }
 
-fn wording(keyword: &str, exclusive: bool) -> &'static str {
+fn requirement(keyword: &str, exclusive: bool) -> &'static str {
     match (keyword, exclusive) {
         ("multipleOf", _) => "a multiple of",
         ("maximum", true) => "less than",
@@ -116,24 +125,24 @@ fn wording(keyword: &str, exclusive: bool) -> &'static str {
     }
 }
 
-/// The integer that a number is written as.
+/// Returns an integral number as an integer.
 fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|value| value.fract() == 0.0)?.to_string().parse().ok())
 }
 
-/// The integer part, within the bounds of integers.
-#[expect(clippy::cast_possible_truncation, reason = "it is what Go does")]
+/// Returns the integer part, saturating.
+#[expect(clippy::cast_possible_truncation, reason = "Go truncates, too")]
 pub(super) fn truncated(value: f64) -> i64 {
     value as i64
 }
 
-/// Whether a float is an integer that JSON can hold, or as good as one.
-pub(super) fn is_whole(value: f64) -> bool {
-    const MOST: f64 = 9_007_199_254_740_991.0;
-    if !value.is_finite() || value.abs() > MOST {
+/// Whether a float is an integer, up to rounding errors: `swag.IsFloat64AJSONInteger`.
+pub(super) fn is_integral(value: f64) -> bool {
+    const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+    if !value.is_finite() || value.abs() > MAX_SAFE {
         return false;
     }
-    let whole = value.trunc();
-    let off = (value - whole).abs();
-    off == 0.0 || whole != 0.0 && off / (value.abs() + whole.abs()) < 1e-9
+    let truncated = value.trunc();
+    let difference = (value - truncated).abs();
+    difference == 0.0 || truncated != 0.0 && difference / (value.abs() + truncated.abs()) < 1e-9
 }

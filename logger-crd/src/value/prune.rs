@@ -1,17 +1,19 @@
-//! Fields that no schema knows are dropped.
+//! Pruning of unknown fields.
+//!
+//! After `apiextensions-apiserver/pkg/apiserver/schema/pruning` of 1.36.
 
 use serde_json::{Map, Value};
 
 use super::child;
 use crate::schema::{Additional, Schema};
 
-/// Fields of every Kubernetes object, which no schema has to name.
+/// Fields of every Kubernetes object, which a schema does not have to specify.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Drops every field the schema does not know, and returns their paths, sorted.
+/// Removes every unknown field, and returns the sorted paths of the removed fields.
 ///
-/// Below `additionalProperties: true` and below lists whose items have no schema nothing is known: what is a map there is
-/// emptied, unless the schema preserves unknown fields.
+/// All fields of objects below `additionalProperties: true`, and of list items without a schema, are unknown, unless
+/// the schema preserves unknown fields.
 pub fn prune(fields: &mut Map<String, Value>, schema: &Value) -> Vec<String> {
     let mut unknown = Vec::new();
     prune_fields(fields, Some(Schema(schema)), true, "", &mut unknown);
@@ -19,27 +21,28 @@ pub fn prune(fields: &mut Map<String, Value>, schema: &Value) -> Vec<String> {
     unknown
 }
 
-/// As [`prune`], for a value that is not a whole object; `is_root` if it stands for one.
+/// Prunes any value. `is_root` specifies whether it is a Kubernetes object.
 pub(crate) fn prune_value(value: &mut Value, schema: Schema<'_>, is_root: bool) {
     match value {
         Value::Object(fields) => prune_fields(fields, Some(schema), is_root, "", &mut Vec::new()),
-        other => prune_in(other, Some(schema), "", &mut Vec::new()),
+        other => prune_nested(other, Some(schema), "", &mut Vec::new()),
     }
 }
 
-fn prune_in(value: &mut Value, schema: Option<Schema<'_>>, path: &str, unknown: &mut Vec<String>) {
+fn prune_nested(value: &mut Value, schema: Option<Schema<'_>>, path: &str, unknown: &mut Vec<String>) {
     match value {
         Value::Object(fields) => prune_fields(fields, schema, false, path, unknown),
         Value::Array(items) => {
-            let preserves = schema.is_some_and(Schema::preserves);
+            let preserves = schema.is_some_and(Schema::preserves_unknown_fields);
             let item = schema.and_then(Schema::items);
             for (index, value) in items.iter_mut().enumerate() {
                 let path = format!("{path}[{index}]");
                 match (preserves, value, item) {
-                    // What is in a list that preserves all is preserved, but for what its own schema says.
-                    (true, Value::Object(fields), Some(item)) => keep_unknown(fields, item, &path, unknown),
+                    // The items of a list that preserves unknown fields preserve them too. Fields with a schema are
+                    // pruned.
+                    (true, Value::Object(fields), Some(item)) => prune_known_fields(fields, item, &path, unknown),
                     (true, _, _) => {}
-                    (false, value, item) => prune_in(value, item, &path, unknown),
+                    (false, value, item) => prune_nested(value, item, &path, unknown),
                 }
             }
         }
@@ -58,12 +61,12 @@ fn prune_fields(
         unknown.extend(fields.keys().map(|name| child(path, name)));
         return fields.clear();
     };
-    if schema.preserves() {
-        return keep_unknown(fields, schema, path, unknown);
+    if schema.preserves_unknown_fields() {
+        return prune_known_fields(fields, schema, path, unknown);
     }
-    let is_object = is_root || schema.is_embedded();
+    let is_object = is_root || schema.is_embedded_resource();
     fields.retain(|name, value| {
-        let is_known = is_object && META.contains(&name.as_str()) || prune_known(name, value, schema, path, unknown);
+        let is_known = is_object && META.contains(&name.as_str()) || prune_field(name, value, schema, path, unknown);
         if !is_known {
             unknown.push(child(path, name));
         }
@@ -71,22 +74,22 @@ fn prune_fields(
     });
 }
 
-/// Prunes inside the fields that have a schema; the others stay as they are.
-fn keep_unknown(fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) {
+/// Prunes inside the fields that have a schema, and preserves the others.
+fn prune_known_fields(fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) {
     for (name, value) in fields {
-        if !(schema.is_embedded() && META.contains(&name.as_str())) {
-            prune_known(name, value, schema, path, unknown);
+        if !(schema.is_embedded_resource() && META.contains(&name.as_str())) {
+            prune_field(name, value, schema, path, unknown);
         }
     }
 }
 
-/// Prunes inside a field, if the schema knows it.
-fn prune_known(name: &str, value: &mut Value, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) -> bool {
-    let inside = match (schema.property(name), schema.additional()) {
+/// Prunes inside a field. Returns whether the schema specifies the field.
+fn prune_field(name: &str, value: &mut Value, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) -> bool {
+    let nested = match (schema.property(name), schema.additional()) {
         (Some(property), _) | (None, Some(Additional::Schema(property))) => Some(property),
         (None, Some(Additional::Allowed(_))) => None,
         (None, None) => return false,
     };
-    prune_in(value, inside, &child(path, name), unknown);
+    prune_nested(value, nested, &child(path, name), unknown);
     true
 }

@@ -1,51 +1,54 @@
-//! Checks of values against a schema, in the order and with the texts of the real server's validator.
+//! Validation of values against a schema, in the order and with the messages of the API server.
 //!
 //! After `k8s.io/kube-openapi/pkg/validation/validate` and `apiextensions-apiserver/pkg/apiserver/validation` of 1.36.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{
     child,
-    correlation::Old,
+    correlation::OldValue,
     format,
-    number::{self, Bounds},
-    outcome::Outcome,
+    number::{self, Bounds, Violation},
+    result::ValidationResult,
 };
 use crate::{
-    finding::Finding,
+    field::FieldError,
     go, pattern,
     schema::{Additional, Schema},
 };
 
-/// Checks an object without its `apiVersion`, `kind` and `metadata`.
-pub(super) fn object(fields: &Map<String, Value>, schema: Schema<'_>, old: Option<Old<'_>>) -> Vec<Finding> {
-    let validator = Validator { base: "", of_default: false, is_root: true };
-    validator.node(&Value::Object(fields.clone()), schema, "", old).into_findings()
+/// Validates an object without its `apiVersion`, `kind` and `metadata`.
+pub(super) fn object(fields: &Map<String, Value>, schema: Schema<'_>, old: Option<OldValue<'_>>) -> Vec<FieldError> {
+    let validator = SchemaValidator { base: "", is_default: false, is_root: true };
+    validator.node(&Value::Object(fields.clone()), schema, "", old).into_errors()
 }
 
-/// Checks a default that stands at `base`. The server reads its schema in another way than that of objects: unknown
-/// formats are left in, and what may be an integer or a string is of any type.
-pub(crate) fn validate_default(value: &Value, schema: Schema<'_>, base: &str) -> Vec<Finding> {
-    let validator = Validator { base, of_default: true, is_root: false };
-    validator.node(value, schema, "", None).into_findings()
+/// Validates a default at the path `base`. The server converts the schema of a default differently: it preserves
+/// unknown formats, and an int-or-string has no type.
+pub(crate) fn validate_default(value: &Value, schema: Schema<'_>, base: &str) -> Vec<FieldError> {
+    let validator = SchemaValidator { base, is_default: true, is_root: false };
+    validator.node(value, schema, "", None).into_errors()
 }
 
-struct Validator<'a> {
-    /// The path of the value as a whole.
+struct SchemaValidator<'a> {
+    /// The path of the root value.
     base: &'a str,
-    of_default: bool,
-    /// The value is an object whose `apiVersion`, `kind` and `metadata` are taken off.
+    is_default: bool,
+    /// Whether the value is an object without its `apiVersion`, `kind` and `metadata`.
     is_root: bool,
 }
 
-/// What a schema says of the type of a value.
-pub(super) struct Typed<'a> {
+/// An error with its message, by which errors are deduplicated.
+type Error = (String, FieldError);
+
+/// The type that a schema specifies.
+pub(super) struct ExpectedType<'a> {
     pub(super) types: Vec<&'a str>,
-    /// Empty if there is none that counts.
+    /// The format, empty if there is none or if it is not supported.
     pub(super) format: &'a str,
 }
 
-impl<'a> Typed<'a> {
+impl<'a> ExpectedType<'a> {
     fn has(&self, name: &str) -> bool {
         self.types.contains(&name)
     }
@@ -54,10 +57,10 @@ impl<'a> Typed<'a> {
         self.has("number") || self.has("integer")
     }
 
-    fn of(schema: Schema<'a>, of_default: bool) -> Self {
-        let type_ = schema.text("type");
-        let format = schema.text("format");
-        if of_default {
+    fn new(schema: Schema<'a>, is_default: bool) -> Self {
+        let type_ = schema.string("type");
+        let format = schema.string("format");
+        if is_default {
             return Self { types: Some(type_).filter(|type_| !type_.is_empty()).into_iter().collect(), format };
         }
         let types = match type_ {
@@ -65,12 +68,12 @@ impl<'a> Typed<'a> {
             "" => Vec::new(),
             type_ => vec![type_],
         };
-        let format = if format::is_known(type_of_format(&types), format) { format } else { "" };
+        let format = if format::is_supported_for(type_of_format(&types), format) { format } else { "" };
         Self { types, format }
     }
 }
 
-/// Formats count only where the type is one.
+/// Returns the type that determines the supported formats: the only one.
 fn type_of_format<'a>(types: &[&'a str]) -> &'a str {
     match types {
         [one] => one,
@@ -78,8 +81,8 @@ fn type_of_format<'a>(types: &[&'a str]) -> &'a str {
     }
 }
 
-impl Validator<'_> {
-    /// The path that is reported for a path inside the value.
+impl SchemaValidator<'_> {
+    /// Returns the path of the field error for a path inside the value.
     fn field(&self, path: &str) -> String {
         let inside = if path == "." { "" } else { path.strip_prefix('.').unwrap_or(path) };
         match (self.base, inside) {
@@ -90,291 +93,299 @@ impl Validator<'_> {
         }
     }
 
-    /// What breaks a rule of the whole value.
-    fn whole(&self, text: String) -> (String, Finding) {
-        let finding = Finding::invalid(self.field(""), "", text.clone());
-        (text, finding)
+    /// Returns an error at the root value.
+    fn invalid_root(&self, message: String) -> Error {
+        let error = FieldError::invalid(self.field(""), "", message.clone());
+        (message, error)
     }
 
-    fn invalid(&self, path: &str, value: impl Into<Value>, text: String) -> (String, Finding) {
-        let finding = Finding::invalid(self.field(path), value, text.clone());
-        (text, finding)
+    fn invalid(&self, path: &str, value: impl Into<Value>, message: String) -> Error {
+        let error = FieldError::invalid(self.field(path), value, message.clone());
+        (message, error)
     }
 
-    fn wrong_type(&self, path: &str, expected: &str, found: &str) -> (String, Finding) {
-        let text = format!("{path} in body must be of type {expected}: {}", go::quoted(found));
-        let finding = Finding::type_invalid(self.field(path), found, text.clone());
-        (text, finding)
+    fn wrong_type(&self, path: &str, expected: &str, actual: &str) -> Error {
+        let message = format!("{path} in body must be of type {expected}: {}", go::quoted(actual));
+        let error = FieldError::type_invalid(self.field(path), actual, message.clone());
+        (message, error)
     }
 
-    fn node(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<Old<'_>>) -> Outcome {
-        let outcome = self.checks(value, schema, path, old);
-        let unchanged = || old.is_some_and(|old| old.equals(value, schema));
-        if !outcome.is_valid() && unchanged() { outcome.forgiven() } else { outcome }
+    /// Validates a value. The errors of an unchanged value are ignored.
+    fn node(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<OldValue<'_>>) -> ValidationResult {
+        let result = self.validate(value, schema, path, old);
+        let is_unchanged = || old.is_some_and(|old| old.equals(value, schema));
+        if !result.is_valid() && is_unchanged() { result.ratcheted() } else { result }
     }
 
-    fn checks(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<Old<'_>>) -> Outcome {
-        let typed = Typed::of(schema, self.of_default);
-        let mut outcome = Outcome::default();
+    fn validate(&self, value: &Value, schema: Schema<'_>, path: &str, old: Option<OldValue<'_>>) -> ValidationResult {
+        let expected = ExpectedType::new(schema, self.is_default);
+        let mut result = ValidationResult::default();
         if value.is_null() {
-            outcome.merge(self.type_(value, schema, &typed, path));
-            outcome.merge(self.enumeration(value, schema, path));
-            return outcome;
+            result.merge(self.type_(value, schema, &expected, path));
+            result.merge(self.enumeration(value, schema, path));
+            return result;
         }
-        let mut put = |result: Outcome| {
-            outcome.merge(result);
-            outcome.count();
+        let mut merge = |other: ValidationResult| {
+            result.merge(other);
+            result.increment();
         };
-        if !typed.types.is_empty() || !typed.format.is_empty() {
-            put(self.type_(value, schema, &typed, path));
+        if !expected.types.is_empty() || !expected.format.is_empty() {
+            merge(self.type_(value, schema, &expected, path));
         }
-        put(self.junctors(value, schema, path));
+        merge(self.junctors(value, schema, path));
         match value {
             Value::String(text) => {
-                put(self.text(text, schema, path));
-                if format::is_registered(typed.format) {
-                    put(self.format(text, typed.format, path));
+                merge(self.string(text, schema, path));
+                if format::is_supported(expected.format) {
+                    merge(self.format(text, expected.format, path));
                 }
             }
-            Value::Number(number) => {
-                let bounds = Bounds { schema, typed: &typed, path };
-                let mut result = Outcome::default();
-                for (of_value, text, value) in bounds.broken(number) {
-                    let (text, finding) = if of_value { self.invalid(path, value, text) } else { self.whole(text) };
-                    result.add(text, finding);
-                }
-                result.count();
-                put(result);
-            }
-            Value::Array(items) => put(self.items(items, schema, path, old)),
+            Value::Number(number) => merge(self.number(number, &Bounds { schema, expected: &expected, path })),
+            Value::Array(items) => merge(self.items(items, schema, path, old)),
             _ => {}
         }
-        put(self.enumeration(value, schema, path));
+        merge(self.enumeration(value, schema, path));
         if let Value::Object(fields) = value {
-            put(self.fields(fields, schema, path, old));
+            merge(self.fields(fields, schema, path, old));
         }
-        outcome.count();
-        outcome
+        result.increment();
+        result
     }
 
-    fn type_(&self, value: &Value, schema: Schema<'_>, typed: &Typed<'_>, path: &str) -> Outcome {
-        let passed = Outcome::passed;
-        let refused = |(text, finding)| Outcome::of(text, finding);
-        let found = type_name(value);
-        let expected = typed.types.join(",");
+    fn type_(&self, value: &Value, schema: Schema<'_>, expected: &ExpectedType<'_>, path: &str) -> ValidationResult {
+        let passed = ValidationResult::passed;
+        let actual = type_name(value);
+        let expected_types = expected.types.join(",");
+        let wrong_type = |expected, actual| ValidationResult::failed(self.wrong_type(path, expected, actual));
         if value.is_null() {
-            let fits = typed.types.is_empty() || schema.is_nullable();
-            return if fits { passed() } else { refused(self.wrong_type(path, &expected, found)) };
+            let is_allowed = expected.types.is_empty() || schema.is_nullable();
+            return if is_allowed { passed() } else { wrong_type(&expected_types, actual) };
         }
-        let is_whole = matches!(value, Value::Number(number) if go::float(number).is_some_and(number::is_whole));
-        let fits = typed.has(found)
-            || found == "number" && is_whole && typed.has("integer")
-            || found == "integer" && typed.has("number");
-        let is_text = value.is_string() || value.is_array();
-        let own_format = match found {
+        let is_integral = matches!(value, Value::Number(number) if go::float(number).is_some_and(number::is_integral));
+        let has_type = expected.has(actual)
+            || actual == "number" && is_integral && expected.has("integer")
+            || actual == "integer" && expected.has("number");
+        let is_string_or_list = value.is_string() || value.is_array();
+        let actual_format = match actual {
             "integer" => "int64",
             "number" => "float64",
             _ => "",
         };
-        if !is_text && !typed.format.is_empty() && !fits && own_format != typed.format {
-            return refused(self.wrong_type(path, typed.format, own_format));
+        if !is_string_or_list && !expected.format.is_empty() && !has_type && actual_format != expected.format {
+            return wrong_type(expected.format, actual_format);
         }
-        // A format that is known is enough to go by, whatever the type.
-        if fits || is_text && !typed.format.is_empty() && !typed.has_number() {
+        // A supported format is sufficient, regardless of the type.
+        if has_type || is_string_or_list && !expected.format.is_empty() && !expected.has_number() {
             return passed();
         }
-        refused(self.wrong_type(path, &expected, found))
+        wrong_type(&expected_types, actual)
     }
 
-    fn text(&self, text: &str, schema: Schema<'_>, path: &str) -> Outcome {
-        let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
-        if let Some(most) = schema.integer("maxLength").filter(|most| length > *most) {
-            let reads = format!("{path} in body should be at most {most} chars long");
-            return Outcome::of(reads, Finding::too_long(self.field(path), most));
+    fn number(&self, number: &Number, bounds: &Bounds<'_>) -> ValidationResult {
+        let mut result = ValidationResult::default();
+        for Violation { is_at_field, message, value } in bounds.violations(number) {
+            let error =
+                if is_at_field { self.invalid(bounds.path, value, message) } else { self.invalid_root(message) };
+            result.add_error(error);
         }
-        let broken = if let Some(least) = schema.integer("minLength").filter(|least| length < *least) {
-            format!("{path} in body should be at least {least} chars long")
+        result.increment();
+        result
+    }
+
+    fn string(&self, text: &str, schema: Schema<'_>, path: &str) -> ValidationResult {
+        let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+        if let Some(max) = schema.integer("maxLength").filter(|max| length > *max) {
+            let message = format!("{path} in body should be at most {max} chars long");
+            return ValidationResult::failed((message, FieldError::too_long(self.field(path), max)));
+        }
+        let message = if let Some(min) = schema.integer("minLength").filter(|min| length < *min) {
+            format!("{path} in body should be at least {min} chars long")
         } else {
-            let pattern = schema.text("pattern");
+            let pattern = schema.string("pattern");
             match pattern::compiled(pattern) {
-                Ok(compiled) if pattern.is_empty() || compiled.is_match(text) => return Outcome::default(),
+                Ok(compiled) if pattern.is_empty() || compiled.is_match(text) => return ValidationResult::default(),
                 Ok(_) => format!("{path} in body should match '{pattern}'"),
                 Err(error) => format!("{path} in body should match '{pattern}, but pattern is invalid: {error}'"),
             }
         };
-        let (reads, finding) = self.invalid(path, text, broken);
-        Outcome::of(reads, finding)
+        ValidationResult::failed(self.invalid(path, text, message))
     }
 
-    fn format(&self, text: &str, format: &str, path: &str) -> Outcome {
-        if format::is_of(format, text) {
-            return Outcome::default();
+    fn format(&self, text: &str, format: &str, path: &str) -> ValidationResult {
+        if format::matches(format, text) {
+            return ValidationResult::default();
         }
-        let (reads, finding) = self.wrong_type(path, format, text);
-        Outcome::of(reads, finding)
+        ValidationResult::failed(self.wrong_type(path, format, text))
     }
 
-    fn enumeration(&self, value: &Value, schema: Schema<'_>, path: &str) -> Outcome {
-        let words = schema.values("enum");
-        if words.is_empty() || words.iter().any(|word| is_word(value, word)) {
-            return Outcome::default();
+    fn enumeration(&self, value: &Value, schema: Schema<'_>, path: &str) -> ValidationResult {
+        let allowed = schema.values("enum");
+        if allowed.is_empty() || allowed.iter().any(|allowed| equals_enum_value(value, allowed)) {
+            return ValidationResult::default();
         }
-        let shown: Vec<String> =
-            words.iter().map(|word| word.as_str().map_or_else(|| go::json(word), str::to_owned)).collect();
-        let text = format!("{path} in body should be one of {shown:?}");
-        let finding = Finding::not_supported(self.field(path), value.clone(), shown.iter().map(String::as_str));
-        Outcome::of(text, finding)
+        let allowed: Vec<String> =
+            allowed.iter().map(|value| value.as_str().map_or_else(|| go::json(value), str::to_owned)).collect();
+        let message = format!("{path} in body should be one of {allowed:?}");
+        let error = FieldError::not_supported(self.field(path), value.clone(), allowed.iter().map(String::as_str));
+        ValidationResult::failed((message, error))
     }
 
-    fn items(&self, items: &[Value], schema: Schema<'_>, path: &str, old: Option<Old<'_>>) -> Outcome {
-        let mut outcome = Outcome::default();
-        if let Some(of_item) = schema.items() {
+    fn items(&self, items: &[Value], schema: Schema<'_>, path: &str, old: Option<OldValue<'_>>) -> ValidationResult {
+        let mut result = ValidationResult::default();
+        if let Some(item_schema) = schema.items() {
             for (index, item) in items.iter().enumerate() {
                 let old = old.and_then(|old| old.item(item, schema));
-                outcome.merge(self.node(item, of_item, &format!("{path}[{index}]"), old));
+                result.merge(self.node(item, item_schema, &format!("{path}[{index}]"), old));
             }
         }
-        self.size(items.len(), schema, ["minItems", "maxItems", "items"], path, &mut outcome);
+        self.size(items.len(), schema, ["minItems", "maxItems", "items"], path, &mut result);
         let is_repeated = |(index, item): (usize, &Value)| items[..index].contains(item);
         if schema.flag("uniqueItems") && items.iter().enumerate().any(is_repeated) {
-            let (text, finding) = self.invalid(path, "", format!("{path} in body shouldn't contain duplicates"));
-            outcome.add(text, finding);
+            result.add_error(self.invalid(path, "", format!("{path} in body shouldn't contain duplicates")));
         }
-        outcome.count();
-        outcome
+        result.increment();
+        result
     }
 
-    fn size(&self, size: usize, schema: Schema<'_>, words: [&str; 3], path: &str, outcome: &mut Outcome) {
-        let [least, most, of] = words;
+    fn size(
+        &self,
+        size: usize,
+        schema: Schema<'_>,
+        [min_keyword, max_keyword, unit]: [&str; 3],
+        path: &str,
+        result: &mut ValidationResult,
+    ) {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
-        if let Some(least) = schema.integer(least).filter(|least| size < *least) {
-            let (text, finding) = self.invalid(path, size, format!("{path} in body should have at least {least} {of}"));
-            outcome.add(text, finding);
+        if let Some(min) = schema.integer(min_keyword).filter(|min| size < *min) {
+            result.add_error(self.invalid(path, size, format!("{path} in body should have at least {min} {unit}")));
         }
-        if let Some(most) = schema.integer(most).filter(|most| size > *most) {
-            let text = format!("{path} in body should have at most {most} {of}");
-            outcome.add(text, Finding::too_many(self.field(path), size, most));
+        if let Some(max) = schema.integer(max_keyword).filter(|max| size > *max) {
+            let message = format!("{path} in body should have at most {max} {unit}");
+            result.add_error((message, FieldError::too_many(self.field(path), size, max)));
         }
     }
 
-    fn fields(&self, fields: &Map<String, Value>, schema: Schema<'_>, path: &str, old: Option<Old<'_>>) -> Outcome {
-        let mut outcome = Outcome::default();
-        self.size(fields.len(), schema, ["minProperties", "maxProperties", "properties"], path, &mut outcome);
-        // These are taken off before an object gets here, and the server has looked at them.
-        let is_given =
+    fn fields(
+        &self,
+        fields: &Map<String, Value>,
+        schema: Schema<'_>,
+        path: &str,
+        old: Option<OldValue<'_>>,
+    ) -> ValidationResult {
+        let mut result = ValidationResult::default();
+        self.size(fields.len(), schema, ["minProperties", "maxProperties", "properties"], path, &mut result);
+        // The object is validated without these fields, and the server has validated them before.
+        let is_meta =
             |name: &str| self.is_root && path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name);
-        for name in schema.texts("required").filter(|name| !is_given(name) && !fields.contains_key(*name)) {
+        for name in schema.strings("required").filter(|name| !is_meta(name) && !fields.contains_key(*name)) {
             let path = format!("{path}.{name}");
-            outcome.add(format!("{path} in body is required"), Finding::required(self.field(&path), ""));
+            let message = format!("{path} in body is required");
+            result.add_error((message, FieldError::required(self.field(&path), "")));
         }
         let others = || fields.iter().filter(|(name, _)| schema.property(name).is_none());
-        let old_of = |name: &str| old.and_then(|old| old.field(name));
+        let old_value = |name: &str| old.and_then(|old| old.field(name));
         match schema.additional() {
             Some(Additional::Allowed(false)) => {
                 for (name, _) in others() {
-                    let text = format!("{path}.{name} in body is a forbidden property");
-                    let (text, finding) = self.invalid(path, name.as_str(), text);
-                    outcome.add(text, finding);
+                    let message = format!("{path}.{name} in body is a forbidden property");
+                    result.add_error(self.invalid(path, name.as_str(), message));
                 }
             }
-            Some(Additional::Schema(of_value)) => {
+            Some(Additional::Schema(value_schema)) => {
                 for (name, value) in others() {
-                    outcome.merge(self.node(value, of_value, &format!("{path}.{name}"), old_of(name)));
+                    result.merge(self.node(value, value_schema, &format!("{path}.{name}"), old_value(name)));
                 }
             }
             Some(Additional::Allowed(true)) | None => {}
         }
-        for (name, of_value) in schema.map("properties") {
+        for (name, property) in schema.schema_map("properties") {
             if let Some(value) = fields.get(name) {
-                outcome.merge(self.node(value, of_value, &child(path, name), old_of(name)));
+                result.merge(self.node(value, property, &child(path, name), old_value(name)));
             }
         }
-        outcome
+        result
     }
 
-    fn junctors(&self, value: &Value, schema: Schema<'_>, path: &str) -> Outcome {
-        let mut outcome = Outcome::default();
-        let of = |keyword| schema.list(keyword).map(|schema| self.node(value, schema, path, None));
-        let shown = go::quoted(path);
-        if schema.list("anyOf").len() > 0 {
-            self.any_of(of("anyOf"), &shown, &mut outcome);
+    fn junctors(&self, value: &Value, schema: Schema<'_>, path: &str) -> ValidationResult {
+        let mut result = ValidationResult::default();
+        let results = |keyword| schema.schemas(keyword).map(|schema| self.node(value, schema, path, None));
+        let quoted = go::quoted(path);
+        if schema.schemas("anyOf").len() > 0 {
+            self.any_of(results("anyOf"), &quoted, &mut result);
         }
-        if schema.list("oneOf").len() > 0 {
-            self.one_of(of("oneOf").collect(), &shown, &mut outcome);
+        if schema.schemas("oneOf").len() > 0 {
+            self.one_of(results("oneOf").collect(), &quoted, &mut result);
         }
-        if schema.list("allOf").len() > 0 {
-            self.all_of(of("allOf").collect(), &shown, &mut outcome);
+        if schema.schemas("allOf").len() > 0 {
+            self.all_of(results("allOf").collect(), &quoted, &mut result);
         }
         if schema.child("not").is_some_and(|schema| self.node(value, schema, path, None).is_valid()) {
-            let (text, finding) = self.whole(format!("{shown} must not validate the schema (not)"));
-            outcome.add(text, finding);
+            result.add_error(self.invalid_root(format!("{quoted} must not validate the schema (not)")));
         }
-        outcome.count();
-        outcome
+        result.increment();
+        result
     }
 
-    fn any_of(&self, results: impl Iterator<Item = Outcome>, shown: &str, outcome: &mut Outcome) {
-        let mut best: Option<Outcome> = None;
+    fn any_of(&self, results: impl Iterator<Item = ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
+        let mut best: Option<ValidationResult> = None;
         for result in results {
             if result.is_valid() {
-                return outcome.merge(result);
+                return merged.merge(result);
             }
-            if best.as_ref().is_none_or(|best| result.passed > best.passed) {
+            if best.as_ref().is_none_or(|best| result.match_count > best.match_count) {
                 best = Some(result);
             }
         }
-        let (text, finding) = self.whole(format!("{shown} must validate at least one schema (anyOf)"));
-        outcome.add(text, finding);
-        outcome.merge(best.unwrap_or_default());
+        merged.add_error(self.invalid_root(format!("{quoted} must validate at least one schema (anyOf)")));
+        merged.merge(best.unwrap_or_default());
     }
 
-    fn one_of(&self, results: Vec<Outcome>, shown: &str, outcome: &mut Outcome) {
+    fn one_of(&self, results: Vec<ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
         let valid = results.iter().filter(|result| result.is_valid()).count();
         if valid == 1 {
-            let result = results.into_iter().find(Outcome::is_valid);
-            return outcome.merge(result.unwrap_or_default());
+            let result = results.into_iter().find(ValidationResult::is_valid);
+            return merged.merge(result.unwrap_or_default());
         }
         let found =
             if valid == 0 { "Found none valid".to_owned() } else { format!("Found {valid} valid alternatives") };
-        let (text, finding) = self.whole(format!("{shown} must validate one and only one schema (oneOf). {found}"));
-        outcome.add(text, finding);
-        // Of alternatives that follow one that fits, none is the best that fails.
+        merged.add_error(self.invalid_root(format!("{quoted} must validate one and only one schema (oneOf). {found}")));
+        // The server reports the best failure only if no alternative is valid.
         if valid == 0 {
-            let best = results.into_iter().reduce(|best, next| if next.passed > best.passed { next } else { best });
-            outcome.merge(best.unwrap_or_default());
+            let best =
+                results.into_iter().reduce(|best, next| if next.match_count > best.match_count { next } else { best });
+            merged.merge(best.unwrap_or_default());
         }
     }
 
-    fn all_of(&self, results: Vec<Outcome>, shown: &str, outcome: &mut Outcome) {
+    fn all_of(&self, results: Vec<ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
         let all = results.len();
         let valid = results.iter().filter(|result| result.is_valid()).count();
-        results.into_iter().for_each(|result| outcome.merge(result));
+        results.into_iter().for_each(|result| merged.merge(result));
         if valid < all {
             let none = if valid == 0 { ". None validated" } else { "" };
-            let (text, finding) = self.whole(format!("{shown} must validate all the schemas (allOf){none}"));
-            outcome.add(text, finding);
+            merged.add_error(self.invalid_root(format!("{quoted} must validate all the schemas (allOf){none}")));
         }
     }
 }
 
-/// Whether a value is this word of an enum. Go converts the value to the type of the word, which cuts fractions off; no
-/// null is a word, not even one that is listed.
-fn is_word(value: &Value, word: &Value) -> bool {
-    match (value, word) {
+/// Whether a value equals an enum value. Go converts the value to the type of the enum value, which truncates
+/// fractions. A null equals no enum value, not even null.
+fn equals_enum_value(value: &Value, allowed: &Value) -> bool {
+    match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,
-        (Value::Number(value), Value::Number(word)) => match (go::float(value), word.as_i64()) {
-            (Some(value), Some(word)) => number::truncated(value) == word,
-            _ => value.as_f64() == word.as_f64(),
+        (Value::Number(value), Value::Number(allowed)) => match (go::float(value), allowed.as_i64()) {
+            (Some(value), Some(allowed)) => number::truncated(value) == allowed,
+            _ => value.as_f64() == allowed.as_f64(),
         },
-        (Value::Number(code), Value::String(word)) if code.is_i64() => {
+        (Value::Number(code), Value::String(allowed)) if code.is_i64() => {
             let c = code.as_i64().and_then(|code| u32::try_from(code).ok()).and_then(char::from_u32);
-            *word == c.unwrap_or(char::REPLACEMENT_CHARACTER).to_string()
+            *allowed == c.unwrap_or(char::REPLACEMENT_CHARACTER).to_string()
         }
-        _ => value == word,
+        _ => value == allowed,
     }
 }
 
-/// A value's type as the validator names it.
+/// Returns the OpenAPI type of a value.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! Kubernetes' own types in a definition, side by side with the server's OpenAPI of them.
+//! Compares the schemas of built-in types with the OpenAPI document of the server.
 
 use std::collections::BTreeMap;
 
@@ -9,39 +9,39 @@ use k8s_openapi::api::core::v1::{PodTemplateSpec, ServiceSpec};
 use k8s_openapi::api::networking::v1::{IngressSpec, NetworkPolicySpec};
 use k8s_openapi::api::resource::v1::ResourceClaimSpec;
 use libtest_mimic::Failed;
-use logger_crd::structural::{EmbeddedMetadata, Options, structural};
+use logger_crd::structural::{self, EmbeddedMetadata, Options};
 use overlay::Documents;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-/// Every list type, map type, key set, default, format and required field, by path.
-type Facts = BTreeMap<String, String>;
+/// Every list type, map type, set of keys, default, format and list of required fields, by path.
+type Properties = BTreeMap<String, String>;
 
-pub(super) fn holds(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
+pub(super) fn compare(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {
     let documents = overlay::documents(assets, control_plane.kubeconfig())?;
-    same::<PodTemplateSpec>(&documents)?;
-    same::<JobTemplateSpec>(&documents)?;
-    same::<DeploymentSpec>(&documents)?;
-    same::<StatefulSetSpec>(&documents)?;
-    same::<ServiceSpec>(&documents)?;
-    same::<IngressSpec>(&documents)?;
-    same::<NetworkPolicySpec>(&documents)?;
-    same::<ResourceClaimSpec>(&documents)?;
+    compare_type::<PodTemplateSpec>(&documents)?;
+    compare_type::<JobTemplateSpec>(&documents)?;
+    compare_type::<DeploymentSpec>(&documents)?;
+    compare_type::<StatefulSetSpec>(&documents)?;
+    compare_type::<ServiceSpec>(&documents)?;
+    compare_type::<IngressSpec>(&documents)?;
+    compare_type::<NetworkPolicySpec>(&documents)?;
+    compare_type::<ResourceClaimSpec>(&documents)?;
     Ok(())
 }
 
-/// What the definition says of a type is what the server says of it.
-fn same<T: JsonSchema>(documents: &Documents) -> Result<(), Failed> {
+/// Compares the properties of one type.
+fn compare_type<T: JsonSchema>(documents: &Documents) -> Result<(), Failed> {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let it = generator.subschema_for::<T>().to_value();
     let schema = json!({"type": "object", "properties": {"it": it}, "$defs": generator.take_definitions(true)});
     let options = Options { metadata: EmbeddedMetadata::Full, ..Options::default() };
-    let ours = structural(&schema, &options).map_err(|refusals| format!("{refusals:?}"))?;
-    let (mut said, mut expected) = (Facts::new(), Facts::new());
-    of_ours(&ours.schema["properties"]["it"], "", &mut said);
-    of_server(&json!({"$ref": T::schema_name()}), "", documents, &mut expected);
-    let count = |word: &str| expected.keys().filter(|key| key.ends_with(word)).count();
+    let converted = structural::convert(&schema, &options).map_err(|errors| format!("{errors:?}"))?;
+    let (mut actual, mut expected) = (Properties::new(), Properties::new());
+    collect_converted(&converted.schema["properties"]["it"], "", &mut actual);
+    collect_server(&json!({"$ref": T::schema_name()}), "", documents, &mut expected);
+    let count = |property: &str| expected.keys().filter(|key| key.ends_with(property)).count();
     println!(
         "{}: {} list types, {} map types, {} key sets, {} defaults, {} formats, {} lists of required fields",
         T::schema_name(),
@@ -52,13 +52,13 @@ fn same<T: JsonSchema>(documents: &Documents) -> Result<(), Failed> {
         count(" format"),
         count(" required"),
     );
-    let differs = |(path, fact): &(&String, &String)| expected.get(*path) != Some(*fact);
-    let wrong: Vec<_> = said
+    let differs = |(path, property): &(&String, &String)| expected.get(*path) != Some(*property);
+    let wrong: Vec<_> = actual
         .iter()
         .filter(differs)
-        .map(|(path, fact)| format!("{path}: {fact}, not {:?}", expected.get(path)))
+        .map(|(path, property)| format!("{path}: {property}, not {:?}", expected.get(path)))
         .collect();
-    let missing: Vec<_> = expected.iter().filter(|(path, _)| !said.contains_key(*path)).collect();
+    let missing: Vec<_> = expected.iter().filter(|(path, _)| !actual.contains_key(*path)).collect();
     match wrong.is_empty() && missing.is_empty() {
         true => Ok(()),
         false => Err(format!("{}: wrong {wrong:#?}, missing {missing:#?}", T::schema_name()).into()),
@@ -72,45 +72,45 @@ const KEYWORDS: [(&str, &str); 4] = [
     ("format", "format"),
 ];
 
-fn record(schema: &Value, path: &str, facts: &mut Facts) {
-    for (key, fact) in KEYWORDS {
+fn record(schema: &Value, path: &str, properties: &mut Properties) {
+    for (key, property) in KEYWORDS {
         if let Some(value) = schema.get(key).filter(|value| **value != "int-or-string") {
-            facts.insert(format!("{path} {fact}"), value.to_string());
+            properties.insert(format!("{path} {property}"), value.to_string());
         }
     }
     let mut required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     required.sort_unstable();
     if !required.is_empty() {
-        facts.insert(format!("{path} required"), format!("{required:?}"));
+        properties.insert(format!("{path} required"), format!("{required:?}"));
     }
 }
 
-fn of_ours(schema: &Value, path: &str, facts: &mut Facts) {
-    record(schema, path, facts);
+fn collect_converted(schema: &Value, path: &str, properties: &mut Properties) {
+    record(schema, path, properties);
     if let Some(default) = schema.get("default") {
-        facts.insert(format!("{path} default"), default.to_string());
+        properties.insert(format!("{path} default"), default.to_string());
     }
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
-        of_ours(schema, &format!("{path}.{name}"), facts);
+        collect_converted(schema, &format!("{path}.{name}"), properties);
     }
-    for (key, step) in [("items", "[]"), ("additionalProperties", "{}")] {
+    for (key, segment) in [("items", "[]"), ("additionalProperties", "{}")] {
         if schema[key].is_object() {
-            of_ours(&schema[key], &format!("{path}{step}"), facts);
+            collect_converted(&schema[key], &format!("{path}{segment}"), properties);
         }
     }
 }
 
-/// The server's own words. Of defaults, those that Go's generator makes up are left out: the zero value of a field that is
-/// required, of an item, and of a struct.
-fn of_server(schema: &Value, path: &str, documents: &Documents, facts: &mut Facts) {
-    record(schema, path, facts);
-    let own = schema
+/// Collects the properties in the OpenAPI document, without the defaults that its generator adds: the zero values of
+/// required fields, of list items and of structs.
+fn collect_server(schema: &Value, path: &str, documents: &Documents, properties: &mut Properties) {
+    record(schema, path, properties);
+    let references = schema
         .get("$ref")
         .into_iter()
         .chain(schema["allOf"].as_array().into_iter().flatten().filter_map(|one| one.get("$ref")));
-    for name in own.filter_map(|name| name.as_str()?.rsplit('/').next()) {
-        of_server(&documents.definitions[name], path, documents, facts);
+    for name in references.filter_map(|name| name.as_str()?.rsplit('/').next()) {
+        collect_server(&documents.definitions[name], path, documents, properties);
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{name}");
@@ -119,12 +119,12 @@ fn of_server(schema: &Value, path: &str, documents: &Documents, facts: &mut Fact
         let default = property
             .get("default")
             .filter(|default| **default != json!({}) && !(is_required && zero.contains(default)));
-        facts.extend(default.map(|default| (format!("{path} default"), default.to_string())));
-        of_server(property, &path, documents, facts);
+        properties.extend(default.map(|default| (format!("{path} default"), default.to_string())));
+        collect_server(property, &path, documents, properties);
     }
-    for (key, step) in [("items", "[]"), ("additionalProperties", "{}")] {
+    for (key, segment) in [("items", "[]"), ("additionalProperties", "{}")] {
         if schema[key].is_object() {
-            of_server(&schema[key], &format!("{path}{step}"), documents, facts);
+            collect_server(&schema[key], &format!("{path}{segment}"), documents, properties);
         }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn rows() -> Vec<Row> {
         row::<Vec<ContainerPort>>("list of ContainerPort", vec![json!([{"containerPort": 80}])]),
         row::<Vec<Condition>>("list of Condition", vec![json!([{"type": "Ready"}])]),
         row::<JSONSchemaProps>("JSONSchemaProps", vec![]),
-        row::<Many>("many of Kubernetes' own", vec![]),
+        row::<Many>("many built-in types", vec![]),
         row::<JobTemplateSpec>(
             "JobTemplateSpec",
             vec![

@@ -1,7 +1,8 @@
-//! The table of shapes: Rust types as schemars describes them, and values that a server is asked about.
+//! Shapes: Rust types with the schemas that schemars generates, and values to send to an API server.
 //!
-//! `shapes.txt` holds what becomes of each and what a real API server says to the values. The fast test compares schemas
-//! and refusals, the one on a control plane all of it. `SHAPES=record cargo test -p logger-crd` writes it anew.
+//! `shapes.txt` has the recorded results of the conversion and the responses of an API server to the values. The unit
+//! test compares the results of the conversion. The test with a control plane also compares the responses, and records
+//! with `SHAPES=record cargo test -p logger-crd --test server`.
 
 mod facts;
 mod kubernetes;
@@ -10,7 +11,7 @@ mod rust;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use logger_crd::structural::{Options, Refusal, Root, Structural, both_contracts, structural, with_field_facts};
+use logger_crd::structural::{self, Options, Root, SchemaError, Structural, merge_contracts, with_field_constraints};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -21,54 +22,59 @@ pub(crate) struct Row {
     /// The schema of an object with a field `it` of this shape.
     pub(crate) schema: Value,
     pub(crate) options: Options,
-    /// Values for the field that a server is asked about.
+    /// Values of the field to send to an API server.
     pub(crate) values: Vec<Value>,
 }
 
 impl Row {
-    /// What becomes of the schema.
-    pub(crate) fn outcome(&self) -> Result<Structural, Vec<Refusal>> {
-        structural(&self.schema, &self.options)
+    pub(crate) fn convert(&self) -> Result<Structural, Vec<SchemaError>> {
+        structural::convert(&self.schema, &self.options)
     }
 
-    /// The line that says what becomes of the schema.
-    pub(crate) fn told(&self) -> String {
-        match self.outcome() {
+    /// Returns the recorded lines of the conversion.
+    pub(crate) fn summary(&self) -> String {
+        match self.convert() {
             Ok(structural) => {
-                let mut line = format!("schema {}\n", shown(&structural.schema["properties"]["it"]));
-                for (mark, places) in structural.marks {
-                    writeln!(line, "mark {mark} {}", json!(places)).expect("a text takes all");
+                let mut line = format!("schema {}\n", summarize(&structural.schema["properties"]["it"]));
+                for (extension, locations) in structural.extensions {
+                    writeln!(line, "extension {extension} {}", json!(locations)).expect("writing to a String succeeds");
                 }
                 line
             }
-            Err(refusals) => {
-                refusals.iter().fold(String::new(), |line, refusal| line + &format!("refused {refusal}\n"))
-            }
+            Err(errors) => errors
+                .iter()
+                .map(|error| {
+                    format!(
+                        "error {error}
+"
+                    )
+                })
+                .collect(),
         }
     }
 }
 
-/// A schema; of one that is very long, what it has how often.
-fn shown(schema: &Value) -> String {
-    let whole = schema.to_string();
-    if whole.len() < 4_000 {
-        return whole;
+/// Returns a schema, or counts of keywords if it is very long.
+fn summarize(schema: &Value) -> String {
+    let text = schema.to_string();
+    if text.len() < 4_000 {
+        return text;
     }
-    let words = [
+    let keywords = [
         "\"x-kubernetes-list-type\":",
         "\"x-kubernetes-map-type\":\"atomic\"",
         "\"x-kubernetes-list-map-keys\":",
         "\"default\":",
     ];
-    words.iter().map(|word| format!("{} {word} ", whole.matches(word).count())).collect()
+    keywords.iter().map(|keyword| format!("{} {keyword} ", text.matches(keyword).count())).collect()
 }
 
-/// A Rust type.
+/// Returns the shape of a Rust type.
 fn row<T: JsonSchema>(name: &'static str, values: Vec<Value>) -> Row {
     row_with(name, |generator| generator.subschema_for::<T>().to_value(), values)
 }
 
-/// A Rust type and facts about the field.
+/// Returns the shape of a Rust type with constraints of the field.
 fn row_with(name: &'static str, it: impl Fn(&mut SchemaGenerator) -> Value, values: Vec<Value>) -> Row {
     let contract = |settings: SchemaSettings| {
         let mut generator = settings.into_generator();
@@ -82,23 +88,23 @@ fn row_with(name: &'static str, it: impl Fn(&mut SchemaGenerator) -> Value, valu
     let draft = SchemaSettings::draft2020_12;
     let mut inline = draft().for_deserialize();
     inline.inline_subschemas = true;
-    let read = with_field_facts(contract(draft().for_deserialize()), &contract(inline));
-    let schema = both_contracts(read, &contract(draft().for_serialize()));
+    let deserialized = with_field_constraints(contract(draft().for_deserialize()), &contract(inline));
+    let schema = merge_contracts(deserialized, &contract(draft().for_serialize()));
     let options = Options { root: Some(Root::default()), ..Options::default() };
     Row { name, schema, options, values }
 }
 
-/// Every shape.
+/// Returns every shape.
 pub(crate) fn rows() -> Vec<Row> {
     [rust::rows(), facts::rows(), kubernetes::rows()].into_iter().flatten().collect()
 }
 
-/// Where the record is.
+/// Returns the path of the record.
 pub(crate) fn file() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shapes.txt"))
 }
 
-/// What is recorded.
+/// Returns the recorded results.
 pub(crate) fn recorded() -> String {
     std::fs::read_to_string(file()).unwrap_or_default()
 }

@@ -152,7 +152,7 @@ fn enums() -> Vec<Row> {
         ),
         row::<AdjacentClash>("adjacently tagged enum, contents of two types", vec![]),
         row::<Units>("enum of units", vec![json!("A"), json!("C"), json!(null)]),
-        row::<DocumentedUnits>("enum of units with docs", vec![json!("B"), json!(1)]),
+        row::<DocumentedUnits>("enum of units with descriptions", vec![json!("B"), json!(1)]),
         row::<Option<Units>>("optional enum of units", vec![json!("A"), json!(null)]),
         row::<Result<i32, String>>("result", vec![json!({"Ok": 1}), json!({"Ok": 1, "Err": "a"})]),
     ]
@@ -163,7 +163,7 @@ fn untagged() -> Vec<Row> {
         row::<Port>("untagged integer or string", vec![json!(80), json!("http"), json!(1.5), json!(true)]),
         row::<TextOrStruct>("untagged string or struct", vec![]),
         row::<Structs>(
-            "untagged structs, one field with two docs",
+            "untagged structs, one field with two descriptions",
             vec![json!({"a": 1}), json!({"a": 1, "b": "b"}), json!({"c": true}), json!({"b": "b"}), json!({"a": "1"})],
         ),
         row::<Clash>("untagged structs, one field of two types", vec![]),
@@ -272,12 +272,12 @@ fn others() -> Vec<Row> {
         row::<BTreeSet<String>>("set", vec![json!(["a"]), json!(["a", "a"])]),
         row::<BTreeSet<Option<i32>>>("set of optional items", vec![json!([1, null])]),
         row::<Narrowed>(
-            "field rules and type rules",
+            "constraints of field and type",
             vec![json!({"name": "abcd"}), json!({"name": "abc"}), json!({"name": "abcdefg"})],
         ),
         row::<WithDefault>("Option in a default", vec![json!({}), json!({"point": {"x": 1}})]),
         row::<WriteOnly>(
-            "fields that are only read or only written",
+            "fields that are only deserialized or only serialized",
             vec![json!({"name": "a", "sent": "b", "seen": 1}), json!({"name": "a"})],
         ),
         row::<Closed>("deny_unknown_fields and alias", vec![json!({"name": "a", "more": 1}), json!({"old": "a"})]),

@@ -1,14 +1,15 @@
-//! The impls of a kind.
+//! Emits the impls of a kind.
 
+use logger_names::resource::plural;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
 use super::wire;
 use crate::attr::{K8s, Scale};
 use crate::columns::PrintColumn;
 use crate::model::Kind;
-use crate::{indexes, lifecycle, methods, names};
+use crate::{indexes, lifecycle, methods};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
@@ -29,7 +30,7 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
 
 impl Kind {
     fn plural(&self) -> String {
-        self.k8s.plural.as_ref().map_or_else(|| names::plural(&self.root.name()), LitStr::value)
+        self.k8s.plural.as_ref().map_or_else(|| plural(&self.root.name()), LitStr::value)
     }
 
     pub(super) fn is_namespaced(&self) -> bool {
@@ -64,6 +65,9 @@ fn api_kind(kind: &Kind) -> TokenStream {
     let scale = option(kind.k8s.subresource.scale.as_ref().map(|scale| self::scale(scale, krate)));
     let columns = kind.k8s.printcolumns.0.iter().map(|column| print_column(column, krate));
     let definition = definition(&kind.k8s, krate);
+    let location = quote_spanned! {ident.span()=>
+        #krate::meta::Location { file: ::core::file!(), line: ::core::line!() }
+    };
     quote! {
         const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
             kind: #name,
@@ -85,6 +89,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             #lifecycle,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
             apply: #shape,
+            location: #location,
         };
 
         #[automatically_derived]
@@ -103,8 +108,8 @@ fn api_kind(kind: &Kind) -> TokenStream {
 
 fn definition(k8s: &K8s, krate: &TokenStream) -> TokenStream {
     let (storage, served) = (k8s.storage.is_present(), !k8s.unserved.is_present());
-    let pairs = |said: &[LitStr]| -> Vec<TokenStream> {
-        let texts: Vec<String> = said.iter().map(LitStr::value).collect();
+    let pairs = |literals: &[LitStr]| -> Vec<TokenStream> {
+        let texts: Vec<String> = literals.iter().map(LitStr::value).collect();
         texts.iter().filter_map(|text| text.split_once('=')).map(|(name, value)| quote!((#name, #value))).collect()
     };
     let (annotations, labels) = (pairs(&k8s.metadata.annotations), pairs(&k8s.metadata.labels));

@@ -1,4 +1,4 @@
-//! The impls of a list.
+//! Emits the impls of a list.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -27,12 +27,12 @@ pub(super) fn emit(list: &List) -> TokenStream {
 }
 
 impl List {
-    /// The field that is not the metadata.
+    /// Returns the field other than the metadata.
     pub(crate) fn items(&self) -> Option<&RootField> {
         self.root.fields().iter().find(|field| field.json_name != "metadata")
     }
 
-    /// `Widget` for `WidgetList`, at the place of the latter.
+    /// Returns `Widget` for `WidgetList`, with the span of the latter.
     pub(crate) fn kind_by_name(&self) -> Option<Ident> {
         let name = self.root.name();
         let kind = name.strip_suffix("List").filter(|kind| !kind.is_empty())?;

@@ -1,4 +1,4 @@
-//! `Serialize` and `Deserialize` of a root struct: a few lines that name its fields, the rest is generic.
+//! Emits `Serialize` and `Deserialize` of a root struct: thin impls that list its fields and call generic code.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Index, Type};
 use crate::attr::SerdeDefault;
 use crate::model::{Root, RootField};
 
-/// `plain` names the fields that leave out what is unset by themselves.
+/// `plain` lists the fields whose types omit unset fields themselves.
 pub(super) fn emit(root: &Root, plain: &[&str]) -> TokenStream {
     let serialize = serialize(root, plain);
     let deserialize = deserialize(root);
@@ -24,7 +24,7 @@ fn serialize(root: &Root, plain: &[&str]) -> TokenStream {
             true => format_ident!("plain_field"),
             false => format_ident!("field"),
         };
-        let (at, mut ident) = (place(ty), ident.clone());
+        let (at, mut ident) = (type_span(ty), ident.clone());
         ident.set_span(at);
         let value = quote_spanned!(at=> &self.#ident);
         quote!(object.#method(#json_name, #value)?;)
@@ -49,6 +49,7 @@ fn deserialize(root: &Root) -> TokenStream {
     let fields = root.fields();
     let names = fields.iter().map(|field| &field.json_name);
     let types = fields.iter().map(|field| &field.ty);
+    let unset = fields.iter().map(|_| quote!(::core::option::Option::None));
     let reads = fields.iter().enumerate().map(|(i, field)| {
         let (slot, name) = (slot(i, field), &field.json_name);
         let value = quote_spanned!(slot.span=> &mut fields.#slot);
@@ -78,6 +79,10 @@ fn deserialize(root: &Root) -> TokenStream {
         impl #krate::wire::Root for #ident {
             const NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
             type Fields = (#(::core::option::Option<#types>,)*);
+            #[inline]
+            fn empty() -> Self::Fields {
+                (#(#unset,)*)
+            }
             fn read<'de, A: #krate::serde::de::MapAccess<'de>>(
                 fields: &mut Self::Fields,
                 index: ::core::primitive::usize,
@@ -95,14 +100,14 @@ fn deserialize(root: &Root) -> TokenStream {
     }
 }
 
-/// The place of a field in the tuple that holds what was read.
+/// Returns the index of a field in the tuple of decoded values.
 fn slot(index: usize, field: &RootField) -> Index {
     let mut slot = Index::from(index);
-    slot.span = place(&field.ty);
+    slot.span = type_span(&field.ty);
     slot
 }
 
-/// Where a missing impl of a field's type is reported: on the type. Names stay those of the derive.
-fn place(ty: &Type) -> Span {
+/// Returns the span of a field's type, on which rustc reports its missing impls. Hygiene remains that of the derive.
+fn type_span(ty: &Type) -> Span {
     ty.span().resolved_at(Span::call_site())
 }

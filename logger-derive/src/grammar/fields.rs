@@ -1,143 +1,160 @@
-//! `#[deep_copy(..)]`, `#[apply(..)]` and what is read of `#[serde(..)]`, on types and their fields.
+//! The keys of `#[deep_copy(..)]`, `#[apply(..)]`, `#[default(..)]` and the supported ones of `#[serde(..)]`.
 
-use super::{Keyword, Place, UNSAID, krate};
+use super::{AttributeKey, EMPTY, Section, crate_key};
 
-pub(crate) const SERDE_ROOT: Place =
-    Place { name: "serde", nested: false, title: "#[serde(..)] on a kind or a list", keywords: &[RENAME_ALL] };
-
-const RENAME_ALL: Keyword = Keyword {
-    word: "rename_all",
-    form: "rename_all = \"camelCase\"",
-    meaning: "How JSON names are made from the fields' names.",
-    rule: "On a kind or a list only `camelCase`, which is what Kubernetes' fields are.",
-    example: "#[serde(rename_all = \"camelCase\")]",
-    ..UNSAID
+pub(crate) const SERDE_ROOT: Section = Section {
+    name: "serde",
+    nested: false,
+    title: "#[serde(..)] on a kind or a list",
+    accepted_by: &["Object", "ObjectList"],
+    keys: &[RENAME_ALL],
 };
 
-pub(crate) const SERDE_FIELD: Place = Place {
+const RENAME_ALL: AttributeKey = AttributeKey {
+    key: "rename_all",
+    syntax: "rename_all = \"camelCase\"",
+    description: "The case convention of the JSON names.",
+    constraints: "On a kind or a list only `camelCase`, the convention of Kubernetes.",
+    example: "#[serde(rename_all = \"camelCase\")]",
+    ..EMPTY
+};
+
+pub(crate) const SERDE_FIELD: Section = Section {
     name: "serde",
     nested: false,
     title: "#[serde(..)] on a field of a kind or a list",
-    keywords: &[
+    accepted_by: &["Object", "ObjectList"],
+    keys: &[
         RENAME,
-        Keyword {
-            word: "default",
-            form: "default = \"path::function\"",
-            meaning: "What is absent in JSON is what the function makes, and the schema does not require the field.",
-            rule: "`default` alone is the type's `Default`; an `Option` needs it not. `#[default(..)]` writes it for you.",
+        AttributeKey {
+            key: "default",
+            syntax: "default = \"path::function\"",
+            description: "The value of an absent field is the result of the function, and the schema does not \
+                          require the field.",
+            constraints: "`default` alone uses the type's `Default`; an `Option` does not need it. `#[default(..)]` \
+                          sets it.",
             example: "#[serde(default)]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-const RENAME: Keyword = Keyword {
-    word: "rename",
-    form: "rename = \"..\"",
-    meaning: "The name of the field in JSON.",
+const RENAME: AttributeKey = AttributeKey {
+    key: "rename",
+    syntax: "rename = \"..\"",
+    description: "The JSON name of the field.",
     example: "#[serde(rename = \"maxSpeed\")]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(crate) const DEFAULT: Place = Place {
+pub(crate) const DEFAULT: Section = Section {
     name: "default",
     nested: false,
     title: "#[default(..)] on a field, in a type with #[logger_core::defaults]",
-    keywords: &[Keyword {
-        word: "with",
-        form: "with = path::function",
-        meaning: "The function makes the default.",
-        rule: "It takes nothing and returns the field's type, or what is in its `Option`.",
+    accepted_by: &["defaults"],
+    keys: &[AttributeKey {
+        key: "with",
+        syntax: "with = path::function",
+        description: "The function that returns the default.",
+        constraints: "It takes no parameters and returns the type of the field, or the type inside its `Option`.",
         example: "#[default(with = default_size)]",
-        ..UNSAID
+        ..EMPTY
     }],
 };
 
-pub(crate) const DEEP_COPY: Place = Place {
+pub(crate) const DEEP_COPY: Section = Section {
     name: "deep_copy",
     nested: false,
     title: "#[deep_copy(..)] on a type",
-    keywords: &[
-        Keyword {
-            word: "dyn",
-            form: "dyn(path::Trait)",
+    accepted_by: &["DeepCopy"],
+    keys: &[
+        AttributeKey {
+            key: "dyn",
+            syntax: "dyn(path::Trait)",
             go_tags: &["+k8s:deepcopy-gen:interfaces="],
-            meaning: "A method that copies the value as an object of this trait: `deep_copy_trait(&self) -> Box<dyn Trait>`.",
-            rule: "As many traits as are listed. A trait that has this method too makes its objects copyable with \
-                   `logger_core::deep_copy_dyn!`.",
+            description: "Adds a method that copies the value as a trait object: `deep_copy_trait(&self) -> Box<dyn \
+                          Trait>`.",
+            constraints: "Takes several traits. A trait that declares this method can be made copyable with \
+                          `logger_core::deep_copy_dyn!`.",
             example: "#[deep_copy(dyn(crate::Shape))]",
-            ..UNSAID
+            ..EMPTY
         },
-        krate("#[deep_copy(crate = my_core)]"),
+        crate_key("#[deep_copy(crate = my_core)]"),
     ],
 };
 
-pub(crate) const DEEP_COPY_FIELD: Place = Place {
+pub(crate) const DEEP_COPY_FIELD: Section = Section {
     name: "deep_copy",
     nested: false,
     title: "#[deep_copy(..)] on a field",
-    keywords: &[Keyword {
-        word: "clone",
-        form: "clone",
-        meaning: "Copies the field by its `Clone`: for a type of another crate whose `Clone` shares nothing.",
+    accepted_by: &["DeepCopy"],
+    keys: &[AttributeKey {
+        key: "clone",
+        syntax: "clone",
+        description: "Copies the field by its `Clone`: for a type of another crate whose `Clone` shares nothing.",
         example: "#[deep_copy(clone)]",
-        ..UNSAID
+        ..EMPTY
     }],
 };
 
-pub(crate) const APPLY: Place = Place {
+pub(crate) const APPLY: Section = Section {
     name: "apply",
     nested: false,
     title: "#[apply(..)] on a type",
-    keywords: &[krate("#[apply(crate = my_core)]")],
+    accepted_by: &["ApplyConfiguration"],
+    keys: &[crate_key("#[apply(crate = my_core)]")],
 };
 
-pub(crate) const APPLY_FIELD: Place = Place {
+pub(crate) const APPLY_FIELD: Section = Section {
     name: "apply",
     nested: false,
     title: "#[apply(..)] on a field",
-    keywords: &[Keyword {
-        word: "atomic",
-        form: "atomic",
-        meaning: "Applies the field as a whole, whatever its type: for types that cannot derive `ApplyConfiguration`.",
+    accepted_by: &["ApplyConfiguration"],
+    keys: &[AttributeKey {
+        key: "atomic",
+        syntax: "atomic",
+        description: "Applies the field atomically, whatever its type: for types that cannot derive \
+                      `ApplyConfiguration`.",
         example: "#[apply(atomic)]",
-        ..UNSAID
+        ..EMPTY
     }],
 };
 
-pub(crate) const SERDE_APPLIED: Place = Place {
+pub(crate) const SERDE_APPLIED: Section = Section {
     name: "serde",
     nested: false,
     title: "#[serde(..)] on a type that derives ApplyConfiguration, as serde reads it",
-    keywords: &[RENAME_ALL],
+    accepted_by: &["ApplyConfiguration"],
+    keys: &[RENAME_ALL],
 };
 
-pub(crate) const SERDE_APPLIED_FIELD: Place = Place {
+pub(crate) const SERDE_APPLIED_FIELD: Section = Section {
     name: "serde",
     nested: false,
     title: "#[serde(..)] on a field of a type that derives ApplyConfiguration, as serde reads it",
-    keywords: &[
+    accepted_by: &["ApplyConfiguration"],
+    keys: &[
         RENAME,
-        Keyword {
-            word: "flatten",
-            form: "flatten",
-            meaning: "The fields of this field's type are fields of this type in JSON, and of its configuration too.",
+        AttributeKey {
+            key: "flatten",
+            syntax: "flatten",
+            description: "The fields of this field's type are inlined in JSON and in the apply configuration.",
             example: "#[serde(flatten)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "skip",
-            form: "skip",
-            meaning: "The field is not in JSON, so it is not in the configuration.",
+        AttributeKey {
+            key: "skip",
+            syntax: "skip",
+            description: "The field is not in JSON and not in the apply configuration.",
             example: "#[serde(skip)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "skip_serializing",
-            form: "skip_serializing",
-            meaning: "The field is not written to JSON, so it is not in the configuration.",
+        AttributeKey {
+            key: "skip_serializing",
+            syntax: "skip_serializing",
+            description: "The field is not written to JSON and not in the apply configuration.",
             example: "#[serde(skip_serializing)]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };

@@ -1,169 +1,173 @@
-//! `#[genclient(..)]` and what stands in its parentheses.
+//! The keys of `#[genclient(..)]` and of its nested lists.
 
-use super::{Keyword, Place, UNSAID};
+use super::{AttributeKey, EMPTY, Section};
 use crate::{methods, verbs};
 
-pub(crate) const GENCLIENT: Place = Place {
+pub(crate) const GENCLIENT: Section = Section {
     name: "genclient",
     nested: false,
     title: "#[genclient(..)] on a kind",
-    keywords: &[NON_NAMESPACED, NO_STATUS, NO_VERBS, READONLY, ONLY_VERBS, SKIP_VERBS, METHOD_KEYWORD, INDEX_KEYWORD],
+    accepted_by: &["Object"],
+    keys: &[NON_NAMESPACED, NO_STATUS, NO_VERBS, READONLY, ONLY_VERBS, SKIP_VERBS, METHOD_KEY, INDEX_KEY],
 };
 
-const NON_NAMESPACED: Keyword = Keyword {
-    word: "non_namespaced",
-    form: "non_namespaced",
+const NON_NAMESPACED: AttributeKey = AttributeKey {
+    key: "non_namespaced",
+    syntax: "non_namespaced",
     go_tags: &["+genclient:nonNamespaced"],
-    meaning: "Objects live in the cluster, not in a namespace: the getter of the client takes no namespace.",
-    rule: "By default they are namespaced. `#[k8s(scope = \"Namespaced\")]` beside it is an error.",
+    description: "The kind is cluster-scoped: the client has no namespace parameter.",
+    constraints: "Default: namespaced. Conflicts with `#[k8s(scope = \"Namespaced\")]`.",
     example: "#[genclient(non_namespaced)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(super) const NO_STATUS: Keyword = Keyword {
-    word: "no_status",
-    form: "no_status",
+pub(super) const NO_STATUS: AttributeKey = AttributeKey {
+    key: "no_status",
+    syntax: "no_status",
     go_tags: &["+genclient:noStatus"],
-    meaning: "The client has no `update_status` and no `apply_status`.",
-    rule: "The endpoint itself is there or not by `#[k8s(subresource(status))]`.",
+    description: "The client has no `update_status` and no `apply_status`.",
+    constraints: "The subresource itself is enabled by `#[k8s(subresource(status))]`.",
     example: "#[genclient(no_status)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(super) const NO_VERBS: Keyword = Keyword {
-    word: "no_verbs",
-    form: "no_verbs",
+pub(super) const NO_VERBS: AttributeKey = AttributeKey {
+    key: "no_verbs",
+    syntax: "no_verbs",
     go_tags: &["+genclient:noVerbs"],
-    meaning: "The client has no verbs, only the methods that are added to it. There is no informer and no lister.",
-    rule: "Excludes `readonly`, `only_verbs` and `skip_verbs`.",
+    description: "The client has no verbs, only its extension methods. There is no informer and no lister.",
+    constraints: "Excludes `readonly`, `only_verbs` and `skip_verbs`.",
     example: "#[genclient(no_verbs)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(super) const READONLY: Keyword = Keyword {
-    word: "readonly",
-    form: "readonly",
+pub(super) const READONLY: AttributeKey = AttributeKey {
+    key: "readonly",
+    syntax: "readonly",
     go_tags: &["+genclient:readonly"],
-    meaning: "The client has `get`, `list` and `watch`, no other verbs.",
-    rule: "Excludes `no_verbs`, `only_verbs` and `skip_verbs`.",
+    description: "The client has `get`, `list` and `watch` only.",
+    constraints: "Excludes `no_verbs`, `only_verbs` and `skip_verbs`.",
     example: "#[genclient(readonly)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(super) const ONLY_VERBS: Keyword = Keyword {
-    word: "only_verbs",
-    form: "only_verbs = [get, list]",
-    values: verbs::words,
+pub(super) const ONLY_VERBS: AttributeKey = AttributeKey {
+    key: "only_verbs",
+    syntax: "only_verbs = [get, list]",
+    values: verbs::names,
     go_tags: &["+genclient:onlyVerbs="],
-    meaning: "The client has these verbs, no others. A verb it has not is a compile error.",
-    rule: "By default every verb is granted. Excludes `no_verbs`, `readonly` and `skip_verbs`. Without `list` and `watch` \
-           there is no informer; a lister needs `get` too.",
+    description: "The client has only these verbs. Any other verb is a compile error.",
+    constraints: "Default: all verbs. Excludes `no_verbs`, `readonly` and `skip_verbs`. Without `list` and `watch` \
+                  there is no informer; a lister needs `get` too.",
     example: "#[genclient(only_verbs = [get, list])]",
 };
 
-pub(super) const SKIP_VERBS: Keyword = Keyword {
-    word: "skip_verbs",
-    form: "skip_verbs = [delete, delete_collection]",
-    values: verbs::words,
+pub(super) const SKIP_VERBS: AttributeKey = AttributeKey {
+    key: "skip_verbs",
+    syntax: "skip_verbs = [delete, delete_collection]",
+    values: verbs::names,
     go_tags: &["+genclient:skipVerbs="],
-    meaning: "The client has every verb but these.",
-    rule: "Excludes `no_verbs`, `readonly` and `only_verbs`.",
+    description: "The client has all verbs except these.",
+    constraints: "Excludes `no_verbs`, `readonly` and `only_verbs`.",
     example: "#[genclient(skip_verbs = [delete, delete_collection])]",
 };
 
-const METHOD_KEYWORD: Keyword = Keyword {
-    word: "method",
-    form: "method(name = get_scale, verb = get, subresource = \"scale\", result = path::Type)",
+const METHOD_KEY: AttributeKey = AttributeKey {
+    key: "method",
+    syntax: "method(name = get_scale, verb = get, subresource = \"scale\", result = path::Type)",
     go_tags: &["+genclient:method="],
-    meaning: "One more method of the client: a verb under another name, on a subresource, or with other types.",
-    rule: "Once per method. The name is no verb and no name of another method.",
+    description: "An extension method of the client: a verb under another name, on a subresource, or with other types.",
+    constraints: "Can be repeated. The name must differ from all verbs and other extension methods.",
     example: "#[genclient(method(name = get_scale, verb = get, subresource = \"scale\", result = v1::Scale))]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const INDEX_KEYWORD: Keyword = Keyword {
-    word: "index",
-    form: "index(name = by_state, by = path::function)",
-    meaning: "An index of the informer's store, so that objects are found by a value without looking at all of them.",
-    rule: "Once per index. It needs `get`, `list` and `watch`. There always is one by namespace.",
+const INDEX_KEY: AttributeKey = AttributeKey {
+    key: "index",
+    syntax: "index(name = by_state, by = path::function)",
+    description: "An index of the informer's store: finds objects by a value without scanning all of them.",
+    constraints: "Can be repeated. Requires `get`, `list` and `watch`. An index by namespace always exists.",
     example: "#[genclient(index(name = by_state, by = Widget::states))]",
-    ..UNSAID
+    ..EMPTY
 };
 
-pub(crate) const METHOD: Place = Place {
+pub(crate) const METHOD: Section = Section {
     name: "method",
     nested: true,
-    title: "#[genclient(method(..))], a further method of the client",
-    keywords: &[
-        Keyword {
-            word: "name",
-            form: "name = get_scale",
-            meaning: "The name of the method.",
-            rule: "In snake case, as the method is called in Rust; it must be said.",
+    title: "#[genclient(method(..))], an extension method of the client",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "name",
+            syntax: "name = get_scale",
+            description: "The name of the method.",
+            constraints: "Required. In snake case, as it is called in Rust.",
             example: "#[genclient(method(name = rename, verb = update))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "verb",
-            form: "verb = get",
+        AttributeKey {
+            key: "verb",
+            syntax: "verb = get",
             values: methods::verbs,
             go_tags: &["+genclient:method=,verb="],
-            meaning: "What the method does.",
-            rule: "It must be said. `create`, `update` and `apply` send `input`; all of them return `result`.",
+            description: "The operation of the method.",
+            constraints: "Required. `create`, `update` and `apply` send `input`; all return `result`.",
             example: "#[genclient(method(name = replace, verb = update))]",
         },
-        Keyword {
-            word: "subresource",
-            form: "subresource = \"scale\"",
+        AttributeKey {
+            key: "subresource",
+            syntax: "subresource = \"scale\"",
             go_tags: &["+genclient:method=,subresource="],
-            meaning: "The part of the object that the method is about.",
-            rule: "By default the object itself.",
+            description: "The subresource that the method operates on.",
+            constraints: "Default: the object itself.",
             example: "#[genclient(method(name = log, verb = get, subresource = \"log\", result = path::Log))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "input",
-            form: "input = path::Type",
+        AttributeKey {
+            key: "input",
+            syntax: "input = path::Type",
             go_tags: &["+genclient:method=,input="],
-            meaning: "The type of what is sent.",
-            rule: "By default the kind itself. Only with `create`, `update` and `apply`; `apply` takes the apply \
-                   configuration of this type if it has one.",
+            description: "The type of the request body.",
+            constraints: "Default: the kind itself. Only with `create`, `update` and `apply`; `apply` takes the \
+                          apply configuration of this type if it has one.",
             example: "#[genclient(method(name = update_scale, verb = update, subresource = \"scale\", \
                       input = v1::Scale, result = v1::Scale))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "result",
-            form: "result = path::Type",
+        AttributeKey {
+            key: "result",
+            syntax: "result = path::Type",
             go_tags: &["+genclient:method=,result="],
-            meaning: "The type of what comes back.",
-            rule: "By default the kind itself; its list for `list`.",
+            description: "The type of the response body.",
+            constraints: "Default: the kind itself; its list for `list`.",
             example: "#[genclient(method(name = get_scale, verb = get, subresource = \"scale\", result = v1::Scale))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const INDEX: Place = Place {
+pub(crate) const INDEX: Section = Section {
     name: "index",
     nested: true,
     title: "#[genclient(index(..))], an index of the informer's store",
-    keywords: &[
-        Keyword {
-            word: "name",
-            form: "name = by_state",
-            meaning: "The name of the index, by which it is asked.",
-            rule: "In snake case; it must be said.",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "name",
+            syntax: "name = by_state",
+            description: "The name of the index, by which it is queried.",
+            constraints: "Required. In snake case.",
             example: "#[genclient(index(name = by_owner, by = owner_of))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "by",
-            form: "by = path::function",
-            meaning: "The function that tells under which values an object is found.",
-            rule: "It takes `&Self` and returns what yields strings: `Option<&str>`, `Vec<String>`. It must be said.",
+        AttributeKey {
+            key: "by",
+            syntax: "by = path::function",
+            description: "The function that returns the index values of an object.",
+            constraints: "Required. It takes `&Self` and returns an iterable of strings: `Option<&str>`, \
+                          `Vec<String>`.",
             example: "#[genclient(index(name = by_node, by = crate::index::nodes))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };

@@ -1,285 +1,300 @@
-//! `#[k8s(..)]` and what stands in its parentheses.
+//! The keys of `#[k8s(..)]` and of its nested lists.
 
-use super::{Keyword, Place, UNSAID, krate};
+use super::{AttributeKey, EMPTY, Section, crate_key};
 use crate::columns;
 
-pub(crate) const K8S: Place = Place {
+pub(crate) const K8S: Section = Section {
     name: "k8s",
     nested: false,
     title: "#[k8s(..)] on a kind",
-    keywords: &[
-        Keyword {
-            word: "plural",
-            form: "plural = \"widgets\"",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "plural",
+            syntax: "plural = \"widgets\"",
             go_tags: &["+kubebuilder:resource:path=", "+resourceName="],
-            meaning: "The name of the resource in URLs. Clients, informers, the scheme and the CRD all take it from here.",
-            rule: "By default made from the type's name, as client-gen does it: `NetworkPolicy` is `networkpolicies`.",
+            description: "The name of the resource in URLs, used by clients, informers, the scheme and the CRD.",
+            constraints: "Default: derived from the type name, as client-gen does it: `NetworkPolicy` is \
+                          `networkpolicies`.",
             example: "#[k8s(plural = \"geese\")]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "singular",
-            form: "singular = \"widget\"",
+        AttributeKey {
+            key: "singular",
+            syntax: "singular = \"widget\"",
             go_tags: &["+kubebuilder:resource:singular="],
-            meaning: "The name of one object for people, as in `kubectl get widget`.",
-            rule: "By default the type's name in lower case.",
+            description: "The singular name of the resource, as in `kubectl get widget`.",
+            constraints: "Default: the type name in lower case.",
             example: "#[k8s(singular = \"goose\")]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "short_names",
-            form: "short_names = [\"wg\"]",
+        AttributeKey {
+            key: "short_names",
+            syntax: "short_names = [\"wg\"]",
             go_tags: &["+kubebuilder:resource:shortName="],
-            meaning: "Further names for `kubectl get`.",
+            description: "Short names for `kubectl get`.",
             example: "#[k8s(short_names = [\"wg\", \"wgt\"])]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "categories",
-            form: "categories = [\"all\"]",
+        AttributeKey {
+            key: "categories",
+            syntax: "categories = [\"all\"]",
             go_tags: &["+kubebuilder:resource:categories="],
-            meaning: "Names under which it is listed with other resources, such as `kubectl get all`.",
+            description: "Groups of resources that it belongs to, as in `kubectl get all`.",
             example: "#[k8s(categories = [\"all\"])]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "scope",
-            form: "scope = \"Cluster\"",
+        AttributeKey {
+            key: "scope",
+            syntax: "scope = \"Cluster\"",
             values: || vec!["Cluster", "Namespaced"],
             go_tags: &["+kubebuilder:resource:scope="],
-            meaning: "Where objects live: in the cluster as a whole, or each in a namespace.",
-            rule: "By default as `#[genclient]` says; without `#[genclient]` it must be said.",
+            description: "Whether objects are cluster-scoped or namespaced.",
+            constraints: "Default: as `#[genclient]` declares; required without `#[genclient]`.",
             example: "#[k8s(scope = \"Cluster\")]",
         },
-        Keyword {
-            word: "subresource",
-            form: "subresource(status)",
-            meaning: "Parts of the object with an endpoint of their own: `status`, `scale(..)` or both.",
+        AttributeKey {
+            key: "subresource",
+            syntax: "subresource(status)",
+            description: "The subresources of the kind: `status`, `scale(..)` or both.",
             example: "#[k8s(subresource(status))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "printcolumns",
-            form: "printcolumns = [string(\"State\", \".status.state\")]",
+        AttributeKey {
+            key: "printcolumns",
+            syntax: "printcolumns = [string(\"State\", \".status.state\")]",
             values: || columns::TYPES.to_vec(),
             go_tags: &["+kubebuilder:printcolumn:name=,type=,JSONPath="],
-            meaning: "The columns of `kubectl get`: of each the type, the heading and the path in the object.",
-            rule: "The path starts with a dot. Without columns the server shows the age.",
+            description: "The columns of `kubectl get`, each with type, heading and JSON path.",
+            constraints: "The path starts with a dot. Without columns the server shows the age.",
             example: "#[k8s(printcolumns = [string(\"State\", \".status.state\"), date(\"Age\", \
                       \".metadata.creationTimestamp\")])]",
         },
-        Keyword {
-            word: "lifecycle",
-            form: "lifecycle(introduced = \"1.2\", deprecated = \"1.4\")",
+        AttributeKey {
+            key: "lifecycle",
+            syntax: "lifecycle(introduced = \"1.2\", deprecated = \"1.4\")",
             go_tags: &["+k8s:prerelease-lifecycle-gen=true"],
-            meaning: "Since which release the kind is served, and how long: constants, a deprecated version in the CRD, \
-                      `#[deprecated]` in the client.",
+            description: "The releases in which the kind is introduced, deprecated and removed. Sets constants, the \
+                          deprecation of the version in the CRD, and `#[deprecated]` on the client.",
             example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", removed = \"1.6\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "selectable_fields",
-            form: "selectable_fields = [\".spec.color\"]",
-            meaning: "JSON paths of fields that field selectors may ask for: `kubectl get --field-selector`.",
-            rule: "Scalars, not in the metadata, eight at most. `#[schema(selectable)]` on a field says the same.",
+        AttributeKey {
+            key: "selectable_fields",
+            syntax: "selectable_fields = [\".spec.color\"]",
+            description: "JSON paths of the fields that field selectors can use: `kubectl get --field-selector`.",
+            constraints: "Scalars outside of the metadata, at most eight. `#[schema(selectable)]` on a field is \
+                          equivalent.",
             example: "#[k8s(selectable_fields = [\".spec.color\"])]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "storage",
-            form: "storage",
+        AttributeKey {
+            key: "storage",
+            syntax: "storage",
             go_tags: &["+kubebuilder:storageversion"],
-            meaning: "Objects are stored in this version.",
-            rule: "On one of a kind's versions; a kind with one version need not say it.",
+            description: "Objects are stored in this version.",
+            constraints: "On exactly one version of a kind; can be omitted on a kind with one version.",
             example: "#[k8s(storage)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "unserved",
-            form: "unserved",
+        AttributeKey {
+            key: "unserved",
+            syntax: "unserved",
             go_tags: &["+kubebuilder:unservedversion"],
-            meaning: "The version is in the definition, and not served.",
-            rule: "On a kind without `#[genclient]`.",
+            description: "The version is in the definition, but is not served.",
+            constraints: "On a kind without `#[genclient]`.",
             example: "#[k8s(unserved)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "metadata",
-            form: "metadata(annotations = [\"name=value\"])",
+        AttributeKey {
+            key: "metadata",
+            syntax: "metadata(annotations = [\"name=value\"])",
             go_tags: &["+kubebuilder:metadata:"],
-            meaning: "Annotations and labels of the definition itself. Objects of the kind do not get them.",
-            rule: "Several versions of a kind add theirs up.",
+            description: "Annotations and labels of the CustomResourceDefinition. Objects of the kind do not get them.",
+            constraints: "Those of all versions of a kind are merged.",
             example: "#[k8s(metadata(annotations = [\"helm.sh/resource-policy=keep\"]))]",
-            ..UNSAID
+            ..EMPTY
         },
-        krate("#[k8s(crate = my_core)]"),
+        crate_key("#[k8s(crate = my_core)]"),
     ],
 };
 
-pub(crate) const METADATA: Place = Place {
+pub(crate) const METADATA: Section = Section {
     name: "metadata",
     nested: true,
-    title: "#[k8s(metadata(..))], of the definition itself",
-    keywords: &[
-        Keyword {
-            word: "annotations",
-            form: "annotations = [\"name=value\"]",
+    title: "#[k8s(metadata(..))], annotations and labels of the definition",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "annotations",
+            syntax: "annotations = [\"name=value\"]",
             go_tags: &["+kubebuilder:metadata:annotations="],
-            meaning: "Annotations of the definition.",
+            description: "Annotations of the definition.",
             example: "#[k8s(metadata(annotations = [\"helm.sh/resource-policy=keep\"]))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "labels",
-            form: "labels = [\"name=value\"]",
+        AttributeKey {
+            key: "labels",
+            syntax: "labels = [\"name=value\"]",
             go_tags: &["+kubebuilder:metadata:labels="],
-            meaning: "Labels of the definition.",
+            description: "Labels of the definition.",
             example: "#[k8s(metadata(labels = [\"app=widgets\"]))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const LIFECYCLE: Place = Place {
+pub(crate) const LIFECYCLE: Section = Section {
     name: "lifecycle",
     nested: true,
-    title: "#[k8s(lifecycle(..))], releases of what serves the kind",
-    keywords: &[
-        Keyword {
-            word: "introduced",
-            form: "introduced = \"1.2\"",
+    title: "#[k8s(lifecycle(..))], the releases that serve the kind",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "introduced",
+            syntax: "introduced = \"1.2\"",
             go_tags: &["+k8s:prerelease-lifecycle-gen:introduced="],
-            meaning: "The release that first serves it, `major.minor`.",
-            rule: "It must be said.",
+            description: "The first release that serves the kind, as `major.minor`.",
+            constraints: "Required.",
             example: "#[k8s(lifecycle(introduced = \"1.2\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "deprecated",
-            form: "deprecated = \"1.4\"",
+        AttributeKey {
+            key: "deprecated",
+            syntax: "deprecated = \"1.4\"",
             go_tags: &[
                 "+k8s:prerelease-lifecycle-gen:deprecated=",
                 "+kubebuilder:deprecatedversion",
                 "+kubebuilder:deprecatedversion:warning=",
             ],
-            meaning: "The release that deprecates it: server and rustc warn.",
-            rule: "Not before `introduced`. The note of Rust's own `#[deprecated]` on the kind is added to the warning.",
+            description: "The release that deprecates the kind: the server and rustc warn.",
+            constraints: "Not before `introduced`. The note of Rust's own `#[deprecated]` on the kind is appended to \
+                          the warning.",
             example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "removed",
-            form: "removed = \"1.6\"",
+        AttributeKey {
+            key: "removed",
+            syntax: "removed = \"1.6\"",
             go_tags: &["+k8s:prerelease-lifecycle-gen:removed="],
-            meaning: "The first release that does not serve it any more.",
-            rule: "After `deprecated`.",
+            description: "The first release that does not serve the kind any more.",
+            constraints: "After `deprecated`.",
             example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", removed = \"1.6\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "replacement",
-            form: "replacement = path::Kind",
+        AttributeKey {
+            key: "replacement",
+            syntax: "replacement = path::Kind",
             go_tags: &["+k8s:prerelease-lifecycle-gen:replacement="],
-            meaning: "The kind to use instead.",
+            description: "The kind to use instead.",
             example: "#[k8s(lifecycle(introduced = \"1.2\", deprecated = \"1.4\", replacement = v2::Gadget))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const SUBRESOURCE: Place = Place {
+pub(crate) const SUBRESOURCE: Section = Section {
     name: "subresource",
     nested: true,
-    title: "#[k8s(subresource(..))], parts with an endpoint of their own",
-    keywords: &[
-        Keyword {
-            word: "status",
-            form: "status",
+    title: "#[k8s(subresource(..))], the subresources of the kind",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "status",
+            syntax: "status",
             go_tags: &["+kubebuilder:subresource:status"],
-            meaning: "The status is written through its own endpoint only. Grants `update_status` and `apply_status`.",
-            rule: "The kind needs a field `status` that a new object may lack: an `Option`, or with `#[serde(default)]`.",
+            description: "The status is written through its own endpoint only. Grants `update_status` and \
+                          `apply_status` if the kind has a `status` field.",
+            constraints: "The field is optional for new objects: an `Option`, or with `#[serde(default)]`.",
             example: "#[k8s(subresource(status))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "scale",
-            form: "scale(spec_path = \"..\", status_path = \"..\")",
+        AttributeKey {
+            key: "scale",
+            syntax: "scale(spec_path = \"..\", status_path = \"..\")",
             go_tags: &["+kubebuilder:subresource:scale"],
-            meaning: "The endpoint of `kubectl scale` and of autoscalers; the paths say where its numbers are.",
+            description: "The endpoint of `kubectl scale` and of autoscalers. The paths locate the replica counts.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.replicas\", status_path = \".status.replicas\")))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const SCALE: Place = Place {
+pub(crate) const SCALE: Section = Section {
     name: "scale",
     nested: true,
     title: "#[k8s(subresource(scale(..)))], the endpoint of `kubectl scale`",
-    keywords: &[
-        Keyword {
-            word: "spec_path",
-            form: "spec_path = \".spec.replicas\"",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "spec_path",
+            syntax: "spec_path = \".spec.replicas\"",
             go_tags: &["+kubebuilder:subresource:scale:specpath="],
-            meaning: "Where the wanted number of replicas is.",
-            rule: "Starts with `.spec.`; it must be said.",
+            description: "The JSON path of the desired number of replicas.",
+            constraints: "Required. Starts with `.spec.`.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.size\", status_path = \".status.size\")))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "status_path",
-            form: "status_path = \".status.replicas\"",
+        AttributeKey {
+            key: "status_path",
+            syntax: "status_path = \".status.replicas\"",
             go_tags: &["+kubebuilder:subresource:scale:statuspath="],
-            meaning: "Where the number of replicas that are there is.",
-            rule: "Starts with `.status.`; it must be said.",
+            description: "The JSON path of the observed number of replicas.",
+            constraints: "Required. Starts with `.status.`.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.size\", status_path = \".status.size\")))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "selector_path",
-            form: "selector_path = \".status.selector\"",
+        AttributeKey {
+            key: "selector_path",
+            syntax: "selector_path = \".status.selector\"",
             go_tags: &["+kubebuilder:subresource:scale:selectorpath="],
-            meaning: "Where the label selector of the replicas is, as text. Autoscalers need it.",
-            rule: "Starts with `.status.` or `.spec.`.",
+            description: "The JSON path of the label selector of the replicas, as a string. Autoscalers need it.",
+            constraints: "Starts with `.status.` or `.spec.`.",
             example: "#[k8s(subresource(scale(spec_path = \".spec.size\", status_path = \".status.size\", \
                       selector_path = \".status.selector\")))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const COLUMN: Place = Place {
+pub(crate) const COLUMN: Section = Section {
     name: "printcolumns",
     nested: true,
-    title: "#[k8s(printcolumns = [..])], after a column",
-    keywords: &[
-        Keyword {
-            word: "description",
-            form: ".description(\"..\")",
+    title: "#[k8s(printcolumns = [..])], methods of a column",
+    accepted_by: &["Object"],
+    keys: &[
+        AttributeKey {
+            key: "description",
+            syntax: ".description(\"..\")",
             go_tags: &["+kubebuilder:printcolumn:description="],
-            meaning: "Text about the column, for tools that show it.",
-            example: "#[k8s(printcolumns = [string(\"State\", \".status.state\").description(\"What it is up to\")])]",
-            ..UNSAID
+            description: "The description of the column, for tools that show it.",
+            example: "#[k8s(printcolumns = [string(\"State\", \".status.state\").description(\"The current state\")])]",
+            ..EMPTY
         },
-        Keyword {
-            word: "format",
-            form: ".format(\"..\")",
+        AttributeKey {
+            key: "format",
+            syntax: ".format(\"..\")",
             go_tags: &["+kubebuilder:printcolumn:format="],
-            meaning: "How the value is to be read, such as `int64` or `date-time`.",
+            description: "The format of the value, such as `int64` or `date-time`.",
             example: "#[k8s(printcolumns = [integer(\"Size\", \".spec.size\").format(\"int64\")])]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "priority",
-            form: ".priority(1)",
+        AttributeKey {
+            key: "priority",
+            syntax: ".priority(1)",
             go_tags: &["+kubebuilder:printcolumn:priority="],
-            meaning: "Whether the column is always shown (0) or with `kubectl get -o wide` only (1 or more).",
-            rule: "By default 0.",
+            description: "Columns with priority 0 are always shown, others only with `kubectl get -o wide`.",
+            constraints: "Default: 0.",
             example: "#[k8s(printcolumns = [string(\"Node\", \".spec.node\").priority(1)])]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const LIST: Place =
-    Place { name: "k8s", nested: false, title: "#[k8s(..)] on a list", keywords: &[krate("#[k8s(crate = my_core)]")] };
+pub(crate) const LIST: Section = Section {
+    name: "k8s",
+    nested: false,
+    title: "#[k8s(..)] on a list",
+    accepted_by: &["ObjectList"],
+    keys: &[crate_key("#[k8s(crate = my_core)]")],
+};

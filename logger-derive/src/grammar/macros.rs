@@ -1,285 +1,307 @@
-//! The derives with their attributes, the macros, and what stands in `group_version!` and `adopt!`.
+//! The derives with their attributes, the macros, and the keys of `group_version!` and `adopt!`.
 
-use super::{Keyword, Place, UNSAID, genclient, krate};
+use super::{AttributeKey, EMPTY, Section, crate_key, genclient};
 
-pub(crate) const DERIVES: Place = Place {
+pub(crate) const DERIVES: Section = Section {
     name: "derive",
     nested: false,
     title: "#[derive(..)] on a type",
-    keywords: &[
-        Keyword {
-            word: "DeepCopy",
-            form: "#[derive(DeepCopy)]",
+    accepted_by: &[],
+    keys: &[
+        AttributeKey {
+            key: "DeepCopy",
+            syntax: "#[derive(DeepCopy)]",
             go_tags: &["+k8s:deepcopy-gen=true"],
-            meaning: "A copy field by field that shares nothing with the original, for structs and enums.",
-            rule: "A field that shares what it points to (`Rc`, `Arc`, a reference) is an error. What is to be copied in a \
-                   way of its own has an `impl DeepCopy` instead.",
+            description: "Implements `DeepCopy`: a field-by-field copy that shares nothing with the original, for \
+                          structs and enums.",
+            constraints: "A field that shares what it points to (`Rc`, `Arc`, a reference) is an error. A type with \
+                          a custom copy implements `DeepCopy` by hand instead.",
             example: "#[derive(Clone, Debug, DeepCopy)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "ApplyConfiguration",
-            form: "#[derive(ApplyConfiguration)]",
+        AttributeKey {
+            key: "ApplyConfiguration",
+            syntax: "#[derive(ApplyConfiguration)]",
             go_tags: &["+kubebuilder:ac:generate=true"],
-            meaning: "An apply configuration of the type is generated, with every field optional: for server-side apply.",
-            rule: "On a kind, and on each type in it. k8s-openapi's types have theirs in `logger-apply`.",
+            description: "Generates an apply configuration of the type, with every field optional, for server-side \
+                          apply.",
+            constraints: "On a kind, and on each type in it. The types of k8s-openapi have theirs in `logger-apply`.",
             example: "#[derive(ApplyConfiguration)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "KubeSchema",
-            form: "#[derive(KubeSchema)]",
-            meaning: "schemars' `JsonSchema`, with what `#[schema(..)]` says of the type and its fields.",
-            rule: "In place of `#[derive(JsonSchema)]`, on any type in a kind. serde's and schemars' attributes count as they \
-                   do there.",
+        AttributeKey {
+            key: "KubeSchema",
+            syntax: "#[derive(KubeSchema)]",
+            description: "Implements schemars' `JsonSchema` with the constraints of `#[schema(..)]` on the type and \
+                          its fields.",
+            constraints: "Replaces `#[derive(JsonSchema)]` on any type in a kind. The attributes of serde and \
+                          schemars apply as they do there.",
             example: "#[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "Object",
-            form: "#[derive(Object)]",
+        AttributeKey {
+            key: "Object",
+            syntax: "#[derive(Object)]",
             go_tags: &["+kubebuilder:object:root=true"],
-            meaning: "The struct is a Kubernetes kind: its JSON form, its resource, its verbs, and what the generator reads.",
-            rule: "It also derives `Clone`, `Debug`, `DeepCopy` and `JsonSchema`, has a field `metadata`, and is listed in \
-                   a `group_version!`.",
+            description: "Makes the struct a Kubernetes kind: its JSON encoding, resource, verbs and the metadata \
+                          for the generator.",
+            constraints: "The type also derives `Clone`, `Debug`, `DeepCopy` and `KubeSchema` (or `JsonSchema`), has \
+                          a `metadata` field, and is listed in a `group_version!`. It does not derive `Serialize` \
+                          and `Deserialize`: `Object` implements them.",
             example: "#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "ObjectList",
-            form: "#[derive(ObjectList)]",
+        AttributeKey {
+            key: "ObjectList",
+            syntax: "#[derive(ObjectList)]",
             go_tags: &["+kubebuilder:object:root=true"],
-            meaning: "The struct is the list of a kind.",
-            rule: "Its fields are `metadata: ListMeta` and `items: Vec<Kind>`. It also derives `Clone`, `Debug` and \
-                   `DeepCopy`, and is listed in a `group_version!`.",
+            description: "Makes the struct the list type of a kind.",
+            constraints: "Its fields are `metadata: ListMeta` and `items: Vec<Kind>`. The type also derives `Clone`, \
+                          `Debug` and `DeepCopy`, and is listed in a `group_version!`.",
             example: "#[derive(Clone, Debug, DeepCopy, ObjectList)]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const ATTRIBUTES: Place = Place {
+pub(crate) const ATTRIBUTES: Section = Section {
     name: "attribute",
     nested: false,
-    title: "Attributes that the derives read",
-    keywords: &[
-        Keyword {
-            word: "genclient",
-            form: "#[genclient]",
+    title: "Attributes of the derives",
+    accepted_by: &[],
+    keys: &[
+        AttributeKey {
+            key: "genclient",
+            syntax: "#[genclient]",
             go_tags: &["+genclient"],
-            meaning: "Generates a client of the kind, and with `list` and `watch` an informer and a lister.",
-            rule: "Objects are namespaced and every verb is granted, unless its keywords say otherwise. On the kind, not on \
-                   its list.",
+            description: "Generates a client of the kind, and with `list` and `watch` an informer and a lister.",
+            constraints: "Without keys the kind is namespaced and every verb is granted. On the kind, not on its list.",
             example: "#[genclient]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "k8s",
-            form: "#[k8s(..)]",
-            meaning: "What the API server is told of the kind: names, scope, subresources and columns.",
+        AttributeKey {
+            key: "k8s",
+            syntax: "#[k8s(..)]",
+            description: "Declares the resource: its names, scope, subresources, columns and other properties of its \
+                          definition.",
             example: "#[k8s(short_names = [\"wg\"], subresource(status))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "schema",
-            form: "#[schema(..)]",
-            meaning: "What the API server checks of a type or a field, beside what its type in Rust says.",
-            rule: "On a type that derives `KubeSchema`, and on its fields.",
+        AttributeKey {
+            key: "schema",
+            syntax: "#[schema(..)]",
+            description: "Declares validation and merge rules of a type or a field, in addition to those of its Rust \
+                          type.",
+            constraints: "On a type that derives `KubeSchema`, and on its fields.",
             example: "#[schema(title = \"Widget\")]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "schemars",
-            form: "#[schemars(..)]",
-            meaning: "What schemars' derive reads, `KubeSchema` too: `with`, `range`, `length`, `regex`, `extend` and so on.",
-            rule: "`#[schema(..)]` has words of its own for most.",
+        AttributeKey {
+            key: "schemars",
+            syntax: "#[schemars(..)]",
+            description: "The attributes of schemars, which `KubeSchema` honours too: `with`, `range`, `length`, \
+                          `regex`, `extend` and others.",
+            constraints: "`#[schema(..)]` has keys for most of them.",
             example: "#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "deep_copy",
-            form: "#[deep_copy(..)]",
-            meaning: "How a type or a field is copied.",
+        AttributeKey {
+            key: "deep_copy",
+            syntax: "#[deep_copy(..)]",
+            description: "Sets how a type or a field is copied.",
             example: "#[deep_copy(clone)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "apply",
-            form: "#[apply(..)]",
-            meaning: "How a field stands in an apply configuration.",
+        AttributeKey {
+            key: "apply",
+            syntax: "#[apply(..)]",
+            description: "Sets how a field appears in an apply configuration.",
             example: "#[apply(atomic)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "defaults",
-            form: "#[logger_core::defaults]",
+        AttributeKey {
+            key: "defaults",
+            syntax: "#[logger_core::defaults]",
             go_tags: &["+k8s:defaulter-gen=true"],
-            meaning: "Reads `#[default(..)]` on the fields: one source for decoding, the schema and `Default`.",
-            rule: "Above the derives of a struct or an enum.",
+            description: "Reads `#[default(..)]` on the fields, and uses it for decoding, the schema and `Default`.",
+            constraints: "Above the derives of a struct or an enum.",
             example: "#[logger_core::defaults]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "default",
-            form: "#[default(..)]",
+        AttributeKey {
+            key: "default",
+            syntax: "#[default(..)]",
             go_tags: &["+default=", "+default=ref(..)", "+kubebuilder:default="],
-            meaning: "What a field is if it is absent: a literal, a constant's path, or `with` and a function's.",
-            rule: "The type has `#[logger_core::defaults]` above its derives. In an `Option` it is the value inside.",
+            description: "The value of a field that is absent: a literal, the path of a constant, or `with` and a \
+                          function.",
+            constraints: "The type has `#[logger_core::defaults]` above its derives. For an `Option` it is the value \
+                          inside.",
             example: "#[default(30)]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "serde",
-            form: "#[serde(..)]",
+        AttributeKey {
+            key: "serde",
+            syntax: "#[serde(..)]",
             go_tags: &["json:\"..\""],
-            meaning: "Names in JSON. Of serde's attributes the derives read those that are listed here.",
-            rule: "A kind and its list are written and read by the derive, and refuse the other ones. Nested types take all.",
+            description: "JSON names. The derives honour only the serde attributes that are listed here.",
+            constraints: "`Object` and `ObjectList` implement `Serialize` and `Deserialize` themselves and reject \
+                          other serde attributes. Nested types accept all of them.",
             example: "#[serde(rename_all = \"camelCase\")]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const MACROS: Place = Place {
+pub(crate) const MACROS: Section = Section {
     name: "macro",
     nested: false,
     title: "Macros in a module",
-    keywords: &[
-        Keyword {
-            word: "group_version",
-            form: "logger_core::group_version! { .. }",
+    accepted_by: &[],
+    keys: &[
+        AttributeKey {
+            key: "group_version",
+            syntax: "logger_core::group_version! { .. }",
             go_tags: &["+k8s:register-gen=true"],
-            meaning: "Declares a version of an API group with its kinds: what `doc.go` and `register.go` are in Go.",
-            rule: "Once in the module where the kinds are public. It makes `GROUP_VERSION`, `resource(..)`, \
-                   `add_to_scheme(..)` and `API_GROUP`.",
+            description: "Declares a version of an API group with its kinds, as `doc.go` and `register.go` do in Go.",
+            constraints: "Once, in the module where the kinds are public. Defines `GROUP_VERSION`, `resource(..)`, \
+                          `add_to_scheme(..)` and `API_GROUP`.",
             example: "logger_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "adopt",
-            form: "logger_core::adopt! { .. }",
-            meaning: "Hands kinds that were declared elsewhere to the generator: they too get clients, listers and informers.",
-            rule: "No CRD is written for them. It makes `api_groups()`, which the generator reads.",
+        AttributeKey {
+            key: "adopt",
+            syntax: "logger_core::adopt! { .. }",
+            description: "Passes kinds that are declared elsewhere to the generator, which generates clients, \
+                          listers and informers for them.",
+            constraints: "No CRD is generated for them. Defines `api_groups()`, the input of the generator.",
             example: "logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod] }",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const DEFAULTS: Place = Place {
+pub(crate) const DEFAULTS: Section = Section {
     name: "defaults",
     nested: false,
     title: "#[logger_core::defaults(..)] on a type",
-    keywords: &[krate("#[logger_core::defaults(crate = my_core)]")],
+    accepted_by: &["defaults"],
+    keys: &[crate_key("#[logger_core::defaults(crate = my_core)]")],
 };
 
-pub(crate) const GROUP_VERSION: Place = Place {
+pub(crate) const GROUP_VERSION: Section = Section {
     name: "group_version",
     nested: false,
     title: "group_version! { .. }, in the module of a version",
-    keywords: &[
-        Keyword {
-            word: "group",
-            form: "group = \"example.com\"",
+    accepted_by: &["group_version"],
+    keys: &[
+        AttributeKey {
+            key: "group",
+            syntax: "group = \"example.com\"",
             go_tags: &["+groupName="],
-            meaning: "The API group.",
-            rule: "A domain name with a dot, or a group of Kubernetes' own: `\"\"` is the core group. It must be said.",
+            description: "The API group.",
+            constraints: "Required. A domain name with a dot, or a built-in group of Kubernetes; `\"\"` is the core \
+                          group.",
             example: "logger_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "version",
-            form: "version = \"v1\"",
+        AttributeKey {
+            key: "version",
+            syntax: "version = \"v1\"",
             go_tags: &["+versionName="],
-            meaning: "The version of the group; in Go it is the name of the directory.",
-            rule: "`v1`, `v1beta1` and so on. It must be said.",
+            description: "The version of the group; in Go it is the name of the directory.",
+            constraints: "Required. A DNS-1035 label. Kubernetes sorts `v1`, `v1beta1` and `v1alpha1` by stability, \
+                          all other names last.",
             example: "logger_core::group_version! { group = \"example.com\", version = \"v1beta1\", kinds = [Widget] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "kinds",
-            form: "kinds = [Widget, WidgetList]",
-            meaning: "The kinds and lists of this version.",
-            rule: "By the names they have in this module: `pub use` those that are defined elsewhere. It must be said.",
+        AttributeKey {
+            key: "kinds",
+            syntax: "kinds = [Widget, WidgetList]",
+            description: "The kinds and lists of this version.",
+            constraints: "Required. By their names in this module: re-export types of other modules with `pub use`.",
             example: "logger_core::group_version! { group = \"example.com\", version = \"v1\", kinds = [Widget, WidgetList] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "group_ident",
-            form: "group_ident = \"second_example\"",
+        AttributeKey {
+            key: "group_ident",
+            syntax: "group_ident = \"second_example\"",
             go_tags: &["+groupGoName="],
-            meaning: "The word for the group in generated names.",
-            rule: "By default the group's first label; groups that begin alike get their whole names.",
-            example: "logger_core::group_version! { group = \"example.org\", version = \"v1\", \
-                      group_ident = \"second_example\", kinds = [Widget] }",
-            ..UNSAID
+            description: "The identifier of the group in generated names.",
+            constraints: "Default: the first label of the group; groups with the same first label get their full \
+                          names.",
+            example: "logger_core::group_version! { group = \"example.org\", version = \"v1\", group_ident = \
+                      \"second_example\", kinds = [Widget] }",
+            ..EMPTY
         },
-        krate(
-            "logger_core::group_version! { crate = my_core, group = \"example.com\", version = \"v1\", kinds = [Widget] }",
+        crate_key(
+            "logger_core::group_version! { crate = my_core, group = \"example.com\", version = \"v1\", kinds = \
+             [Widget] }",
         ),
     ],
 };
 
-pub(crate) const ADOPT: Place = Place {
+pub(crate) const ADOPT: Section = Section {
     name: "adopt",
     nested: false,
     title: "adopt! { .. }, in any module",
-    keywords: &[
-        Keyword {
-            word: "built_in",
-            form: "built_in = [k8s_openapi::api::core::v1::Pod]",
-            meaning: "Kubernetes' own kinds, as k8s-openapi has them.",
-            rule: "Every verb is granted.",
+    accepted_by: &["adopt"],
+    keys: &[
+        AttributeKey {
+            key: "built_in",
+            syntax: "built_in = [k8s_openapi::api::core::v1::Pod]",
+            description: "Built-in kinds of Kubernetes, by their types in k8s-openapi.",
+            constraints: "Every verb is granted.",
             example: "logger_core::adopt! { built_in = [k8s_openapi::api::apps::v1::Deployment] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "custom_resources",
-            form: "custom_resources = [Widget(status)]",
-            meaning: "Types that kube's `CustomResource` derive made: group, version, names and scope are asked of it.",
-            rule: "In parentheses stands what `#[genclient]` would say.",
+        AttributeKey {
+            key: "custom_resources",
+            syntax: "custom_resources = [Widget(status)]",
+            description: "Types of kube's `CustomResource` derive, which provides group, version, names and scope.",
+            constraints: "The parentheses contain the keys of `#[genclient]`.",
             example: "logger_core::adopt! { custom_resources = [crate::Widget(status), crate::Gauge(readonly)] }",
-            ..UNSAID
+            ..EMPTY
         },
-        krate("logger_core::adopt! { crate = my_core, built_in = [Pod] }"),
+        crate_key("logger_core::adopt! { crate = my_core, built_in = [Pod] }"),
     ],
 };
 
-/// The tags of what `#[genclient]` says too are there.
-pub(crate) const ADOPTED: Place = Place {
+/// The Go tags of the keys that `#[genclient]` has too are listed there.
+pub(crate) const ADOPTED: Section = Section {
     name: "custom_resources",
     nested: true,
     title: "adopt! { custom_resources = [Widget(..)] }, after a type",
-    keywords: &[
-        Keyword {
-            word: "status",
-            form: "status",
-            meaning: "The kind has a status subresource. Grants `update_status` and `apply_status`.",
+    accepted_by: &["adopt"],
+    keys: &[
+        AttributeKey {
+            key: "status",
+            syntax: "status",
+            description: "The kind has a status subresource. Grants `update_status` and `apply_status`.",
             example: "logger_core::adopt! { custom_resources = [Widget(status)] }",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
+        AttributeKey {
             go_tags: &[],
             example: "logger_core::adopt! { custom_resources = [Widget(status, no_status)] }",
-            rule: "",
+            constraints: "",
             ..genclient::NO_STATUS
         },
-        Keyword {
+        AttributeKey {
             go_tags: &[],
             example: "logger_core::adopt! { custom_resources = [Widget(no_verbs)] }",
             ..genclient::NO_VERBS
         },
-        Keyword {
+        AttributeKey {
             go_tags: &[],
             example: "logger_core::adopt! { custom_resources = [Widget(readonly)] }",
             ..genclient::READONLY
         },
-        Keyword {
+        AttributeKey {
             go_tags: &[],
             example: "logger_core::adopt! { custom_resources = [Widget(only_verbs = [get, list])] }",
             ..genclient::ONLY_VERBS
         },
-        Keyword {
+        AttributeKey {
             go_tags: &[],
             example: "logger_core::adopt! { custom_resources = [Widget(skip_verbs = [delete])] }",
             ..genclient::SKIP_VERBS

@@ -1,12 +1,13 @@
-//! `#[schema(..)]` of `KubeSchema`: what the API server checks, on types, on fields and on what is in them.
+//! The keys of `#[schema(..)]`: validation and merge rules of types, of fields and of the items of these.
 
-use super::{Keyword, Place, UNSAID, krate};
+use super::{AttributeKey, EMPTY, Section, crate_key};
 
-pub(crate) const SCHEMA_TYPE: Place = Place {
+pub(crate) const SCHEMA_TYPE: Section = Section {
     name: "schema",
     nested: false,
     title: "#[schema(..)] on a type that derives KubeSchema",
-    keywords: &[
+    accepted_by: &["KubeSchema"],
+    keys: &[
         EXACTLY_ONE_OF,
         AT_MOST_ONE_OF,
         AT_LEAST_ONE_OF,
@@ -33,15 +34,16 @@ pub(crate) const SCHEMA_TYPE: Place = Place {
         EXTERNAL_DOCS,
         ALLOW_FLOAT,
         EACH,
-        krate("#[schema(crate = my_core)]"),
+        crate_key("#[schema(crate = my_core)]"),
     ],
 };
 
-pub(crate) const SCHEMA_FIELD: Place = Place {
+pub(crate) const SCHEMA_FIELD: Section = Section {
     name: "schema",
     nested: false,
     title: "#[schema(..)] on a field of a type that derives KubeSchema",
-    keywords: &[
+    accepted_by: &["KubeSchema"],
+    keys: &[
         MIN,
         MAX,
         EXCLUSIVE_MIN,
@@ -75,11 +77,12 @@ pub(crate) const SCHEMA_FIELD: Place = Place {
     ],
 };
 
-pub(crate) const SCHEMA_EACH: Place = Place {
+pub(crate) const SCHEMA_EACH: Section = Section {
     name: "each",
     nested: true,
     title: "#[schema(each(..))], for each item of a list and each value of a map",
-    keywords: &[
+    accepted_by: &["KubeSchema"],
+    keys: &[
         MIN,
         MAX,
         EXCLUSIVE_MIN,
@@ -107,465 +110,479 @@ pub(crate) const SCHEMA_EACH: Place = Place {
     ],
 };
 
-pub(crate) const RULE: Place = Place {
+pub(crate) const RULE: Section = Section {
     name: "validation",
     nested: true,
-    title: "#[schema(validation(..))], a rule in CEL",
-    keywords: &[
-        Keyword {
-            word: "rule",
-            form: "rule = \"self.min <= self.max\"",
-            meaning: "The rule: it is true of what is taken.",
-            rule: "`self` is the value, `oldSelf` what it was before an update. It must be said.",
+    title: "#[schema(validation(..))], a validation rule in CEL",
+    accepted_by: &["KubeSchema"],
+    keys: &[
+        AttributeKey {
+            key: "rule",
+            syntax: "rule = \"self.min <= self.max\"",
+            description: "The rule: a CEL expression that is true for valid values.",
+            constraints: "Required. `self` is the value, `oldSelf` its value before an update.",
             example: "#[schema(validation(rule = \"self >= oldSelf\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "message",
-            form: "message = \"..\"",
-            meaning: "What is answered where the rule is broken.",
-            rule: "One line. A rule of several lines needs it.",
-            example: "#[schema(validation(rule = \"self > 0\", message = \"must turn\"))]",
-            ..UNSAID
+        AttributeKey {
+            key: "message",
+            syntax: "message = \"..\"",
+            description: "The error message of a violation.",
+            constraints: "One line. Required for a rule of several lines.",
+            example: "#[schema(validation(rule = \"self > 0\", message = \"must be positive\"))]",
+            ..EMPTY
         },
-        Keyword {
-            word: "message_expression",
-            form: "message_expression = \"'..'\"",
-            meaning: "The answer as an expression in CEL that makes a text.",
-            rule: "It wins over `message`.",
-            example: "#[schema(validation(rule = \"self > 0\", message_expression = \"string(self) + ' does not turn'\"))]",
-            ..UNSAID
+        AttributeKey {
+            key: "message_expression",
+            syntax: "message_expression = \"'..'\"",
+            description: "A CEL expression that returns the error message.",
+            constraints: "Takes precedence over `message`.",
+            example: "#[schema(validation(rule = \"self > 0\", message_expression = \"string(self) + ' is not positive'\"))]",
+            ..EMPTY
         },
-        Keyword {
-            word: "reason",
-            form: "reason = \"FieldValueInvalid\"",
-            meaning: "What kind of mistake it is to break the rule.",
-            rule: "One of `FieldValueInvalid`, which it is unless said, `FieldValueForbidden`, `FieldValueRequired` and `FieldValueDuplicate`.",
+        AttributeKey {
+            key: "reason",
+            syntax: "reason = \"FieldValueInvalid\"",
+            description: "The reason of a violation in the `Status` of the response.",
+            constraints: "One of `FieldValueInvalid` (the default), `FieldValueForbidden`, `FieldValueRequired` and \
+                          `FieldValueDuplicate`.",
             example: "#[schema(validation(rule = \"self > 0\", reason = \"FieldValueForbidden\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "field_path",
-            form: "field_path = \".size\"",
-            meaning: "The field below that the answer is about.",
-            rule: "It must be there in the schema.",
+        AttributeKey {
+            key: "field_path",
+            syntax: "field_path = \".size\"",
+            description: "The path of the field that a violation is reported for, relative to the value.",
+            constraints: "Must exist in the schema.",
             example: "#[schema(validation(rule = \"self.size > 0\", field_path = \".size\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "optional_old_self",
-            form: "optional_old_self",
-            meaning: "The rule holds on creation too, where there is no old value: `oldSelf` is an optional then.",
-            rule: "In a rule that names `oldSelf`.",
+        AttributeKey {
+            key: "optional_old_self",
+            syntax: "optional_old_self",
+            description: "Evaluates the rule on creation too: `oldSelf` is an optional, and empty on creation.",
+            constraints: "In a rule that uses `oldSelf`.",
             example: "#[schema(validation(rule = \"!oldSelf.hasValue() || self >= oldSelf.value()\", optional_old_self))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const FIELD_COLUMN: Place = Place {
+pub(crate) const FIELD_COLUMN: Section = Section {
     name: "column",
     nested: true,
     title: "#[schema(column(..))], a column of `kubectl get`",
-    keywords: &[
-        Keyword {
-            word: "name",
-            form: "name = \"Level\"",
-            meaning: "The heading.",
-            rule: "It must be said.",
+    accepted_by: &["KubeSchema"],
+    keys: &[
+        AttributeKey {
+            key: "name",
+            syntax: "name = \"Level\"",
+            description: "The heading.",
+            constraints: "Required.",
             example: "#[schema(column(name = \"Level\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "description",
-            form: "description = \"..\"",
-            meaning: "What the column shows, for people.",
+        AttributeKey {
+            key: "description",
+            syntax: "description = \"..\"",
+            description: "The description of the column.",
             example: "#[schema(column(name = \"Level\", description = \"What is logged\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "format",
-            form: "format = \"int32\"",
-            meaning: "How the value is shown.",
-            rule: "One of `int32`, `int64`, `float`, `double`, `byte`, `date`, `date-time` and `password`.",
+        AttributeKey {
+            key: "format",
+            syntax: "format = \"int32\"",
+            description: "The format of the value.",
+            constraints: "One of `int32`, `int64`, `float`, `double`, `byte`, `date`, `date-time` and `password`.",
             example: "#[schema(column(name = \"Size\", format = \"int32\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "priority",
-            form: "priority = 1",
-            meaning: "Columns of 0 are always shown, others only with `kubectl get -o wide`.",
-            rule: "0 unless said.",
+        AttributeKey {
+            key: "priority",
+            syntax: "priority = 1",
+            description: "Columns with priority 0 are always shown, others only with `kubectl get -o wide`.",
+            constraints: "Default: 0.",
             example: "#[schema(column(name = \"Level\", priority = 1))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-pub(crate) const EXTERNAL: Place = Place {
+pub(crate) const EXTERNAL: Section = Section {
     name: "external_docs",
     nested: true,
-    title: "#[schema(external_docs(..))], where more is written",
-    keywords: &[
-        Keyword {
-            word: "url",
-            form: "url = \"https://..\"",
-            meaning: "Where it is.",
-            rule: "It must be said.",
+    title: "#[schema(external_docs(..))], a link to documentation",
+    accepted_by: &["KubeSchema"],
+    keys: &[
+        AttributeKey {
+            key: "url",
+            syntax: "url = \"https://..\"",
+            description: "The URL of the documentation.",
+            constraints: "Required.",
             example: "#[schema(external_docs(url = \"https://example.com/size\"))]",
-            ..UNSAID
+            ..EMPTY
         },
-        Keyword {
-            word: "description",
-            form: "description = \"..\"",
-            meaning: "What is written there.",
+        AttributeKey {
+            key: "description",
+            syntax: "description = \"..\"",
+            description: "The description of the documentation.",
             example: "#[schema(external_docs(url = \"https://example.com/size\", description = \"Sizes\"))]",
-            ..UNSAID
+            ..EMPTY
         },
     ],
 };
 
-const EXACTLY_ONE_OF: Keyword = Keyword {
-    word: "exactly_one_of",
-    form: "exactly_one_of = [a, b]",
+const EXACTLY_ONE_OF: AttributeKey = AttributeKey {
+    key: "exactly_one_of",
+    syntax: "exactly_one_of = [a, b]",
     go_tags: &["+kubebuilder:validation:ExactlyOneOf="],
-    meaning: "One of these fields is set and no other.",
-    rule: "Names of fields in Rust, each an `Option`. May be said several times.",
+    description: "Exactly one of these fields must be set.",
+    constraints: "Rust names of fields, each an `Option`. Can be repeated.",
     example: "#[schema(exactly_one_of = [max_speed, status])]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const AT_MOST_ONE_OF: Keyword = Keyword {
-    word: "at_most_one_of",
-    form: "at_most_one_of = [a, b]",
+const AT_MOST_ONE_OF: AttributeKey = AttributeKey {
+    key: "at_most_one_of",
+    syntax: "at_most_one_of = [a, b]",
     go_tags: &["+kubebuilder:validation:AtMostOneOf="],
-    meaning: "One of these fields is set, or none.",
-    rule: "As `exactly_one_of`.",
+    description: "At most one of these fields may be set.",
+    constraints: "As `exactly_one_of`.",
     example: "#[schema(at_most_one_of = [max_speed, status])]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const AT_LEAST_ONE_OF: Keyword = Keyword {
-    word: "at_least_one_of",
-    form: "at_least_one_of = [a, b]",
+const AT_LEAST_ONE_OF: AttributeKey = AttributeKey {
+    key: "at_least_one_of",
+    syntax: "at_least_one_of = [a, b]",
     go_tags: &["+kubebuilder:validation:AtLeastOneOf="],
-    meaning: "One of these fields is set, or more.",
-    rule: "As `exactly_one_of`.",
+    description: "At least one of these fields must be set.",
+    constraints: "As `exactly_one_of`.",
     example: "#[schema(at_least_one_of = [max_speed, status])]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const VIA: Keyword = Keyword {
-    word: "via",
-    form: "via = schema",
-    meaning: "How the choice of fields is checked: by a rule in CEL (`cel`), or by the structure of the schema (`schema`).",
-    rule: "`cel` unless said: its message is clearer, and objects that broke the rule before it was there can still be updated. `schema` costs nothing of the budget for rules.",
+const VIA: AttributeKey = AttributeKey {
+    key: "via",
+    syntax: "via = schema",
+    description: "How the union of fields is validated: by a CEL rule (`cel`) or by the structure of the schema \
+                  (`schema`).",
+    constraints: "Default: `cel`, whose message is clearer, and which lets objects that violate a new rule be \
+                  updated. `schema` does not count towards the CEL cost budget.",
     example: "#[schema(exactly_one_of = [max_speed, status], via = schema)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const MIN: Keyword = Keyword {
-    word: "min",
-    form: "min = 0",
+const MIN: AttributeKey = AttributeKey {
+    key: "min",
+    syntax: "min = 0",
     go_tags: &["+kubebuilder:validation:Minimum=", "+k8s:minimum="],
-    meaning: "The least value of a number.",
-    rule: "A whole number for a field of whole numbers.",
+    description: "The minimum of a number.",
+    constraints: "An integer for an integer field. For a string use `length`, for a list `items`, for a map \
+                  `properties`.",
     example: "#[schema(min = 0)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const MAX: Keyword = Keyword {
-    word: "max",
-    form: "max = 10",
+const MAX: AttributeKey = AttributeKey {
+    key: "max",
+    syntax: "max = 10",
     go_tags: &["+kubebuilder:validation:Maximum=", "+k8s:maximum="],
-    meaning: "The greatest value of a number.",
-    rule: "Not below `min`.",
+    description: "The maximum of a number.",
+    constraints: "Not less than `min`. Integers up to that of `u64`.",
     example: "#[schema(max = 10)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const EXCLUSIVE_MIN: Keyword = Keyword {
-    word: "exclusive_min",
-    form: "exclusive_min",
+const EXCLUSIVE_MIN: AttributeKey = AttributeKey {
+    key: "exclusive_min",
+    syntax: "exclusive_min",
     go_tags: &["+kubebuilder:validation:ExclusiveMinimum="],
-    meaning: "The value of `min` itself is too small.",
-    rule: "Beside `min`.",
+    description: "Excludes the value of `min` itself.",
+    constraints: "Requires `min`.",
     example: "#[schema(min = 0, exclusive_min)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const EXCLUSIVE_MAX: Keyword = Keyword {
-    word: "exclusive_max",
-    form: "exclusive_max",
+const EXCLUSIVE_MAX: AttributeKey = AttributeKey {
+    key: "exclusive_max",
+    syntax: "exclusive_max",
     go_tags: &["+kubebuilder:validation:ExclusiveMaximum="],
-    meaning: "The value of `max` itself is too great.",
-    rule: "Beside `max`.",
+    description: "Excludes the value of `max` itself.",
+    constraints: "Requires `max`.",
     example: "#[schema(max = 10, exclusive_max)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const MULTIPLE_OF: Keyword = Keyword {
-    word: "multiple_of",
-    form: "multiple_of = 5",
+const MULTIPLE_OF: AttributeKey = AttributeKey {
+    key: "multiple_of",
+    syntax: "multiple_of = 5",
     go_tags: &["+kubebuilder:validation:MultipleOf="],
-    meaning: "The number is a multiple of this one.",
-    rule: "Above 0.",
+    description: "The number must be a multiple of this one.",
+    constraints: "Greater than 0.",
     example: "#[schema(multiple_of = 5)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const LENGTH: Keyword = Keyword {
-    word: "length",
-    form: "length = 1..=63",
+const LENGTH: AttributeKey = AttributeKey {
+    key: "length",
+    syntax: "length = 1..=63",
     go_tags: &[
         "+kubebuilder:validation:MinLength=",
         "+kubebuilder:validation:MaxLength=",
         "+k8s:minLength=",
         "+k8s:maxLength=",
     ],
-    meaning: "How many characters a text has.",
-    rule: "Either end may be left out: `1..`, `..=63`.",
+    description: "The number of characters of a string.",
+    constraints: "Either bound can be omitted: `1..`, `..=63`.",
     example: "#[schema(length = 1..=63)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const ITEMS: Keyword = Keyword {
-    word: "items",
-    form: "items = 1..=16",
+const ITEMS: AttributeKey = AttributeKey {
+    key: "items",
+    syntax: "items = 1..=16",
     go_tags: &[
         "+kubebuilder:validation:MinItems=",
         "+kubebuilder:validation:MaxItems=",
         "+k8s:minItems=",
         "+k8s:maxItems=",
     ],
-    meaning: "How many items a list has.",
-    rule: "Either end may be left out: `1..`, `..=16`.",
+    description: "The number of items of a list.",
+    constraints: "Either bound can be omitted: `1..`, `..=16`.",
     example: "#[schema(items = ..=16)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const PROPERTIES: Keyword = Keyword {
-    word: "properties",
-    form: "properties = ..=10",
+const PROPERTIES: AttributeKey = AttributeKey {
+    key: "properties",
+    syntax: "properties = ..=10",
     go_tags: &[
         "+kubebuilder:validation:MinProperties=",
         "+kubebuilder:validation:MaxProperties=",
         "+k8s:minProperties=",
         "+k8s:maxProperties=",
     ],
-    meaning: "How many entries a map has.",
-    rule: "Either end may be left out: `1..`, `..=10`.",
+    description: "The number of entries of a map.",
+    constraints: "Either bound can be omitted: `1..`, `..=10`.",
     example: "#[schema(properties = ..=10)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const PATTERN: Keyword = Keyword {
-    word: "pattern",
-    form: "pattern = r\"^[a-z]+$\"",
+const PATTERN: AttributeKey = AttributeKey {
+    key: "pattern",
+    syntax: "pattern = r\"^[a-z]+$\"",
     go_tags: &["+kubebuilder:validation:Pattern="],
-    meaning: "A regular expression that the text matches.",
-    rule: "In the syntax of Go's `regexp` (RE2), which the generator checks: no look-around, no back-references.",
+    description: "A regular expression that the string must match.",
+    constraints: "In the syntax of Go's `regexp` (RE2), checked by the generator: no look-around, no back-references.",
     example: "#[schema(pattern = r\"^[a-z]+$\")]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const FORMAT: Keyword = Keyword {
-    word: "format",
-    form: "format = \"date-time\"",
+const FORMAT: AttributeKey = AttributeKey {
+    key: "format",
+    syntax: "format = \"date-time\"",
     go_tags: &["+kubebuilder:validation:Format=", "+k8s:format="],
-    meaning: "A format by its name.",
-    rule: "The API server checks those it knows and warns of others.",
+    description: "The format of the value, by name.",
+    constraints: "The API server validates the formats it supports and warns about others.",
     example: "#[schema(format = \"ipv4\")]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const NO_FORMAT: Keyword = Keyword {
-    word: "no_format",
-    form: "no_format",
-    meaning: "The schema names no format although the type has one: an `i64` is `int64` otherwise.",
-    rule: "Not beside `format`.",
+const NO_FORMAT: AttributeKey = AttributeKey {
+    key: "no_format",
+    syntax: "no_format",
+    description: "Omits the format that the schema has because of the Rust type, such as `int64` for an `i64`.",
+    constraints: "Conflicts with `format`.",
     example: "#[schema(no_format)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const VALUES: Keyword = Keyword {
-    word: "values",
-    form: "values = [\"a\", \"b\"]",
+const VALUES: AttributeKey = AttributeKey {
+    key: "values",
+    syntax: "values = [\"a\", \"b\"]",
     go_tags: &["+kubebuilder:validation:Enum="],
-    meaning: "The values that are taken.",
-    rule: "Texts or whole numbers. Where they have names in Rust, an enum without data says the same.",
+    description: "The allowed values.",
+    constraints: "Strings or integers. An enum without data is equivalent and gives the values names in Rust.",
     example: "#[schema(values = [\"info\", \"debug\"])]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const LIST_TYPE: Keyword = Keyword {
-    word: "list_type",
-    form: "list_type = map",
+const LIST_TYPE: AttributeKey = AttributeKey {
+    key: "list_type",
+    syntax: "list_type = map",
     go_tags: &["+listType=", "+k8s:listType="],
-    meaning: "Who owns what in a list that several write: all of it (`atomic`), each item (`set`), or the fields of each item (`map`).",
-    rule: "A set holds scalars; `map` needs `list_map_keys`.",
+    description: "The ownership of a list with several field managers: of the complete list (`atomic`), of each item \
+                  (`set`), or of the fields of each item (`map`).",
+    constraints: "A set contains scalars; `map` requires `list_map_keys`.",
     example: "#[schema(list_type = set)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const LIST_MAP_KEYS: Keyword = Keyword {
-    word: "list_map_keys",
-    form: "list_map_keys = [\"name\"]",
+const LIST_MAP_KEYS: AttributeKey = AttributeKey {
+    key: "list_map_keys",
+    syntax: "list_map_keys = [\"name\"]",
     go_tags: &["+listMapKey=", "+k8s:listMapKey="],
-    meaning: "The JSON names of the fields that tell the items apart.",
-    rule: "With `list_type = map`. Each is a scalar, and required or with a default.",
+    description: "The JSON names of the fields that identify an item.",
+    constraints: "With `list_type = map`. Each is a scalar, and is required or has a default.",
     example: "#[schema(list_type = map, list_map_keys = [\"name\"])]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const MAP_TYPE: Keyword = Keyword {
-    word: "map_type",
-    form: "map_type = atomic",
+const MAP_TYPE: AttributeKey = AttributeKey {
+    key: "map_type",
+    syntax: "map_type = atomic",
     go_tags: &["+mapType="],
-    meaning: "Who owns what in a map that several write: all of it (`atomic`) or each entry (`granular`).",
-    rule: "`granular` unless said.",
+    description: "The ownership of a map with several field managers: of the complete map (`atomic`) or of each \
+                  entry (`granular`).",
+    constraints: "Default: `granular`.",
     example: "#[schema(map_type = atomic)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const STRUCT_TYPE: Keyword = Keyword {
-    word: "struct_type",
-    form: "struct_type = atomic",
+const STRUCT_TYPE: AttributeKey = AttributeKey {
+    key: "struct_type",
+    syntax: "struct_type = atomic",
     go_tags: &["+structType="],
-    meaning: "Who owns what in an object that several write: all of it (`atomic`) or each field (`granular`).",
-    rule: "`granular` unless said.",
+    description: "The ownership of an object with several field managers: of the complete object (`atomic`) or of \
+                  each field (`granular`).",
+    constraints: "Default: `granular`.",
     example: "#[schema(struct_type = atomic)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const PRESERVE_UNKNOWN_FIELDS: Keyword = Keyword {
-    word: "preserve_unknown_fields",
-    form: "preserve_unknown_fields",
+const PRESERVE_UNKNOWN_FIELDS: AttributeKey = AttributeKey {
+    key: "preserve_unknown_fields",
+    syntax: "preserve_unknown_fields",
     go_tags: &["+kubebuilder:pruning:PreserveUnknownFields", "+kubebuilder:validation:XPreserveUnknownFields"],
-    meaning: "Fields that the schema does not name are kept.",
-    rule: "A `serde_json::Value` has it without a word.",
+    description: "Fields that the schema does not declare are preserved instead of pruned.",
+    constraints: "Implied by `serde_json::Value`.",
     example: "#[schema(preserve_unknown_fields)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const VALIDATION: Keyword = Keyword {
-    word: "validation",
-    form: "validation(rule = \"..\")",
+const VALIDATION: AttributeKey = AttributeKey {
+    key: "validation",
+    syntax: "validation(rule = \"..\")",
     go_tags: &["+kubebuilder:validation:XValidation:", "+k8s:validation:cel[n]:"],
-    meaning: "A rule in CEL.",
-    rule: "May be said several times. The generator checks its types and its cost as the API server does.",
-    example: "#[schema(validation(rule = \"self != 'none'\", message = \"none is no name\"))]",
-    ..UNSAID
+    description: "A validation rule in CEL.",
+    constraints: "Can be repeated. The generator checks its types and its cost as the API server does.",
+    example: "#[schema(validation(rule = \"self != 'none'\", message = \"a name is required\"))]",
+    ..EMPTY
 };
 
-const TITLE: Keyword = Keyword {
-    word: "title",
-    form: "title = \"..\"",
+const TITLE: AttributeKey = AttributeKey {
+    key: "title",
+    syntax: "title = \"..\"",
     go_tags: &["+kubebuilder:title="],
-    meaning: "A short name for people.",
+    description: "The title of the schema.",
     example: "#[schema(title = \"Size\")]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const EXTERNAL_DOCS: Keyword = Keyword {
-    word: "external_docs",
-    form: "external_docs(url = \"..\")",
+const EXTERNAL_DOCS: AttributeKey = AttributeKey {
+    key: "external_docs",
+    syntax: "external_docs(url = \"..\")",
     go_tags: &["+kubebuilder:externalDocs"],
-    meaning: "Where more is written.",
+    description: "A link to external documentation.",
     example: "#[schema(external_docs(url = \"https://example.com/size\"))]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const ALLOW_FLOAT: Keyword = Keyword {
-    word: "allow_float",
-    form: "allow_float",
-    meaning: "Floating-point numbers are taken, in a type whose name does not tell either.",
-    rule: "Without it a float is an error: clients in other languages round differently. A whole number of a smaller unit, or a `Quantity`, is exact.",
+const ALLOW_FLOAT: AttributeKey = AttributeKey {
+    key: "allow_float",
+    syntax: "allow_float",
+    description: "Allows floating-point numbers in the type or the field.",
+    constraints: "Without it a float is an error, because clients in other languages round differently. An integer \
+                  of a smaller unit, or a `Quantity`, is exact.",
     example: "#[schema(allow_float)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const NULLABLE: Keyword = Keyword {
-    word: "nullable",
-    form: "nullable",
+const NULLABLE: AttributeKey = AttributeKey {
+    key: "nullable",
+    syntax: "nullable",
     go_tags: &["+nullable"],
-    meaning: "The field may be null.",
-    rule: "An `Option` is absent, not null; `logger_core::Nullable` tells null from absent, and says this without a word.",
+    description: "The field can be null.",
+    constraints: "An `Option` that is `None` is absent, not null. Use `logger_core::Nullable`, which implies this \
+                  key, to distinguish null from absent. Conflicts with `required` on an `Option`.",
     example: "#[schema(nullable)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const REQUIRED: Keyword = Keyword {
-    word: "required",
-    form: "required",
+const REQUIRED: AttributeKey = AttributeKey {
+    key: "required",
+    syntax: "required",
     go_tags: &["+kubebuilder:validation:Required", "+required", "+k8s:required"],
-    meaning: "The field must be there although it is an `Option` in Rust.",
-    rule: "What is no `Option` and has no default is required without a word.",
+    description: "The field is required although it is an `Option` in Rust.",
+    constraints: "A field that is neither an `Option` nor has a default is always required.",
     example: "#[schema(required)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const IMMUTABLE: Keyword = Keyword {
-    word: "immutable",
-    form: "immutable",
+const IMMUTABLE: AttributeKey = AttributeKey {
+    key: "immutable",
+    syntax: "immutable",
     go_tags: &["+k8s:immutable"],
-    meaning: "The field does not change once it is set, nor is it removed.",
+    description: "The field cannot be changed or removed once it is set.",
     example: "#[schema(immutable)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const EMBEDDED_RESOURCE: Keyword = Keyword {
-    word: "embedded_resource",
-    form: "embedded_resource",
+const EMBEDDED_RESOURCE: AttributeKey = AttributeKey {
+    key: "embedded_resource",
+    syntax: "embedded_resource",
     go_tags: &["+kubebuilder:validation:EmbeddedResource"],
-    meaning: "The field is a whole object, with `apiVersion`, `kind` and `metadata` that the API server checks.",
-    rule: "On a field whose type is an object.",
+    description: "The field is a complete object with `apiVersion`, `kind` and `metadata`, which the API server \
+                  validates.",
+    constraints: "On a field whose type is an object.",
     example: "#[schema(embedded_resource, preserve_unknown_fields)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const SCHEMALESS: Keyword = Keyword {
-    word: "schemaless",
-    form: "schemaless",
+const SCHEMALESS: AttributeKey = AttributeKey {
+    key: "schemaless",
+    syntax: "schemaless",
     go_tags: &["+kubebuilder:validation:Schemaless"],
-    meaning: "Nothing of the type's schema is taken: only what is said here counts.",
+    description: "Ignores the schema of the type: only the keys of this attribute apply.",
     example: "#[schema(schemaless, preserve_unknown_fields)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const DEPTH: Keyword = Keyword {
-    word: "depth",
-    form: "depth = 3",
-    meaning: "How many levels of a type that contains itself are checked; what is deeper is kept as it is.",
-    rule: "From 1 to 16. Without it such a type is an error.",
+const DEPTH: AttributeKey = AttributeKey {
+    key: "depth",
+    syntax: "depth = 3",
+    description: "The number of levels of a recursive type that are validated; deeper levels are preserved \
+                  unvalidated.",
+    constraints: "From 1 to 16. Without it a recursive type is an error.",
     example: "#[schema(depth = 3)]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const EACH: Keyword = Keyword {
-    word: "each",
-    form: "each(length = 1..=63)",
+const EACH: AttributeKey = AttributeKey {
+    key: "each",
+    syntax: "each(length = 1..=63)",
     go_tags: &["+kubebuilder:validation:items:", "+k8s:eachVal="],
-    meaning: "Facts of each item of a list, or of each value of a map.",
+    description: "Constraints of each item of a list, or of each value of a map.",
     example: "#[schema(each(length = 1..=63))]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const COLUMN: Keyword = Keyword {
-    word: "column",
-    form: "column = \"Level\"",
-    meaning: "A column of `kubectl get`. Its path and type are those of the field.",
-    rule: "After the columns in `printcolumns`. `column(name = \"Level\", priority = 1)` says more.",
+const COLUMN: AttributeKey = AttributeKey {
+    key: "column",
+    syntax: "column = \"Level\"",
+    description: "A column of `kubectl get`, with path and type of the field.",
+    constraints: "Appended to the columns of `printcolumns`. `column(name = \"Level\", priority = 1)` has more keys.",
     example: "#[schema(column = \"Level\")]",
-    ..UNSAID
+    ..EMPTY
 };
 
-const SELECTABLE: Keyword = Keyword {
-    word: "selectable",
-    form: "selectable",
+const SELECTABLE: AttributeKey = AttributeKey {
+    key: "selectable",
+    syntax: "selectable",
     go_tags: &["+kubebuilder:selectablefield:JSONPath="],
-    meaning: "Field selectors may ask for the field: `kubectl get --field-selector`.",
-    rule: "A scalar, not in a list or map; eight of a kind at most.",
+    description: "Field selectors can use the field: `kubectl get --field-selector`.",
+    constraints: "A scalar outside of lists and maps; at most eight per kind.",
     example: "#[schema(selectable)]",
-    ..UNSAID
+    ..EMPTY
 };

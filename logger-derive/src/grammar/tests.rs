@@ -1,4 +1,4 @@
-//! That the table is what the parser takes, no more and no less.
+//! Tests that the table lists exactly the keys that the parser accepts.
 
 use std::collections::BTreeSet;
 
@@ -13,58 +13,61 @@ use crate::attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, Scale, SerdeCon
 use crate::indexes::Index;
 use crate::lifecycle::Lifecycle;
 use crate::methods::Method;
-use crate::schema::read;
+use crate::schema::parse;
 use crate::{adopt, apply, deep_copy, defaults, emit, group_version};
 
-/// The keywords that darling lists when it meets one it does not know. Its message has no list of ten and more.
-fn listed<T: FromMeta>() -> BTreeSet<String> {
-    let unknown: NestedMeta = parse_quote!(no_such_keyword);
-    let error = T::from_list(&[unknown]).err().expect("there is no such keyword");
+/// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
+fn parsed_keys<T: FromMeta>() -> BTreeSet<String> {
+    let unknown: NestedMeta = parse_quote!(no_such_key);
+    let error = T::from_list(&[unknown]).err().expect("the key is unknown");
     let error = error.flatten().into_iter().find(|error| error.to_string().starts_with("Unknown field"));
-    let error = format!("{:?}", error.expect("it is unknown"));
-    let (_, alternatives) = error.split_once("alts: {").expect("darling knows the others");
-    let (alternatives, _) = alternatives.split_once('}').expect("a whole set");
+    let error = format!("{:?}", error.expect("one error is about the unknown key"));
+    let (_, alternatives) = error.split_once("alts: {").expect("darling lists the alternatives");
+    let (alternatives, _) = alternatives.split_once('}').expect("the set is closed");
     alternatives.split(", ").map(|word| word.trim_matches('"').to_owned()).collect()
 }
 
-fn words(place: &Place) -> BTreeSet<String> {
-    place.keywords.iter().map(|keyword| keyword.word.to_owned()).collect()
+fn keys(section: &Section) -> BTreeSet<String> {
+    section.keys.iter().map(|key| key.key.to_owned()).collect()
 }
 
 #[test]
-fn the_keywords_are_those_the_parser_takes() {
+fn table_matches_the_parser() {
     let parsed = [
-        (genclient::GENCLIENT, listed::<Genclient>()),
-        (genclient::METHOD, listed::<Method>()),
-        (genclient::INDEX, listed::<Index>()),
-        (k8s::K8S, listed::<K8s>()),
-        (k8s::SUBRESOURCE, listed::<Subresource>()),
-        (k8s::SCALE, listed::<Scale>()),
-        (k8s::METADATA, listed::<DefinitionMetadata>()),
-        (k8s::LIFECYCLE, listed::<Lifecycle>()),
-        (macros::DEFAULTS, listed::<CrateOnly>()),
-        (fields::DEFAULT, listed::<defaults::read::Keywords>()),
-        (k8s::LIST, listed::<CrateOnly>()),
-        (fields::SERDE_ROOT, listed::<SerdeContainer>()),
-        (fields::SERDE_FIELD, listed::<SerdeField>()),
-        (fields::DEEP_COPY, listed::<deep_copy::Container>()),
-        (fields::DEEP_COPY_FIELD, listed::<deep_copy::FieldAttr>()),
-        (fields::APPLY, listed::<apply::Container>()),
-        (fields::APPLY_FIELD, listed::<apply::FieldAttr>()),
-        (macros::GROUP_VERSION, listed::<group_version::Keywords>()),
-        (schema::RULE, listed::<read::Validation>()),
-        (schema::FIELD_COLUMN, listed::<read::ColumnKeywords>()),
-        (schema::EXTERNAL, listed::<read::ExternalDocs>()),
-        (macros::ADOPT, listed::<adopt::Keywords>()),
-        (macros::ADOPTED, listed::<adopt::Said>().into_iter().filter(|word| is_adopted(word)).collect()),
+        (genclient::GENCLIENT, parsed_keys::<Genclient>()),
+        (genclient::METHOD, parsed_keys::<Method>()),
+        (genclient::INDEX, parsed_keys::<Index>()),
+        (k8s::K8S, parsed_keys::<K8s>()),
+        (k8s::SUBRESOURCE, parsed_keys::<Subresource>()),
+        (k8s::SCALE, parsed_keys::<Scale>()),
+        (k8s::METADATA, parsed_keys::<DefinitionMetadata>()),
+        (k8s::LIFECYCLE, parsed_keys::<Lifecycle>()),
+        (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
+        (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
+        (k8s::LIST, parsed_keys::<CrateOnly>()),
+        (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
+        (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
+        (fields::DEEP_COPY, parsed_keys::<deep_copy::TypeAttr>()),
+        (fields::DEEP_COPY_FIELD, parsed_keys::<deep_copy::FieldAttr>()),
+        (fields::APPLY, parsed_keys::<apply::TypeAttr>()),
+        (fields::APPLY_FIELD, parsed_keys::<apply::FieldAttr>()),
+        (macros::GROUP_VERSION, parsed_keys::<group_version::GroupVersionKeys>()),
+        (schema::RULE, parsed_keys::<parse::Validation>()),
+        (schema::FIELD_COLUMN, parsed_keys::<parse::ColumnKeys>()),
+        (schema::EXTERNAL, parsed_keys::<parse::ExternalDocs>()),
+        (macros::ADOPT, parsed_keys::<adopt::AdoptKeys>()),
+        (
+            macros::ADOPTED,
+            parsed_keys::<adopt::CustomResourceKeys>().into_iter().filter(|key| is_accepted_by_adopt(key)).collect(),
+        ),
     ];
-    for (place, keywords) in &parsed {
-        assert_eq!(words(place), *keywords, "{}", place.title);
+    for (section, expected) in &parsed {
+        assert_eq!(keys(section), *expected, "{}", section.title);
     }
-    let of_schema = [&schema::SCHEMA_TYPE, &schema::SCHEMA_FIELD, &schema::SCHEMA_EACH];
-    let together: BTreeSet<String> = of_schema.iter().flat_map(|place| words(place)).collect();
-    assert_eq!(together, listed::<read::Facts>(), "`#[schema(..)]` in all its places");
-    let others = [
+    let schema_sections = [&schema::SCHEMA_TYPE, &schema::SCHEMA_FIELD, &schema::SCHEMA_EACH];
+    let together: BTreeSet<String> = schema_sections.iter().flat_map(|section| keys(section)).collect();
+    assert_eq!(together, parsed_keys::<parse::SchemaAttr>(), "`#[schema(..)]` in all its places");
+    let not_parsed_by_darling = [
         schema::SCHEMA_TYPE.title,
         schema::SCHEMA_FIELD.title,
         schema::SCHEMA_EACH.title,
@@ -75,20 +78,20 @@ fn the_keywords_are_those_the_parser_takes() {
         fields::SERDE_APPLIED.title,
         fields::SERDE_APPLIED_FIELD.title,
     ];
-    for place in PLACES.iter().filter(|place| !others.contains(&place.title)) {
-        assert!(parsed.iter().any(|(parsed, _)| parsed.title == place.title), "{} is compared", place.title);
+    for section in SECTIONS.iter().filter(|section| !not_parsed_by_darling.contains(&section.title)) {
+        assert!(parsed.iter().any(|(parsed, _)| parsed.title == section.title), "{} is not compared", section.title);
     }
 }
 
-/// Whether this is not refused after all: what `#[genclient]` takes is parsed here too.
-fn is_adopted(word: &str) -> bool {
-    let form = form(None, word).or(form(Some("custom_resources"), word)).expect("it has a form");
-    let form: TokenStream = form.parse().expect("a form is Rust's tokens");
-    !is_refused(&adopt::expand(quote!(custom_resources = [Widget(#form)])))
+/// Whether `adopt!` accepts the key: its parser flattens all keys of `#[genclient]`, some of which are rejected later.
+fn is_accepted_by_adopt(key: &str) -> bool {
+    let syntax = syntax(None, key).or(syntax(Some("custom_resources"), key)).expect("the key is in the table");
+    let syntax: TokenStream = syntax.parse().expect("the syntax consists of Rust tokens");
+    !is_rejected(&adopt::expand(quote!(custom_resources = [Widget(#syntax)])))
 }
 
 #[test]
-fn the_derives_attributes_and_macros_are_those_of_this_crate() {
+fn table_lists_all_derives_attributes_and_macros() {
     let (mut derives, mut attributes, mut macros) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for item in syn::parse_file(include_str!("../lib.rs")).expect("it compiles").items {
         let Item::Fn(item) = item else { continue };
@@ -99,46 +102,47 @@ fn the_derives_attributes_and_macros_are_those_of_this_crate() {
             } else if attr.path().is_ident("proc_macro_attribute") {
                 attributes.insert(item.sig.ident.to_string());
             } else if attr.path().is_ident("proc_macro_derive") {
-                let words = attr.parse_args::<TokenStream>().expect("tokens").to_string().replace(['(', ')', ','], " ");
-                let (derive, others) = words.split_once("attributes").expect("each derive reads some");
+                let tokens =
+                    attr.parse_args::<TokenStream>().expect("tokens").to_string().replace(['(', ')', ','], " ");
+                let (derive, others) = tokens.split_once("attributes").expect("each derive has attributes");
                 derives.insert(derive.trim().to_owned());
                 attributes.extend(others.split_whitespace().map(str::to_owned));
             }
         }
     }
-    assert_eq!(words(&macros::DERIVES), derives);
-    assert_eq!(words(&macros::ATTRIBUTES), attributes);
-    assert_eq!(words(&macros::MACROS), macros);
+    assert_eq!(keys(&macros::DERIVES), derives);
+    assert_eq!(keys(&macros::ATTRIBUTES), attributes);
+    assert_eq!(keys(&macros::MACROS), macros);
 }
 
 #[test]
-fn every_keyword_has_a_form_a_meaning_and_an_example_that_is_accepted() {
-    for place in PLACES {
-        for (i, keyword) in place.keywords.iter().enumerate() {
-            let at = format!("{}: {}", place.title, keyword.word);
-            assert!(place.keywords[..i].iter().all(|earlier| earlier.word != keyword.word), "{at} is there twice");
-            assert!(keyword.form.contains(keyword.word), "{at}: {}", keyword.form);
-            assert!(keyword.meaning.ends_with('.'), "{at}: {}", keyword.meaning);
-            assert!(keyword.rule.is_empty() || keyword.rule.ends_with('.'), "{at}: {}", keyword.rule);
-            assert!(keyword.example.contains(keyword.word), "{at}: {}", keyword.example);
-            let expanded = expanded(keyword.example, place.title);
-            assert!(!is_refused(&expanded), "{at}: {expanded}");
+fn every_key_has_syntax_description_and_an_accepted_example() {
+    for section in SECTIONS {
+        for (i, key) in section.keys.iter().enumerate() {
+            let at = format!("{}: {}", section.title, key.key);
+            assert!(section.keys[..i].iter().all(|earlier| earlier.key != key.key), "{at} is a duplicate");
+            assert!(key.syntax.contains(key.key), "{at}: {}", key.syntax);
+            assert!(key.description.ends_with('.'), "{at}: {}", key.description);
+            assert!(key.constraints.is_empty() || key.constraints.ends_with('.'), "{at}: {}", key.constraints);
+            assert!(key.example.contains(key.key), "{at}: {}", key.example);
+            let expanded = expanded(key.example, section.title);
+            assert!(!is_rejected(&expanded), "{at}: {expanded}");
         }
     }
 }
 
-/// What becomes of an example in its place.
-fn expanded(example: &str, place: &str) -> TokenStream {
+/// Expands an example in its section.
+fn expanded(example: &str, section: &str) -> TokenStream {
     if let Ok(call) = syn::parse_str::<Macro>(example) {
-        return match call.path.segments.last().expect("a macro has a name").ident.to_string().as_str() {
+        return match call.path.segments.last().expect("a macro call has a path").ident.to_string().as_str() {
             "group_version" => group_version::expand(call.tokens),
             "adopt" => adopt::expand(call.tokens),
-            other => panic!("no macro {other}"),
+            other => panic!("unknown macro {other}"),
         };
     }
     let example: TokenStream = example.parse().expect("an attribute");
     let attribute: Vec<Attribute> = parse_quote!(#example);
-    let name = attribute[0].path().segments.last().expect("a word").ident.to_string();
+    let name = attribute[0].path().segments.last().expect("an attribute has a path").ident.to_string();
     if name == "defaults" {
         let arguments = attribute[0].meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
         return defaults::expand(
@@ -156,12 +160,12 @@ fn expanded(example: &str, place: &str) -> TokenStream {
         return defaults::expand(quote!(), quote!(#[derive(Deserialize)] struct Widget { #example size: i32 }));
     }
     let is_of_field =
-        place.contains("field") || ["clone", "atomic"].iter().any(|word| example.to_string().contains(word));
+        section.contains("field") || ["clone", "atomic"].iter().any(|word| example.to_string().contains(word));
     let (on_type, on_field) = if is_of_field { (quote!(), example) } else { (example, quote!()) };
-    if place == k8s::LIST.title {
+    if section == k8s::LIST.title {
         return emit::derive_list(parse_quote!(#on_type struct WidgetList { metadata: ListMeta, items: Vec<Widget> }));
     }
-    let client = match example_says(&on_type, "unserved") {
+    let client = match mentions(&on_type, "unserved") {
         true => quote!(#[k8s(scope = "Namespaced")]),
         false => quote!(#[genclient]),
     };
@@ -176,17 +180,18 @@ fn expanded(example: &str, place: &str) -> TokenStream {
         }
     };
     match name.as_str() {
-        "schema" | "schemars" => crate::schema::derive(of_schema(&on_type, &on_field, place)),
+        "schema" | "schemars" => crate::schema::derive(schema_input(&on_type, &on_field, section)),
         "deep_copy" => deep_copy::derive(input),
         "apply" => apply::derive(input),
-        "serde" if place.contains("ApplyConfiguration") => apply::derive(input),
+        "derive" => quote!(),
+        "serde" if section.contains("ApplyConfiguration") => apply::derive(input),
         _ => emit::derive_object(input),
     }
 }
 
-/// A type that an example of `#[schema(..)]` fits.
-fn of_schema(on_type: &TokenStream, on_field: &TokenStream, place: &str) -> syn::DeriveInput {
-    let is_of_type = place == schema::SCHEMA_TYPE.title || place == macros::ATTRIBUTES.title;
+/// Returns a type that accepts the example of `#[schema(..)]`.
+fn schema_input(on_type: &TokenStream, on_field: &TokenStream, section: &str) -> syn::DeriveInput {
+    let is_of_type = section == schema::SCHEMA_TYPE.title || section == macros::ATTRIBUTES.title;
     let example = if on_type.is_empty() { on_field } else { on_type };
     let (on_type, on_field) = if is_of_type { (Some(example), None) } else { (None, Some(example)) };
     parse_quote! {
@@ -200,39 +205,39 @@ fn of_schema(on_type: &TokenStream, on_field: &TokenStream, place: &str) -> syn:
     }
 }
 
-fn example_says(example: &TokenStream, word: &str) -> bool {
+fn mentions(example: &TokenStream, word: &str) -> bool {
     example.to_string().contains(word)
 }
 
-fn is_refused(expanded: &TokenStream) -> bool {
+fn is_rejected(expanded: &TokenStream) -> bool {
     expanded.to_string().contains("compile_error")
 }
 
 #[test]
-fn what_is_read_of_serde_shows_in_an_apply_configuration() {
+fn supported_serde_attributes_change_the_apply_configuration() {
     let plain = apply::derive(parse_quote!(
         struct Widget {
             max_speed: i32,
         }
     ))
     .to_string();
-    for (place, on_field) in [(fields::SERDE_APPLIED, false), (fields::SERDE_APPLIED_FIELD, true)] {
-        for keyword in place.keywords {
-            let example: TokenStream = keyword.example.parse().expect("an attribute");
+    for (section, on_field) in [(fields::SERDE_APPLIED, false), (fields::SERDE_APPLIED_FIELD, true)] {
+        for key in section.keys {
+            let example: TokenStream = key.example.parse().expect("an attribute");
             let with_it = match on_field {
                 true => apply::derive(parse_quote!(struct Widget { #example max_speed: i32 })),
                 false => apply::derive(parse_quote!(#example struct Widget { max_speed: i32 })),
             };
-            assert_ne!(with_it.to_string(), plain, "{}", keyword.word);
+            assert_ne!(with_it.to_string(), plain, "{}", key.key);
         }
     }
 }
 
 #[test]
-fn a_keyword_is_written_as_its_place_says() {
+fn messages_show_the_syntax_of_the_section() {
     assert_eq!(expected(None, "subresource"), "expected `subresource(status)`");
     assert_eq!(expected(Some("method"), "subresource"), "expected `subresource = \"scale\"`");
     assert_eq!(missing(Some("index"), "name"), "missing `name = by_state`");
-    assert_eq!(expected(None, "readonly"), "expected `readonly` alone: it takes no value");
-    assert_eq!(expected(None, ""), "expected a keyword, not a literal");
+    assert_eq!(expected(None, "readonly"), "expected `readonly`: the key takes no value");
+    assert_eq!(expected(None, ""), "expected a key, not a literal");
 }

@@ -1,4 +1,4 @@
-//! Whether facts stand where they belong, agree with each other and fit the type of their field.
+//! Checks that keys are allowed in their section, do not conflict, and apply to the type of their field.
 
 use std::collections::BTreeSet;
 
@@ -8,47 +8,65 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Field, GenericArgument, Ident, LitStr, Path, PathArguments, Token, Type};
 
-use super::read::{Declared, Each, Facts, Names, Number, Validation, serde_says};
+use super::parse::{Each, Names, Number, SchemaAttr, SchemaType, Validation, has_serde_key};
 use crate::attr;
 use crate::errors::Errors;
-use crate::grammar::{self, Place};
+use crate::grammar::{self, Section};
 
-/// The facts of a type.
-pub(super) fn of_type(input: &DeriveInput, facts: &Facts, errors: &mut Errors) {
+/// Checks the attribute of a type.
+pub(super) fn check_type(input: &DeriveInput, keys: &SchemaAttr, errors: &mut Errors) {
     for item in items(&input.attrs) {
-        stands_in(&grammar::SCHEMA_TYPE, "a type", &item, errors);
+        check_section(&grammar::SCHEMA_TYPE, "a type", &item, errors);
     }
     if let Data::Enum(data) = &input.data {
         for attr in data.variants.iter().flat_map(|variant| attr::named("schema", &variant.attrs)) {
-            errors.push(attr, "nothing is said of a variant; put it on a field of it, or on the enum");
+            errors.push(
+                attr,
+                "`#[schema(..)]` does not apply to a variant; move it to a field of the variant, or to the enum",
+            );
         }
     }
-    agree(facts, errors);
+    check_conflicts(keys, errors);
 }
 
-/// The facts of a field.
-pub(super) fn of_field(field: &Field, is_tuple: bool, facts: &Facts, errors: &mut Errors) {
+/// Checks the attribute of a field.
+pub(super) fn check_field(field: &Field, is_tuple: bool, keys: &SchemaAttr, errors: &mut Errors) {
     let items = items(&field.attrs);
     for attr in attr::named("schema", &field.attrs).filter(|_| !items.is_empty()) {
         if is_tuple {
-            errors.push(attr, "a field without a name has no schema of its own; put it on the type");
-        } else if serde_says(&field.attrs, "flatten") {
-            errors
-                .push(attr, "a flattened field has no schema of its own; put it on its type, or on the fields of that");
+            errors.push(attr, "a field without a name has no separate schema; move this to the type");
+        } else if has_serde_key(&field.attrs, "flatten") {
+            errors.push(
+                attr,
+                "a flattened field has no separate schema; move this to its type, or to the fields of its type",
+            );
         }
     }
     for item in &items {
-        stands_in(&grammar::SCHEMA_FIELD, "a field", item, errors);
+        check_section(&grammar::SCHEMA_FIELD, "a field", item, errors);
     }
-    agree(facts, errors);
-    let is_absent = is_option(&field.ty) || serde_says(&field.attrs, "default");
-    if facts.required.is_present() && !is_absent {
-        errors.extend(syn::Error::new(facts.required.span(), "a field that is no `Option` is required; remove this"));
-    }
-    fits(&field.ty, facts, errors);
+    check_conflicts(keys, errors);
+    check_required(field, keys, errors);
+    check_type_keys(&field.ty, keys, errors);
 }
 
-/// The keywords of all `#[schema(..)]`, as far as they can be read.
+/// Checks `required`, which applies to an `Option` that is always set.
+fn check_required(field: &Field, keys: &SchemaAttr, errors: &mut Errors) {
+    if !keys.required.is_present() {
+        return;
+    }
+    if keys.nullable.is_present() && is_named(&field.ty, &["Option"]) {
+        let message = "conflicts with `required`: a `None` is omitted from the JSON, so that the required field would \
+                       be missing; use `logger_core::Nullable` in place of `Option`, without `nullable` and \
+                       `required`";
+        errors.extend(syn::Error::new(keys.nullable.span(), message));
+    } else if !is_option(&field.ty) && !has_serde_key(&field.attrs, "default") {
+        let message = "redundant key: a field that is not an `Option` is always required; remove this";
+        errors.extend(syn::Error::new(keys.required.span(), message));
+    }
+}
+
+/// Returns the items of all `#[schema(..)]`; attributes with syntax errors are skipped.
 fn items(attrs: &[Attribute]) -> Vec<NestedMeta> {
     attr::named("schema", attrs)
         .filter_map(|attr| attr.parse_args_with(Punctuated::<NestedMeta, Token![,]>::parse_terminated).ok())
@@ -56,138 +74,149 @@ fn items(attrs: &[Attribute]) -> Vec<NestedMeta> {
         .collect()
 }
 
-/// A keyword that is known, but not here.
-fn stands_in(place: &Place, name: &str, item: &NestedMeta, errors: &mut Errors) {
+/// Reports a key that exists, but not in this section.
+fn check_section(section: &Section, name: &str, item: &NestedMeta, errors: &mut Errors) {
     let NestedMeta::Meta(meta) = item else { return };
-    let takes = |place: &Place| place.keywords.iter().any(|keyword| meta.path().is_ident(keyword.word));
-    if takes(place) {
+    let accepts = |section: &Section| section.keys.iter().any(|known| meta.path().is_ident(known.key));
+    if accepts(section) {
         return;
     }
     let others = [("a type", &grammar::SCHEMA_TYPE), ("a field", &grammar::SCHEMA_FIELD)];
-    let other = others.iter().find(|(_, other)| takes(other)).map(|(other, _)| *other);
-    // What no place takes, the parser has refused.
+    let other = others.iter().find(|(_, other)| accepts(other)).map(|(other, _)| *other);
+    // The parser has already reported a key of no section.
     if let Some(other) = other {
-        let word = meta.path().to_token_stream();
-        errors.push(meta.path(), format_args!("`{word}` belongs on {other}, not on {name}; move it there"));
+        let key = meta.path().to_token_stream();
+        errors.push(meta.path(), format_args!("`{key}` applies to {other}, not to {name}; move it to {other}"));
     }
 }
 
-/// Facts that exclude or need each other.
-fn agree(facts: &Facts, errors: &mut Errors) {
-    if let (Some(min), Some(max)) = (&facts.min, &facts.max)
-        && min.value > max.value
+/// Checks keys that exclude or require each other.
+fn check_conflicts(keys: &SchemaAttr, errors: &mut Errors) {
+    if let (Some(min), Some(max)) = (&keys.min, &keys.max)
+        && min.exceeds(max)
     {
-        errors.push(&max.written, "nothing is in this range: `max` is below `min`");
+        errors.push(&max.expr, "empty range: `max` is less than `min`");
     }
-    for (flag, bound, word) in [(&facts.exclusive_min, &facts.min, "min"), (&facts.exclusive_max, &facts.max, "max")] {
+    for (flag, bound, key) in [(&keys.exclusive_min, &keys.min, "min"), (&keys.exclusive_max, &keys.max, "max")] {
         if flag.is_present() && bound.is_none() {
-            let message = format!("which bound is excluded? add `{word} = ..`");
+            let message = format!("missing bound to exclude; add `{key} = ..`");
             errors.extend(syn::Error::new(flag.span(), message));
         }
     }
-    if let Some(Number { written, .. }) = facts.multiple_of.as_ref().filter(|of| of.value <= 0.0) {
-        errors.push(written, "a multiple of a number above 0 is expected");
+    if let Some(Number { expr, .. }) = keys.multiple_of.as_ref().filter(|of| of.value <= 0.0) {
+        errors.push(expr, "invalid divisor: expected a number greater than 0");
     }
-    if facts.no_format.is_present() && facts.format.is_some() {
-        errors.extend(syn::Error::new(facts.no_format.span(), "`format` names one; keep one of the two"));
+    if keys.no_format.is_present() && keys.format.is_some() {
+        errors.extend(syn::Error::new(keys.no_format.span(), "conflicts with `format`; keep one of the two"));
     }
-    topology(facts, errors);
-    facts.validation.iter().for_each(|validation| rule(validation, errors));
-    if let Some(Each(facts, items)) = &facts.each {
-        items.iter().for_each(|item| stands_in(&grammar::SCHEMA_EACH, "each item", item, errors));
-        agree(facts, errors);
+    check_topology(keys, errors);
+    keys.validation.iter().for_each(|validation| check_rule(validation, errors));
+    if let Some(Each(keys, items)) = &keys.each {
+        items.iter().for_each(|item| check_section(&grammar::SCHEMA_EACH, "each item", item, errors));
+        check_conflicts(keys, errors);
     }
-    for priority in facts.column.iter().filter_map(|column| column.0.priority.as_ref()) {
+    for priority in keys.column.iter().filter_map(|column| column.0.priority.as_ref()) {
         if priority.base10_parse::<i32>().is_err() {
-            errors.push(priority, "expected a whole number: 0 is shown always, more only with `-o wide`");
+            errors.push(
+                priority,
+                "invalid priority: expected a 32-bit integer; 0 is always shown, greater ones only with `-o wide`",
+            );
         }
     }
     if let Some(depth) =
-        facts.depth.as_ref().filter(|depth| !depth.base10_parse().is_ok_and(|of: u32| (1..=16).contains(&of)))
+        keys.depth.as_ref().filter(|depth| !depth.base10_parse().is_ok_and(|of: u32| (1..=16).contains(&of)))
     {
-        errors.push(depth, "expected a depth from 1 to 16: each level is written out");
+        errors.push(depth, "invalid depth: expected 1 to 16, because every level is part of the schema");
     }
 }
 
-/// How lists and maps are merged.
-fn topology(facts: &Facts, errors: &mut Errors) {
-    let Facts { list_type, list_map_keys, map_type, struct_type, .. } = facts;
-    for (said, words) in [
+/// Checks the merge strategies of lists and maps.
+fn check_topology(keys: &SchemaAttr, errors: &mut Errors) {
+    let SchemaAttr { list_type, list_map_keys, map_type, struct_type, .. } = keys;
+    for (value, allowed) in [
         (list_type, &["atomic", "set", "map"][..]),
         (map_type, &["atomic", "granular"]),
         (struct_type, &["atomic", "granular"]),
-        (&facts.via, &["cel", "schema"]),
+        (&keys.via, &["cel", "schema"]),
     ] {
-        one_of(said.as_ref(), words, errors);
+        check_value(value.as_ref(), allowed, errors);
     }
     let is_map = list_type.as_ref().is_some_and(|of| of.is_ident("map"));
     match (list_type, list_map_keys.first()) {
-        (Some(of), None) if is_map => {
-            errors.push(of, "which fields tell its items apart? add `list_map_keys = [\"name\"]`")
-        }
-        (_, Some(key)) if !is_map => errors.push(key, "only items of a list with `list_type = map` have keys; add it"),
+        (Some(of), None) if is_map => errors.push(of, "missing keys of the items; add `list_map_keys = [\"name\"]`"),
+        (_, Some(key)) if !is_map => errors.push(key, "`list_map_keys` requires `list_type = map`; add it"),
         _ => {}
     }
     let mut seen = BTreeSet::new();
     for key in list_map_keys.iter().filter(|key| !seen.insert(key.value())) {
-        errors.push(key, "given twice; keep one");
+        errors.push(key, "duplicate value; keep one");
     }
     if let (Some(_), Some(of)) = (map_type, struct_type) {
-        errors.push(of, "`map_type` says this already; keep one of the two");
+        errors.push(of, "conflicts with `map_type`; keep one of the two");
     }
 }
 
-fn one_of(said: Option<&Path>, words: &[&str], errors: &mut Errors) {
-    if let Some(said) = said.filter(|said| !words.iter().any(|word| said.is_ident(word))) {
-        let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        errors.push(said, format_args!("expected one of {words}"));
+fn check_value(value: Option<&Path>, allowed: &[&str], errors: &mut Errors) {
+    if let Some(value) = value.filter(|value| !allowed.iter().any(|known| value.is_ident(known))) {
+        let allowed = allowed.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
+        errors.push(value, format_args!("unknown value; expected one of {allowed}"));
     }
 }
 
-/// What the API server asks of a rule, but for its expression.
-fn rule(validation: &Validation, errors: &mut Errors) {
+/// Checks a rule as the API server does, except for its expression.
+fn check_rule(validation: &Validation, errors: &mut Errors) {
     const REASONS: [&str; 4] =
         ["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"];
     let Validation { rule, message, message_expression, reason, field_path, optional_old_self } = validation;
     if rule.value().trim().is_empty() {
-        errors.push(rule, "expected a rule in CEL, such as `self.min <= self.max`");
+        errors.push(rule, "empty rule: expected a CEL expression, such as `self.min <= self.max`");
     }
     let has_lines = |text: &LitStr| text.value().contains(['\n', '\r']);
     if has_lines(rule) && message.is_none() {
-        errors.push(rule, "a rule of several lines needs a `message`: the server shows no such rule");
+        errors.push(
+            rule,
+            "missing `message`: it is required for a rule of several lines, which the server does not show",
+        );
     }
     for text in [message, message_expression].into_iter().flatten() {
         if text.value().trim().is_empty() {
-            errors.push(text, "this says nothing; remove it or say what is wrong with the value");
+            errors.push(text, "empty message; remove it or describe the violation");
         }
     }
     if let Some(message) = message.as_ref().filter(|message| has_lines(message)) {
-        errors.push(message, "a message is one line");
+        errors.push(message, "invalid message: line breaks are not allowed");
     }
     if let Some(reason) = reason.as_ref().filter(|reason| !REASONS.contains(&&*reason.value())) {
-        errors.push(reason, format_args!("expected one of {}", REASONS.map(|of| format!("`\"{of}\"`")).join(", ")));
+        errors.push(
+            reason,
+            format_args!("unknown reason; expected one of {}", REASONS.map(|of| format!("`\"{of}\"`")).join(", ")),
+        );
     }
     if let Some(path) = field_path.as_ref().filter(|path| !path.value().starts_with(['.', '['])) {
-        errors.push(path, "expected the path of a field below, such as `.size`");
+        errors.push(path, "invalid path: expected the path of a nested field, such as `.size`");
     }
     if optional_old_self.is_present() && !rule.value().contains("oldSelf") {
-        let message = "the rule does not name `oldSelf`; remove this, or compare with it";
+        let message = "the rule does not use `oldSelf`; remove this key, or use `oldSelf` in the rule";
         errors.extend(syn::Error::new(optional_old_self.span(), message));
     }
 }
 
-/// Fields of unions are fields of the type that may be absent, two at least.
-pub(super) fn unions(declared: &Declared, input: &DeriveInput, errors: &mut Errors) {
-    let Facts { exactly_one_of, at_most_one_of, at_least_one_of, via, .. } = &declared.facts;
+/// Checks the fields of unions: at least two optional fields of the type.
+pub(super) fn check_unions(model: &SchemaType, input: &DeriveInput, errors: &mut Errors) {
+    let SchemaAttr { exactly_one_of, at_most_one_of, at_least_one_of, via, .. } = &model.attr;
     let unions: Vec<&Names> = exactly_one_of.iter().chain(at_most_one_of).chain(at_least_one_of).collect();
     if let Some(via) = via.as_ref().filter(|_| unions.is_empty()) {
-        errors.push(via, "this says how `exactly_one_of` and its like are checked, and there is none");
+        errors.push(
+            via,
+            "`via` requires `exactly_one_of`, `at_most_one_of` or `at_least_one_of`; add one, or remove this",
+        );
     }
     let Data::Struct(data) = &input.data else {
         for Names(names) in unions {
             errors.push(
                 names.first(),
-                "only a struct has fields to choose from; remove this: an enum is one of its variants",
+                "a union of fields applies to structs only; remove this, because an enum is already one of its \
+                 variants",
             );
         }
         return;
@@ -196,16 +225,16 @@ pub(super) fn unions(declared: &Declared, input: &DeriveInput, errors: &mut Erro
         if names.len() < 2 {
             errors.extend(syn::Error::new(
                 names.first().map_or(Span::call_site(), Ident::span),
-                "a choice needs two fields at least",
+                "a union requires at least two fields; add another, or remove this",
             ));
         }
         for (i, name) in names.iter().enumerate() {
             let field = data.fields.iter().find(|field| field.ident.as_ref() == Some(name));
             match field {
-                None => errors.push(name, "there is no such field"),
-                Some(_) if names[..i].contains(name) => errors.push(name, "given twice; keep one"),
+                None => errors.push(name, "unknown field; expected the Rust name of a field of this struct"),
+                Some(_) if names[..i].contains(name) => errors.push(name, "duplicate value; keep one"),
                 Some(field) if !is_option(&field.ty) => {
-                    errors.push(name, "this field is always there; make it an `Option`")
+                    errors.push(name, "a field of a union must be optional; make it an `Option`")
                 }
                 Some(_) => {}
             }
@@ -213,74 +242,90 @@ pub(super) fn unions(declared: &Declared, input: &DeriveInput, errors: &mut Erro
     }
 }
 
-/// What is known of a type by its name.
+/// The JSON type of a Rust type, as far as its name shows it.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Text,
-    Whole,
-    Float,
-    Bool,
+enum JsonType {
+    String,
+    Integer,
+    Number,
+    Boolean,
     List,
     Map,
 }
 
-impl Form {
-    fn name(self) -> &'static str {
+impl JsonType {
+    fn plural(self) -> &'static str {
         match self {
-            Form::Text => "a text",
-            Form::Whole => "a whole number",
-            Form::Float => "a number",
-            Form::Bool => "a truth value",
-            Form::List => "a list",
-            Form::Map => "a map",
+            JsonType::String => "strings",
+            JsonType::Integer => "integers",
+            JsonType::Number => "numbers",
+            JsonType::Boolean => "booleans",
+            JsonType::List => "lists",
+            JsonType::Map => "maps",
+        }
+    }
+
+    /// Returns the suggestion for a key that does not apply to the type: the key with that effect on this type, if any.
+    fn suggestion(self, key: &str) -> String {
+        let is_bound = ["min", "max", "length", "items", "properties"].contains(&key);
+        let is_of_items = ["pattern", "multiple_of", "embedded_resource"].contains(&key);
+        match self {
+            JsonType::String if is_bound => "; use `length`".to_owned(),
+            JsonType::Integer | JsonType::Number if is_bound => "; use `min` and `max`".to_owned(),
+            JsonType::List if is_bound => format!("; use `items` for the list, or `each({key} = ..)` for its items"),
+            JsonType::Map if is_bound => {
+                format!("; use `properties` for the map, or `each({key} = ..)` for its values")
+            }
+            JsonType::List | JsonType::Map if is_of_items => format!("; use `{key}` in `each(..)` for the items"),
+            JsonType::List if key == "map_type" => "; use `list_type`".to_owned(),
+            JsonType::Map if ["list_type", "struct_type"].contains(&key) => "; use `map_type`".to_owned(),
+            _ => "; remove it".to_owned(),
         }
     }
 }
 
-/// Facts about another type than the field's; a type that is not known by its name is judged by its schema later.
-fn fits(ty: &Type, facts: &Facts, errors: &mut Errors) {
-    let Some((form, item)) = form(ty) else { return };
-    let mut about = |said: bool, word: &str, forms: &[Form]| {
-        if said && !forms.contains(&form) {
-            let way_out = match form {
-                Form::List | Form::Map => "; for what is in it, `each(..)`",
-                _ => "",
-            };
-            let message = format!("`{word}` says nothing of {}{way_out}", form.name());
-            errors.push(ty, message);
+/// Reports keys that do not apply to the type of the field. A type whose name does not show its JSON type is checked by
+/// the generator, with its schema.
+fn check_type_keys(ty: &Type, keys: &SchemaAttr, errors: &mut Errors) {
+    let Some((json_type, item)) = json_type(ty) else { return };
+    use JsonType::{Boolean, Integer, List, Map, Number, String};
+    for (is_set, key, types) in [
+        (keys.min.is_some(), "min", &[Integer, Number][..]),
+        (keys.max.is_some(), "max", &[Integer, Number]),
+        (keys.multiple_of.is_some(), "multiple_of", &[Integer, Number]),
+        (keys.length.is_some(), "length", &[String]),
+        (keys.pattern.is_some(), "pattern", &[String]),
+        (keys.items.is_some(), "items", &[List]),
+        (keys.list_type.is_some(), "list_type", &[List]),
+        (keys.properties.is_some(), "properties", &[Map]),
+        (keys.map_type.is_some(), "map_type", &[Map]),
+        (keys.struct_type.is_some(), "struct_type", &[]),
+        (keys.each.is_some(), "each", &[List, Map]),
+        (keys.embedded_resource.is_present(), "embedded_resource", &[Map]),
+        (keys.column.is_some(), "column", &[String, Integer, Number, Boolean]),
+        (keys.selectable.is_present(), "selectable", &[String, Integer, Boolean]),
+    ] {
+        if is_set && !types.contains(&json_type) {
+            let suggestion = json_type.suggestion(key);
+            errors.push(ty, format_args!("`{key}` does not apply to {}{suggestion}", json_type.plural()));
         }
-    };
-    let numbers = &[Form::Whole, Form::Float];
-    about(facts.min.is_some(), "min", numbers);
-    about(facts.max.is_some(), "max", numbers);
-    about(facts.multiple_of.is_some(), "multiple_of", numbers);
-    about(facts.length.is_some(), "length", &[Form::Text]);
-    about(facts.pattern.is_some(), "pattern", &[Form::Text]);
-    about(facts.items.is_some(), "items", &[Form::List]);
-    about(facts.list_type.is_some(), "list_type", &[Form::List]);
-    about(facts.properties.is_some(), "properties", &[Form::Map]);
-    about(facts.map_type.is_some(), "map_type", &[Form::Map]);
-    about(facts.struct_type.is_some(), "struct_type", &[]);
-    about(facts.each.is_some(), "each", &[Form::List, Form::Map]);
-    about(facts.embedded_resource.is_present(), "embedded_resource", &[Form::Map]);
-    about(facts.column.is_some(), "column", &[Form::Text, Form::Whole, Form::Float, Form::Bool]);
-    about(facts.selectable.is_present(), "selectable", &[Form::Text, Form::Whole, Form::Bool]);
-    if let Some(number) = [&facts.min, &facts.max].into_iter().flatten().find(|number| number.whole.is_none())
-        && form == Form::Whole
+    }
+    if let Some(bound) = [&keys.min, &keys.max].into_iter().flatten().find(|bound| bound.integer.is_none())
+        && json_type == Integer
     {
-        errors.push(&number.written, "the field is a whole number; so is its bound");
+        errors.push(&bound.expr, "invalid bound: expected an integer, because the field is one");
     }
-    if let (Some(item), Some(Each(facts, _))) = (item, &facts.each) {
-        fits(item, facts, errors);
+    if let (Some(item), Some(Each(keys, _))) = (item, &keys.each) {
+        check_type_keys(item, keys, errors);
     }
 }
 
-/// What a type is, if its name tells, and the type of what is in it.
-fn form(ty: &Type) -> Option<(Form, Option<&Type>)> {
+/// Returns the JSON type of a Rust type, if its name shows it, and the type of its items.
+fn json_type(ty: &Type) -> Option<(JsonType, Option<&Type>)> {
     let last = match ty {
-        Type::Group(group) => return form(&group.elem),
-        Type::Paren(paren) => return form(&paren.elem),
-        Type::Array(array) => return Some((Form::List, Some(&array.elem))),
+        Type::Group(group) => return json_type(&group.elem),
+        Type::Paren(paren) => return json_type(&paren.elem),
+        Type::Array(array) => return Some((JsonType::List, Some(&array.elem))),
         Type::Path(path) => path.path.segments.last()?,
         _ => return None,
     };
@@ -294,25 +339,28 @@ fn form(ty: &Type) -> Option<(Form, Option<&Type>)> {
         }
         _ => Vec::new(),
     };
-    let form_of = |form| Some((form, arguments.last().copied()));
+    let some = |json_type| Some((json_type, arguments.last().copied()));
     match last.ident.to_string().as_str() {
-        "Option" | "Box" | "Nullable" => form(arguments.first()?),
-        "String" | "str" => form_of(Form::Text),
-        "bool" => form_of(Form::Bool),
-        "f32" | "f64" => form_of(Form::Float),
-        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" => form_of(Form::Whole),
-        "Vec" | "VecDeque" | "BTreeSet" | "HashSet" if arguments.len() == 1 => form_of(Form::List),
-        "BTreeMap" | "HashMap" if arguments.len() == 2 => form_of(Form::Map),
+        "Option" | "Box" | "Nullable" => json_type(arguments.first()?),
+        "String" | "str" => some(JsonType::String),
+        "bool" => some(JsonType::Boolean),
+        "f32" | "f64" => some(JsonType::Number),
+        "i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize" => some(JsonType::Integer),
+        "Vec" | "VecDeque" | "BTreeSet" | "HashSet" if arguments.len() == 1 => some(JsonType::List),
+        "BTreeMap" | "HashMap" if arguments.len() == 2 => some(JsonType::Map),
         _ => None,
     }
 }
 
+/// Whether a field of the type can be absent.
 fn is_option(ty: &Type) -> bool {
+    is_named(ty, &["Option", "Nullable"])
+}
+
+fn is_named(ty: &Type, names: &[&str]) -> bool {
     match ty {
-        Type::Group(group) => is_option(&group.elem),
-        Type::Path(path) => {
-            path.path.segments.last().is_some_and(|last| last.ident == "Option" || last.ident == "Nullable")
-        }
+        Type::Group(group) => is_named(&group.elem, names),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name)),
         _ => false,
     }
 }

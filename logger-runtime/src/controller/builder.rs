@@ -1,68 +1,73 @@
-//! What a controller is to watch and how it is to work, before it is built.
+//! The builder of a controller: watches, gates, limits and metrics.
 
-use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    marker::PhantomData,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use super::gate::{Gate, KeyedGate};
-use super::measures::Measures;
-use super::reconciler::Reconciler;
-use super::watch::{IntoWatch, Subscribe, own_key, owners_key, subscribe};
-use super::worker::Workshop;
-use super::{Controller, Limits};
-use crate::factory::InformerFactory;
-use crate::key::ObjectKey;
-use crate::metrics::{Metrics, NoMetrics};
-use crate::object::ApiObject;
-use crate::store::WriteGate;
-use crate::workqueue::rate_limit::ExponentialBackoff;
-use crate::workqueue::{Config, RateLimiter, WorkQueue};
+use super::{
+    Controller, Timeouts,
+    gate::{Gate, KeyedGate},
+    metrics::ControllerMetrics,
+    processor::Processor,
+    reconciler::Reconciler,
+    watch::{IntoWatch, Subscribe, controller_key, object_key, subscribe},
+};
+use crate::{
+    factory::InformerFactory,
+    metrics::{MetricsProvider, NoopMetrics},
+    object::{ApiObject, ObjectKey},
+    store::WriteGate,
+    workqueue::{Config, RateLimiter, WorkQueue, rate_limit::ExponentialBackoff},
+};
 
-/// How long the informers may take before [`run`](Controller::run) gives up, as in controller-runtime.
-const SYNC_TIMEOUT: Duration = Duration::from_mins(2);
-/// How long what is at work at a stop may go on, as controller-runtime's manager allows.
-const GRACE_PERIOD: Duration = Duration::from_secs(30);
+/// The default of controller-runtime.
+const CACHE_SYNC_TIMEOUT: Duration = Duration::from_mins(2);
+/// The default of controller-runtime's manager.
+const GRACEFUL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Describes a controller of objects of kind `K`; [`build`](Self::build) makes it.
+/// Builds a controller of the objects of kind `K`.
 #[must_use = "a controller does nothing until it is built and run"]
 pub struct ControllerBuilder<K> {
     name: String,
     watches: Vec<Subscribe>,
     gates: Vec<Box<dyn Gate>>,
-    workers: usize,
-    time_limit: Option<Duration>,
-    limits: Limits,
+    max_concurrent_reconciles: usize,
+    reconciliation_timeout: Option<Duration>,
+    timeouts: Timeouts,
     rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
-    metrics: Arc<dyn Metrics>,
+    metrics: Arc<dyn MetricsProvider>,
     factory: Option<InformerFactory>,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: ApiObject> ControllerBuilder<K> {
     pub(super) fn new(name: String, watch: impl IntoWatch<Kind = K>) -> Self {
+        let timeouts = Timeouts { cache_sync: CACHE_SYNC_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT };
         ControllerBuilder {
             name,
-            watches: vec![subscribe(watch.into_watch(), own_key())],
+            watches: vec![subscribe(watch.into_watch(), object_key())],
             gates: Vec::new(),
-            workers: 1,
-            time_limit: None,
-            limits: Limits { sync: SYNC_TIMEOUT, grace: GRACE_PERIOD },
+            max_concurrent_reconciles: 1,
+            reconciliation_timeout: None,
+            timeouts,
             rate_limiter: Box::new(ExponentialBackoff::default()),
-            metrics: Arc::new(NoMetrics),
+            metrics: Arc::new(NoopMetrics),
             factory: None,
             kind: PhantomData,
         }
     }
 
-    /// Watches objects that a `K` owns: an event of theirs brings the key of the owner that is marked as their controller,
-    /// of whatever version.
+    /// Watches objects that a `K` owns: their events enqueue the key of the owner that is marked as their controller,
+    /// in any version.
     pub fn owns<W: IntoWatch>(mut self, watch: W) -> Self {
-        self.watches.push(subscribe(watch.into_watch(), owners_key::<K, W::Kind>()));
+        self.watches.push(subscribe(watch.into_watch(), controller_key::<K, W::Kind>()));
         self
     }
 
-    /// Watches objects that have to do with a `K` in another way: an event of theirs brings the keys that the function gives.
-    /// Of an update it is asked twice, with what the object was and what it is.
+    /// Watches other objects: their events enqueue the keys that the function maps them to. For an update, the function
+    /// is called with the old and with the new object.
     pub fn watches<W, F, I>(mut self, watch: W, keys: F) -> Self
     where
         W: IntoWatch,
@@ -73,16 +78,18 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
-    /// Has a key wait until the cache has what the reconciler wrote of the object of that key, and noted in this gate: of the
-    /// kind itself, or of another whose objects have the same names. So it does not act on what it has changed since.
+    /// Processes a key only when the cache contains the writes to its object that are recorded in this gate. The object
+    /// is of the kind itself, or of another kind with the same names. So a reconciler does not act on a state that it
+    /// has changed since.
     ///
-    /// A worker waits a fifth of a second for that at most; then others have their turn, and the key comes again after a
-    /// second. Without a gate a key is worked on with what the cache has.
+    /// A worker waits up to 200 ms for the cache. After that it processes other keys, and the key is requeued after a
+    /// second. Without a gate, keys are processed with the current state of the cache.
     pub fn read_your_writes<W: ApiObject>(self, gate: &WriteGate<W>) -> Self {
         self.read_your_writes_of(gate, |key| [key.clone()])
     }
 
-    /// The same, of the objects whose keys this function gives for the key that is worked on.
+    /// Processes a key only when the cache contains the recorded writes to the objects that the function maps it to.
+    /// See [`read_your_writes`](Self::read_your_writes).
     pub fn read_your_writes_of<W, F, I>(mut self, gate: &WriteGate<W>, keys: F) -> Self
     where
         W: ApiObject,
@@ -93,50 +100,51 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
-    /// How many keys may be at work at once: 1 if this is not said, and at least 1.
-    pub fn workers(mut self, count: usize) -> Self {
-        self.workers = count.max(1);
+    /// Sets the maximum number of keys that are processed concurrently; 1 by default, and at least 1.
+    pub fn max_concurrent_reconciles(mut self, count: usize) -> Self {
+        self.max_concurrent_reconciles = count.max(1);
         self
     }
 
-    /// How long the work on one key may take before it is cancelled and tried again; no limit if this is not said.
-    pub fn reconcile_timeout(mut self, limit: Duration) -> Self {
-        self.time_limit = Some(limit);
+    /// Sets how long a reconciliation can take before it is cancelled and retried; no limit by default.
+    pub fn reconciliation_timeout(mut self, timeout: Duration) -> Self {
+        self.reconciliation_timeout = Some(timeout);
         self
     }
 
-    /// How long the informers may take to sync before [`run`](Controller::run) gives up: 2 minutes if this is not said.
-    pub fn sync_timeout(mut self, limit: Duration) -> Self {
-        self.limits.sync = limit;
+    /// Sets how long the informers can take to sync before [`run`](Controller::run) fails; 2 minutes by default.
+    pub fn cache_sync_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.cache_sync = timeout;
         self
     }
 
-    /// How long what is at work at a stop may go on before it is cancelled: 30 seconds if this is not said.
-    pub fn grace_period(mut self, grace: Duration) -> Self {
-        self.limits.grace = grace;
+    /// Sets how long running reconciliations can continue after a stop before they are cancelled; 30 seconds by
+    /// default.
+    pub fn graceful_shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.graceful_shutdown = timeout;
         self
     }
 
-    /// How long keys that failed wait. If this is not said, from 5 ms, twice as long each time, to 1000 s: each key by its own
-    /// failures, and without the limit for all together that a [`WorkQueue`] alone has, as in controller-runtime.
+    /// Sets the rate limiter of retries. The default is an exponential back-off per key from 5 ms to 1000 s, as in
+    /// controller-runtime; unlike the default of a [`WorkQueue`], it has no overall limit.
     pub fn rate_limiter(mut self, rate_limiter: impl RateLimiter<ObjectKey> + 'static) -> Self {
         self.rate_limiter = Box::new(rate_limiter);
         self
     }
 
-    /// Where its measurements and those of its queue go; nowhere if this is not said.
-    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
+    /// Sets the provider of the metrics of the controller and its queue; none by default.
+    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// Has [`run`](Controller::run) start the informers of this factory. Without it somebody else does.
-    pub fn starting(mut self, factory: &InformerFactory) -> Self {
+    /// Starts the informers of this factory in [`run`](Controller::run). Without it, they must be started separately.
+    pub fn start_factory(mut self, factory: &InformerFactory) -> Self {
         self.factory = Some(factory.clone());
         self
     }
 
-    /// The controller. From now on its queue fills, as far as its informers run.
+    /// Builds the controller. Its queue is filled from now on, if its informers run.
     pub fn build(self, reconciler: impl Reconciler) -> Controller {
         let queue = WorkQueue::with_config(Config {
             name: self.name.clone(),
@@ -144,23 +152,23 @@ impl<K: ApiObject> ControllerBuilder<K> {
             metrics: Some(Arc::clone(&self.metrics)),
             ..Config::default()
         });
-        let measures = Measures::new(self.metrics.as_ref(), &self.name);
-        measures.workers(self.workers);
+        let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
+        metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
         let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone())).collect();
-        let workshop = Workshop {
+        let processor = Processor {
             name: self.name,
             queue,
             reconciler: Box::new(reconciler),
             gates: self.gates,
-            time_limit: self.time_limit,
-            measures,
-            at_work: Mutex::default(),
+            reconciliation_timeout: self.reconciliation_timeout,
+            metrics,
+            processing: Mutex::default(),
         };
         Controller {
-            workshop: Arc::new(workshop),
+            processor: Arc::new(processor),
             watches,
-            workers: self.workers,
-            limits: self.limits,
+            max_concurrent_reconciles: self.max_concurrent_reconciles,
+            timeouts: self.timeouts,
             factory: self.factory,
         }
     }

@@ -1,21 +1,22 @@
-//! Work that waits until the cache has what was written.
+//! Gates: the processing of a key waits until the caches have caught up with its writes.
 
 use futures::future::BoxFuture;
 
-use crate::key::ObjectKey;
-use crate::object::ApiObject;
-use crate::store::WriteGate;
+use crate::{
+    object::{ApiObject, ObjectKey},
+    store::WriteGate,
+};
 
-/// The gate of some kind before the work on a key.
+/// A gate for the processing of keys, with the kind of its objects erased.
 pub(super) trait Gate: Send + Sync {
-    /// Whether the cache has all that was written and has to do with this key.
+    /// Returns whether the cache contains all writes related to this key.
     fn is_open(&self, key: &ObjectKey) -> bool;
 
-    /// Waits until it has; for ever if its informer was stopped.
+    /// Waits until the gate is open; forever if its informer was stopped.
     fn wait(&self, key: &ObjectKey) -> BoxFuture<'_, ()>;
 }
 
-/// A gate, and which keys of its objects have to do with a key that is worked on.
+/// A write gate, and a function from a processed key to the keys of the related objects.
 pub(super) struct KeyedGate<K, F> {
     pub(super) gate: WriteGate<K>,
     pub(super) keys: F,
@@ -28,7 +29,7 @@ where
     I: IntoIterator<Item = ObjectKey>,
 {
     fn is_open(&self, key: &ObjectKey) -> bool {
-        (self.keys)(key).into_iter().all(|key| self.gate.reached(&key))
+        (self.keys)(key).into_iter().all(|key| self.gate.is_caught_up(&key))
     }
 
     fn wait(&self, key: &ObjectKey) -> BoxFuture<'_, ()> {

@@ -1,49 +1,48 @@
-//! What the user of a controller writes: a function from a key to what comes next.
+//! Reconcilers, their results and their errors.
 
-use std::error::Error as StdError;
-use std::fmt;
-use std::time::Duration;
+use std::{error::Error as StdError, fmt, time::Duration};
 
 use futures::future::BoxFuture;
 
-use crate::key::ObjectKey;
+use crate::object::ObjectKey;
 
-/// Makes what is so for one object what is wanted of it.
+/// Reconciles one object: drives its observed state towards the desired state.
 ///
-/// It is given the key and not the object: it looks into a lister for what is so now, and finds nothing there if the object is
-/// gone. It may be called at any time and must come to the same each time. A controller never calls it twice at once with one
-/// key. Where its future is dropped, by a time limit or a stop, it is simply not called back: what it left half done, the next
-/// call finds.
+/// It gets the key and reads the object from a lister, which does not return a deleted object. It must be idempotent:
+/// it can be called at any time, any number of times. A controller never calls it concurrently for one key. If its
+/// future is dropped because of a timeout or a stop, it must be able to continue from any intermediate state in the
+/// next call.
 ///
-/// A closure is one, with any error that says what is wrong, and with or without an [`Action`]:
+/// A closure or an async function is a reconciler, with any error type, and with or without an [`Action`] as its
+/// result:
 ///
 /// ```
 /// use logger_runtime::controller::{Action, ReconcileError, Reconciler};
 /// use logger_runtime::{Error, ObjectKey};
 ///
-/// async fn quiet(_: ObjectKey) -> Result<(), Error> {
+/// async fn without_action(_: ObjectKey) -> Result<(), Error> {
 ///     Ok(())
 /// }
 ///
-/// async fn busy(key: ObjectKey) -> Result<Action, ReconcileError> {
+/// async fn with_action(key: ObjectKey) -> Result<Action, ReconcileError> {
 ///     let count: u32 = key.name().parse().map_err(ReconcileError::terminal)?;
 ///     Ok(if count > 7 { Action::Requeue } else { Action::Done })
 /// }
 ///
-/// fn takes(_: impl Reconciler) {}
-/// takes(quiet);
-/// takes(busy);
-/// takes(|key| async move { busy(key).await });
+/// fn accept(_: impl Reconciler) {}
+/// accept(without_action);
+/// accept(with_action);
+/// accept(|key| async move { with_action(key).await });
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reconcile",
     label = "expected a function from `ObjectKey` to a future of `Result<Action, ReconcileError>`",
-    note = "the function is `Fn(ObjectKey) -> impl Future<Output = Result<A, E>> + Send`: `A` is `Action` or `()`, `E` is any \
-            `std::error::Error + Send + Sync` or `ReconcileError`; what it captures is cloned into each future"
+    note = "the function is `Fn(ObjectKey) -> impl Future<Output = Result<A, E>> + Send`: `A` is `Action` or `()`, `E` is \
+            any `std::error::Error + Send + Sync` or `ReconcileError`; what it captures is cloned into each future"
 )]
 pub trait Reconciler: Send + Sync + 'static {
-    /// Works on the object of this key. An error is told, and unless it is
-    /// [terminal](ReconcileError::terminal) the key comes again, later each time.
+    /// Reconciles the object of this key. An error is logged and, unless it is [terminal](ReconcileError::terminal),
+    /// retried with a back-off.
     fn reconcile(&self, key: ObjectKey) -> impl Future<Output = Result<Action, ReconcileError>> + Send;
 }
 
@@ -55,12 +54,12 @@ where
     E: Into<ReconcileError>,
 {
     fn reconcile(&self, key: ObjectKey) -> impl Future<Output = Result<Action, ReconcileError>> + Send {
-        let work = self(key);
-        async move { work.await.map(Into::into).map_err(Into::into) }
+        let result = self(key);
+        async move { result.await.map(Into::into).map_err(Into::into) }
     }
 }
 
-/// A reconciler of any type: the controller's loop is compiled once.
+/// A reconciler with its type erased, so that the worker loop is compiled once.
 pub(super) trait AnyReconciler: Send + Sync {
     fn reconcile(&self, key: ObjectKey) -> BoxFuture<'_, Result<Action, ReconcileError>>;
 }
@@ -71,14 +70,15 @@ impl<R: Reconciler> AnyReconciler for R {
     }
 }
 
-/// What comes next for a key whose work succeeded.
+/// The result of a successful reconciliation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing, until something changes. Its failures are forgotten.
+    /// The key is done until the next event. Its failures are reset.
     Done,
-    /// The key comes again as after a failure: soon, and later each time.
+    /// The key is requeued with a back-off, as after a failure.
     Requeue,
-    /// The key comes again after this long, or earlier if something changes. Its failures are forgotten. Zero is at once.
+    /// The key is requeued after this delay, or at the next event if that is earlier. Its failures are reset. Zero
+    /// requeues it at once.
     RequeueAfter(Duration),
 }
 
@@ -88,33 +88,33 @@ impl From<()> for Action {
     }
 }
 
-/// Why the work on a key failed: any error, by `?`.
+/// The error of a reconciliation. Every error converts to it with `?`.
 ///
-/// It is no [`std::error::Error`] itself, so that every error can become one. An error that is none either, such as
-/// `anyhow::Error` or a text, becomes one by [`new`](Self::new).
+/// It does not implement [`std::error::Error`] itself, so that every error can convert to it. Use [`new`](Self::new)
+/// for other types, such as `anyhow::Error` or a string.
 pub struct ReconcileError {
     cause: Box<dyn StdError + Send + Sync>,
     is_terminal: bool,
 }
 
 impl ReconcileError {
-    /// An error that may pass: the key comes again, later each time.
+    /// Creates an error that is retried with a back-off.
     pub fn new(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         ReconcileError { cause: cause.into(), is_terminal: false }
     }
 
-    /// An error that no repetition mends, such as a spec that asks for what cannot be: the key comes again only when
-    /// something changes. Its failures are forgotten, so that the next one starts from the shortest delay.
+    /// Creates an error that is not retried, such as an invalid spec: the key is processed again at the next event
+    /// only. Its failures are reset, so that the next back-off starts with the shortest delay.
     pub fn terminal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         ReconcileError { cause: cause.into(), is_terminal: true }
     }
 
-    /// Whether no repetition mends it.
+    /// Returns whether the error is terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// What went wrong, to be downcast.
+    /// Returns the cause, for a downcast.
     pub fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
         self.cause.as_ref()
     }
@@ -126,19 +126,19 @@ impl<E: StdError + Send + Sync + 'static> From<E> for ReconcileError {
     }
 }
 
-/// On one line, with the causes that the text of what they caused does not tell.
+/// Formats the error on one line, followed by those of its sources that its text does not contain.
 impl fmt::Display for ReconcileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = self.cause.to_string();
+        let mut message = self.cause.to_string();
         let mut next = self.cause.source();
         while let Some(cause) = next {
             let text = cause.to_string();
-            if !told.contains(&text) {
-                told = format!("{told}: {text}");
+            if !message.contains(&text) {
+                message = format!("{message}: {text}");
             }
             next = cause.source();
         }
-        f.write_str(&told)
+        f.write_str(&message)
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn any_error_becomes_one_and_is_told_with_its_causes() {
+    fn any_error_converts_and_is_formatted_with_its_sources() {
         let error = failing().unwrap_err();
         assert_eq!(error.to_string(), "outer: invalid digit found in string");
         assert!(error.cause().downcast_ref::<Outer>().is_some() && !error.is_terminal());

@@ -1,23 +1,24 @@
-//! What a controller watches: informers, and whose keys their events are about.
+//! The watches of a controller: informers, and the mapping of their events to keys.
 
 use std::any::TypeId;
 
 use futures::future::BoxFuture;
-use k8s_openapi::ClusterResourceScope;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::OwnerReference};
 
 use super::predicate::Predicate;
-use crate::informer::{Delivery, Event, HandlerOptions, Overflow, Registration, SharedInformer, Stopped};
-use crate::key::ObjectKey;
-use crate::object::ApiObject;
-use crate::workqueue::{AddOptions, LOW_PRIORITY, WorkQueue};
+use crate::{
+    informer::{Delivery, Event, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped},
+    object::{ApiObject, ObjectKey},
+    workqueue::{AddOptions, LOW_PRIORITY, WorkQueue},
+};
 
-/// So many events may wait before those of one object are joined. The handlers of controllers are quick: it takes a stall.
-const EVENTS: usize = 4096;
+/// The maximum number of pending events before they are coalesced. The handlers of controllers are fast, so only a
+/// stalled runtime exceeds it.
+const MAX_PENDING_EVENTS: usize = 4096;
 
-/// An informer, and which of its events count.
+/// An informer with an optional predicate on its events.
 ///
-/// Where a controller takes a watch it takes an informer too, all of whose events count.
+/// A plain informer can be used instead of a watch without a predicate.
 #[derive(Clone)]
 pub struct Watch<K> {
     informer: SharedInformer<K>,
@@ -25,14 +26,14 @@ pub struct Watch<K> {
 }
 
 impl<K: ApiObject> Watch<K> {
-    /// All events of this informer.
-    pub fn of(informer: &SharedInformer<K>) -> Self {
+    /// Watches all events of this informer.
+    pub fn new(informer: &SharedInformer<K>) -> Self {
         Watch { informer: informer.clone(), predicate: None }
     }
 
-    /// Only those that meet this, too.
+    /// Restricts the watch to events that match this predicate, in addition to earlier ones.
     #[must_use]
-    pub fn when(self, predicate: Predicate<K>) -> Self {
+    pub fn with_predicate(self, predicate: Predicate<K>) -> Self {
         let predicate = match self.predicate {
             Some(before) => before.and(predicate),
             None => predicate,
@@ -41,12 +42,12 @@ impl<K: ApiObject> Watch<K> {
     }
 }
 
-/// What a controller can watch: an informer, or a [`Watch`] of some of its events.
+/// Converts to a [`Watch`]: an informer, or a watch.
 pub trait IntoWatch {
-    /// The kind of its objects.
+    /// The kind of the objects.
     type Kind: ApiObject;
 
-    /// The watch.
+    /// Converts to a watch.
     fn into_watch(self) -> Watch<Self::Kind>;
 }
 
@@ -62,55 +63,55 @@ impl<K: ApiObject> IntoWatch for &SharedInformer<K> {
     type Kind = K;
 
     fn into_watch(self) -> Watch<K> {
-        Watch::of(self)
+        Watch::new(self)
     }
 }
 
-/// Adds the keys that an object is about.
-pub(super) type Keys<K> = Box<dyn Fn(&K, &mut Vec<ObjectKey>) + Send + Sync>;
+/// Adds the keys that an object is mapped to.
+pub(super) type KeyMapping<K> = Box<dyn Fn(&K, &mut Vec<ObjectKey>) + Send + Sync>;
 
-/// A watch that will be, once there is a queue.
+/// Starts a watch for a queue.
 pub(super) type Subscribe = Box<dyn FnOnce(WorkQueue<ObjectKey>) -> Box<dyn Subscription> + Send>;
 
-/// A watch that feeds a queue, of whatever kind.
+/// A watch that adds keys to a queue, with the kind erased.
 pub(super) trait Subscription: Send + Sync {
-    /// Whether it has synced: it waits until it has, or never will.
+    /// Waits until the watch has synced; `false` if it cannot.
     fn wait_for_sync(&self) -> BoxFuture<'_, bool>;
-    /// `None` if it has synced.
+    /// Returns why the watch has not synced; `None` if it has.
     fn why_not_synced(&self) -> Option<String>;
-    /// Nothing more is added to the queue once what is being added is; that can be awaited.
+    /// Stops adding keys. The future completes when a running call has returned.
     fn end(&self) -> BoxFuture<'static, ()>;
 }
 
-/// Feeds a queue with the keys that the events of this watch are about. It hears of every state: an object may be about
-/// other keys in between, and what was worked on then is to be worked on again.
-pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: Keys<K>) -> Subscribe {
+/// Adds the keys of a watch's events to a queue. It gets every event: an intermediate state can map to other keys,
+/// which must be processed too.
+pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: KeyMapping<K>) -> Subscribe {
     Box::new(move |queue| {
         let Watch { informer, predicate } = watch;
-        let delivery = Delivery::EveryEvent { cap: EVENTS, overflow: Overflow::Coalesce };
+        let delivery = Delivery::EveryEvent { cap: MAX_PENDING_EVENTS, overflow: Overflow::Coalesce };
         let options = HandlerOptions::new().delivery(delivery);
         let registration = informer.add_event_handler_with(options, move |event| {
-            if predicate.as_ref().is_none_or(|predicate| predicate.is_met(event)) {
+            if predicate.as_ref().is_none_or(|predicate| predicate.matches(event)) {
                 let options = AddOptions { priority: priority(event), ..AddOptions::default() };
                 keys_of(event, &keys).into_iter().for_each(|key| queue.add_with(key, options));
             }
         });
-        Box::new(Subscribed { informer, registration })
+        Box::new(InformerSubscription { informer, registration })
     })
 }
 
-/// What was there before, and what is only told again, can wait, as in controller-runtime: changes come first.
+/// Returns the priority of an event. Initial objects and resyncs have a low one, as in controller-runtime.
 fn priority<K: ApiObject>(event: &Event<K>) -> i32 {
-    let is_again = |old: &K, new: &K| old.meta().resource_version == new.meta().resource_version;
+    let is_resync = |old: &K, new: &K| old.meta().resource_version == new.meta().resource_version;
     match event {
         Event::Added { initial: true, .. } => LOW_PRIORITY,
-        Event::Updated { old, new } if is_again(old, new) => LOW_PRIORITY,
+        Event::Updated { old, new } if is_resync(old, new) => LOW_PRIORITY,
         Event::Added { .. } | Event::Updated { .. } | Event::Deleted { .. } => 0,
     }
 }
 
-/// The keys that an event is about, each once: an object that is not about something any more is told there too.
-fn keys_of<K>(event: &Event<K>, keys: &Keys<K>) -> Vec<ObjectKey> {
+/// Returns the distinct keys of an event, including the keys that only the old object is mapped to.
+fn keys_of<K>(event: &Event<K>, keys: &KeyMapping<K>) -> Vec<ObjectKey> {
     let mut found = Vec::new();
     if let Event::Updated { old, .. } = event {
         keys(old, &mut found);
@@ -121,38 +122,38 @@ fn keys_of<K>(event: &Event<K>, keys: &Keys<K>) -> Vec<ObjectKey> {
     found
 }
 
-/// The key of the object itself.
-pub(super) fn own_key<K: ApiObject>() -> Keys<K> {
-    Box::new(|object, keys| keys.push(ObjectKey::of(object)))
+/// Maps an object to its own key.
+pub(super) fn object_key<K: ApiObject>() -> KeyMapping<K> {
+    Box::new(|object, keys| keys.push(ObjectKey::from_object(object)))
 }
 
-/// The key of the `K` that an object says is its controller.
-pub(super) fn owners_key<K: ApiObject, O: ApiObject>() -> Keys<O> {
+/// Maps an object to the key of the `K` that is its controller, by its owner references.
+pub(super) fn controller_key<K: ApiObject, O: ApiObject>() -> KeyMapping<O> {
     Box::new(|object, keys| {
         let meta = object.meta();
         let owners = meta.owner_references.iter().flatten();
-        // An owner in a namespace owns objects of that namespace only.
+        // A namespaced owner only owns objects of its namespace.
         let namespace = match TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
             true => "",
             false => meta.namespace.as_deref().unwrap_or_default(),
         };
-        let ours = owners.filter(|owner| is_controlled_by::<K>(owner));
-        keys.extend(ours.map(|owner| ObjectKey::namespaced(namespace, &owner.name)));
+        let controllers = owners.filter(|owner| is_controller_of_kind::<K>(owner));
+        keys.extend(controllers.map(|owner| ObjectKey::namespaced(namespace, &owner.name)));
     })
 }
 
-/// In whatever version: an owner may have been written through another one.
-fn is_controlled_by<K: ApiObject>(owner: &OwnerReference) -> bool {
+/// Ignores the version: an owner reference can contain any version of the kind.
+fn is_controller_of_kind<K: ApiObject>(owner: &OwnerReference) -> bool {
     let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
     owner.controller == Some(true) && owner.kind == K::kind(&()) && group == K::group(&())
 }
 
-struct Subscribed<K> {
+struct InformerSubscription<K> {
     informer: SharedInformer<K>,
-    registration: Result<Registration, Stopped>,
+    registration: Result<HandlerRegistration, Stopped>,
 }
 
-impl<K: ApiObject> Subscription for Subscribed<K> {
+impl<K: ApiObject> Subscription for InformerSubscription<K> {
     fn wait_for_sync(&self) -> BoxFuture<'_, bool> {
         Box::pin(async {
             match &self.registration {
@@ -169,11 +170,11 @@ impl<K: ApiObject> Subscription for Subscribed<K> {
             Err(stopped) => return Some(stopped.to_string()),
         };
         let name = registration.name();
-        let why = || match registration.is_removed() {
-            true => format!("{name}: the informer has stopped"),
-            false => format!("{name}: the controller has not heard of every object yet"),
+        let reason = || match registration.is_removed() {
+            true => format!("{name}: the informer is stopped"),
+            false => format!("{name}: the controller has not processed all initial objects"),
         };
-        Some(self.informer.why_not_synced().unwrap_or_else(why))
+        Some(self.informer.why_not_synced().unwrap_or_else(reason))
     }
 
     fn end(&self) -> BoxFuture<'static, ()> {

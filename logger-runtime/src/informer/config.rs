@@ -1,65 +1,62 @@
-//! What an informer can be told before it starts, and what it refuses later.
+//! The options of an informer, and the errors of changing one that was started or stopped.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, sync::Arc, time::Duration};
 
-use crate::error::Error;
-use crate::metrics::Metrics;
-use crate::reflector;
+use crate::{error::Error, reflector};
 
-/// The options of an informer. A clone has the same.
+/// The options of an informer. They embed those of its reflector, which also include the metrics.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Pod;
 /// use logger_runtime::informer::Config;
-/// use logger_runtime::reflector;
 ///
-/// let selected = reflector::Config::<Pod>::default().labels("app=web").transform(|pod| pod.status = None);
-/// let config = Config::from(selected).name("web").on_error(|error| eprintln!("{error}"));
+/// let config = Config::<Pod>::default()
+///     .name("web")
+///     .on_error(|error| eprintln!("{error}"))
+///     .reflector(|reflector| reflector.labels("app=web").transform(|pod| pod.status = None));
 /// ```
 pub struct Config<K> {
     pub(super) reflector: reflector::Config<K>,
     pub(super) name: String,
     pub(super) resync: Option<Duration>,
     pub(super) on_error: Option<ErrorHandler>,
-    pub(super) metrics: Option<Arc<dyn Metrics>>,
 }
 
 pub(super) type ErrorHandler = Arc<dyn Fn(&Error) + Send + Sync>;
 
-/// An informer that was started takes no other options.
+/// The informer was already started, so its options cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the informer of {resource} was started: give it its options before")]
-pub struct Started {
+#[error("the informer of {resource} was already started; configure it before")]
+pub struct AlreadyStarted {
     /// Such as `loggers.example.com`.
     pub resource: String,
 }
 
-/// An informer takes no handlers any more.
+/// The informer is stopped, so it accepts no handlers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the informer of {resource} has stopped and takes no handlers any more; make a new one")]
+#[error("the informer of {resource} is stopped and accepts no handlers; create a new one")]
 pub struct Stopped {
     /// Such as `loggers.example.com`.
     pub resource: String,
 }
 
 impl<K> Config<K> {
-    /// Changes how objects are listed and watched: which, and what becomes of each before it is kept.
+    /// Changes the options of the reflector: which objects are listed and watched, how they are transformed, and the
+    /// metrics.
     #[must_use]
     pub fn reflector(mut self, change: impl FnOnce(reflector::Config<K>) -> reflector::Config<K>) -> Self {
         self.reflector = change(self.reflector);
         self
     }
 
-    /// A name, for metrics: empty by default.
+    /// Sets the name of the informer in its metrics; empty by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// How often handlers that do not say hear of every object again; never by default. See
+    /// Sets the resync period of handlers that do not set one; no resyncs by default. See
     /// [`HandlerOptions::resync`](super::HandlerOptions::resync).
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
@@ -67,20 +64,22 @@ impl<K> Config<K> {
         self
     }
 
-    /// Has this called with everything that goes wrong on the way to the server. It is logged and tried again all the same. It is
-    /// called on the informer's task, so it must be quick; if it panics, that is logged.
+    /// Sets a handler of list and watch errors, like client-go's `WatchErrorHandler`. Errors are logged and retried in
+    /// any case. The handler runs on the informer's task, so it must be fast. Its panics are logged.
     #[must_use]
     pub fn on_error(mut self, handler: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.on_error = Some(Arc::new(handler));
         self
     }
 
-    /// Where to measure the informer and its reflector.
-    #[must_use]
-    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
-        self.reflector = self.reflector.metrics(Arc::clone(&metrics));
-        self.metrics = Some(metrics);
-        self
+    /// Returns the same options for another kind, without a transform.
+    pub(crate) fn for_kind<T>(&self) -> Config<T> {
+        Config {
+            reflector: self.reflector.for_kind(),
+            name: self.name.clone(),
+            resync: self.resync,
+            on_error: self.on_error.clone(),
+        }
     }
 }
 
@@ -92,19 +91,13 @@ impl<K> Default for Config<K> {
 
 impl<K> From<reflector::Config<K>> for Config<K> {
     fn from(reflector: reflector::Config<K>) -> Self {
-        Config { reflector, name: String::new(), resync: None, on_error: None, metrics: None }
+        Config { reflector, name: String::new(), resync: None, on_error: None }
     }
 }
 
 impl<K> Clone for Config<K> {
     fn clone(&self) -> Self {
-        Config {
-            reflector: self.reflector.clone(),
-            name: self.name.clone(),
-            resync: self.resync,
-            on_error: self.on_error.clone(),
-            metrics: self.metrics.clone(),
-        }
+        Config { reflector: self.reflector.clone(), ..self.for_kind() }
     }
 }
 

@@ -1,49 +1,47 @@
-//! What a handler hears of, and an object whose kind is not known.
+//! The events of an informer, and objects with an erased kind.
 
-use std::any::Any;
-use std::fmt::Debug;
-use std::sync::Arc;
+use std::{any::Any, fmt::Debug, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::object::ApiObject;
 
-/// What happened to an object.
+/// A change of an object.
 #[derive(Debug)]
 pub enum Event<K: ?Sized> {
-    /// It is there now.
+    /// The object was added.
     Added {
         /// The object.
         object: Arc<K>,
-        /// It was there before this handler or the informer began.
+        /// Whether it existed before this handler was added or the informer started.
         initial: bool,
     },
-    /// It changed.
+    /// The object was changed.
     Updated {
-        /// What it was when this handler last heard of it: states between may have been left out. At a resync, and after a
-        /// list that brought nothing new to a handler that asked for resyncs, the very same object as the new one.
+        /// The last state that this handler saw: intermediate states can be omitted. In a resync, the same object as
+        /// the new one.
         old: Arc<K>,
-        /// What it is.
+        /// The current state.
         new: Arc<K>,
     },
-    /// It is gone.
+    /// The object was deleted.
     Deleted {
-        /// Its final state, or the last one known if the deletion itself was missed.
+        /// Its final state, or the last known one if the deletion itself was missed.
         object: Arc<K>,
-        /// The deletion itself was missed, as while the connection was down.
+        /// Whether the deletion itself was missed, for example while the connection was down.
         final_state_unknown: bool,
     },
 }
 
 impl<K: ?Sized> Event<K> {
-    /// The object, as it now is or last was.
+    /// Returns the object in its current or last state.
     pub fn object(&self) -> &Arc<K> {
         match self {
             Event::Added { object, .. } | Event::Deleted { object, .. } | Event::Updated { new: object, .. } => object,
         }
     }
 
-    /// The same of other handles on the same objects.
+    /// Maps the references to the objects.
     pub(crate) fn map<T: ?Sized>(self, to: impl Fn(Arc<K>) -> Arc<T>) -> Event<T> {
         match self {
             Event::Added { object, initial } => Event::Added { object: to(object), initial },
@@ -67,15 +65,15 @@ impl<K: ?Sized> Clone for Event<K> {
     }
 }
 
-/// An object of any kind, to be downcast through [`as_any`](Self::as_any).
+/// An object with an erased kind, which [`as_any`](Self::as_any) can downcast.
 pub trait AnyObject: Any + Debug + Send + Sync {
-    /// Its metadata.
+    /// Returns the metadata.
     fn metadata(&self) -> &ObjectMeta;
 
-    /// Itself.
+    /// Returns the object for a downcast.
     fn as_any(&self) -> &dyn Any;
 
-    /// The shared handle on it, to be downcast.
+    /// Returns the shared reference for a downcast.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -93,12 +91,12 @@ impl<K: ApiObject> AnyObject for K {
     }
 }
 
-/// The kind is forgotten, the object is the same.
-pub(crate) fn erased<K: ApiObject>(object: Arc<K>) -> Arc<dyn AnyObject> {
+/// Erases the kind of an object.
+pub(super) fn erase<K: ApiObject>(object: Arc<K>) -> Arc<dyn AnyObject> {
     object
 }
 
-/// The kind is known again: whoever listens to an informer of a kind hears of that kind alone.
-pub(super) fn typed<K: ApiObject>(event: Event<dyn AnyObject>) -> Event<K> {
-    event.map(|object| object.into_any().downcast().expect("an informer tells of objects of its own kind"))
+/// Restores the kind of an event of an informer of that kind.
+pub(super) fn downcast<K: ApiObject>(event: Event<dyn AnyObject>) -> Event<K> {
+    event.map(|object| object.into_any().downcast().expect("an informer has objects of one kind"))
 }

@@ -1,33 +1,41 @@
-//! One listener of an informer: what waits for it, whether it has synced, and the handle to remove it.
+//! A listener of an informer: its pending events, its sync state and the registration that removes it.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use futures::task::AtomicWaker;
 use tokio::sync::watch;
 
-use super::backlog::{Backlog, Unheard};
-use super::event::{AnyObject, Event};
-use super::measured::Measured;
-use super::options::{Delivery, Hearing, Overflow};
-use crate::key::ObjectKey;
-use crate::metrics::{self, Gauge};
+use super::{
+    coalescing_queue::{CoalescingQueue, PendingChange},
+    event::{AnyObject, Event},
+    handler_options::{Delivery, ListenerOptions, Overflow},
+    metrics::InformerMetrics,
+};
+use crate::{
+    metrics::{self, Gauge},
+    object::ObjectKey,
+};
 
-/// One handler or stream, whatever the kind: so it is compiled once, and not for every kind.
+/// A handler or stream. The kind is erased, so that this is compiled once and not for every kind.
 pub(super) struct Listener {
     pub(super) name: String,
     pub(super) resync: Option<Duration>,
-    /// How much waits; of those that were given a name, so that there are not ever more lines.
+    /// The number of pending items. Only for listeners with a custom name, which bounds the number of time series.
     pending: OnceLock<Arc<dyn Gauge>>,
     is_named: bool,
     overflow: Overflow,
-    /// Who takes what waits may not come back for more, so a removal does not wait for that.
+    /// Whether the receiver is a stream. It may never be polled again, so a removal does not wait for it.
     is_stream: bool,
     state: Mutex<State>,
-    /// Of whoever takes what waits.
+    /// The waker of the receiver.
     waker: AtomicWaker,
     stage: watch::Sender<Stage>,
     panics: AtomicU64,
@@ -35,31 +43,32 @@ pub(super) struct Listener {
 
 #[derive(Debug)]
 struct State {
-    backlog: Backlog<dyn AnyObject>,
-    /// What was there before the listener or the informer began is all in the backlog, or was.
-    is_listed: bool,
-    /// What was taken out and not come back from; whether it is an initial addition.
-    out: Option<bool>,
+    queue: CoalescingQueue<dyn AnyObject>,
+    /// Whether all initial objects were pushed.
+    is_initial_list_pushed: bool,
+    /// Set while an item is being processed: whether it is an initial addition.
+    processing: Option<bool>,
     is_closed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stage {
     has_synced: bool,
-    /// It is closed, and no call runs.
+    /// Whether the listener is closed and no call is running.
     has_ended: bool,
 }
 
 impl Listener {
-    pub(super) fn new(name: String, is_named: bool, hearing: &Hearing, is_stream: bool) -> Arc<Self> {
-        let (cap, overflow) = match hearing.delivery {
+    pub(super) fn new(name: String, is_named: bool, options: &ListenerOptions, is_stream: bool) -> Arc<Self> {
+        let (cap, overflow) = match options.delivery {
             Delivery::Coalesced => (0, Overflow::Coalesce),
             Delivery::EveryEvent { cap, overflow } => (cap.max(1), overflow),
         };
-        let state = State { backlog: Backlog::new(cap), is_listed: false, out: None, is_closed: false };
+        let queue = CoalescingQueue::new(cap);
+        let state = State { queue, is_initial_list_pushed: false, processing: None, is_closed: false };
         Arc::new(Listener {
             name,
-            resync: hearing.resync,
+            resync: options.resync,
             pending: OnceLock::new(),
             is_named,
             overflow,
@@ -71,115 +80,116 @@ impl Listener {
         })
     }
 
-    /// Has it hear of an event, sooner or later.
+    /// Queues an event.
     pub(super) fn push(&self, key: &ObjectKey, event: Event<dyn AnyObject>) {
         let mut state = self.state();
         if state.is_closed {
             return;
         }
         let is_initial = matches!(event, Event::Added { initial: true, .. });
-        if self.overflow == Overflow::Remove && state.backlog.is_full() && !is_initial {
-            tracing::error!(handler = self.name, "it does not keep up with the events, and is removed");
-            return self.shut(state);
+        if self.overflow == Overflow::Remove && state.queue.is_full() && !is_initial {
+            tracing::error!(handler = self.name, "too many pending events; the event handler is removed");
+            return self.close_with(state);
         }
-        state.backlog.push(key, event);
-        self.settle(state);
+        state.queue.push(key, event);
+        self.update_stage(state);
     }
 
-    /// Has it hear of an object again, unless something of it waits.
-    pub(super) fn push_again(&self, key: &ObjectKey, object: &Arc<dyn AnyObject>) {
+    /// Queues an object for a resync, unless an event of it is pending.
+    pub(super) fn push_resync(&self, key: &ObjectKey, object: &Arc<dyn AnyObject>) {
         let mut state = self.state();
         if !state.is_closed {
-            state.backlog.resync(key, object);
-            self.settle(state);
+            state.queue.push_resync(key, object);
+            self.update_stage(state);
         }
     }
 
-    /// What was there before is all in.
-    pub(super) fn listed(&self) {
+    /// Marks that all initial objects were pushed.
+    pub(super) fn initial_list_pushed(&self) {
         let mut state = self.state();
-        state.is_listed = true;
-        self.settle(state);
+        state.is_initial_list_pushed = true;
+        self.update_stage(state);
     }
 
-    /// What waits the longest; whoever asks is done with what it got before. `None` once it is closed.
-    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Unheard<dyn AnyObject>>> {
+    /// Returns the next item and marks the previous one as processed. `None` when the listener is closed.
+    pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<PendingChange<dyn AnyObject>>> {
         self.waker.register(context.waker());
         let mut state = self.state();
-        let next = if state.is_closed { None } else { state.backlog.pop() };
-        state.out = next.as_ref().map(Unheard::is_initial);
+        let next = if state.is_closed { None } else { state.queue.pop() };
+        state.processing = next.as_ref().map(PendingChange::is_initial);
         let is_closed = state.is_closed;
-        self.settle(state);
+        self.update_stage(state);
         match next {
             None if !is_closed => Poll::Pending,
             next => Poll::Ready(next),
         }
     }
 
-    /// Tells it nothing more; what waits is dropped.
+    /// Closes the listener and drops its pending items.
     pub(super) fn close(&self) {
-        self.shut(self.state());
+        self.close_with(self.state());
     }
 
-    /// Nobody takes anything any more.
-    pub(super) fn end(&self) {
+    /// Closes the listener after its receiver was dropped.
+    pub(super) fn receiver_dropped(&self) {
         let mut state = self.state();
-        state.out = None;
-        self.shut(state);
+        state.processing = None;
+        self.close_with(state);
     }
 
-    /// Has what waits for it measured, if it was given a name.
-    pub(super) fn measure(&self, measured: &Measured) {
+    /// Creates the metrics of the listener if it has a custom name.
+    pub(super) fn set_metrics(&self, metrics: &InformerMetrics) {
         if self.is_named {
-            self.pending.get_or_init(|| measured.of_handler(&self.name));
+            self.pending.get_or_init(|| metrics.handler_pending_items(&self.name));
         }
     }
 
-    /// Measures what waits for it now.
-    pub(super) fn refresh(&self) {
+    pub(super) fn update_metrics(&self) {
         if let Some(gauge) = self.pending.get() {
             gauge.set(metrics::count(self.pending()));
         }
     }
 
-    pub(super) fn panicked(&self) {
+    pub(super) fn count_panic(&self) {
         self.panics.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn pending(&self) -> usize {
-        self.state().backlog.len()
+        self.state().queue.len()
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.state().is_closed
     }
 
-    fn shut(&self, mut state: MutexGuard<'_, State>) {
+    fn close_with(&self, mut state: MutexGuard<'_, State>) {
         state.is_closed = true;
-        // What waits may be the last handle on large objects: they are dropped without the lock.
-        let waited = std::mem::replace(&mut state.backlog, Backlog::new(0));
-        self.settle(state);
-        drop(waited);
-        self.refresh();
+        // Pending items can own the last reference to large objects, so they are dropped without the lock.
+        let pending = std::mem::replace(&mut state.queue, CoalescingQueue::new(0));
+        self.update_stage(state);
+        drop(pending);
+        self.update_metrics();
     }
 
-    /// Tells where it stands now, and wakes whoever takes what waits.
-    fn settle(&self, state: MutexGuard<'_, State>) {
-        let is_in_sync = state.is_listed && state.out != Some(true) && state.backlog.initial() == 0 && !state.is_closed;
-        let has_ended = state.is_closed && (self.is_stream || state.out.is_none());
-        let is_to_wake = state.is_closed || state.out.is_none() && state.backlog.len() > 0;
-        let is_other = self.stage.send_if_modified(|stage| {
-            let now = Stage { has_synced: stage.has_synced || is_in_sync, has_ended };
-            std::mem::replace(stage, now) != now
+    /// Publishes the stage and wakes the receiver if there is something to receive.
+    fn update_stage(&self, state: MutexGuard<'_, State>) {
+        let is_initial_list_processed =
+            state.is_initial_list_pushed && state.processing != Some(true) && state.queue.initial() == 0;
+        let is_synced = is_initial_list_processed && !state.is_closed;
+        let has_ended = state.is_closed && (self.is_stream || state.processing.is_none());
+        let is_ready = state.is_closed || state.processing.is_none() && state.queue.len() > 0;
+        let is_changed = self.stage.send_if_modified(|stage| {
+            let current = Stage { has_synced: stage.has_synced || is_synced, has_ended };
+            std::mem::replace(stage, current) != current
         });
         drop(state);
-        // Who takes what waits may have something to do when it has synced, too.
-        if is_to_wake || is_other {
+        // The receiver may also act on a change of the stage.
+        if is_ready || is_changed {
             self.waker.wake();
         }
     }
 
-    /// What this lock guards is whole at every step, so a panic elsewhere does not spoil it.
+    /// Ignores poisoning: no panic can leave the state inconsistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -192,22 +202,23 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// Names a handler or stream of an informer. Cloning gives another handle on the same one; dropping it changes nothing.
+/// The registration of a handler or stream, like client-go's `ResourceEventHandlerRegistration`. Clones refer to the
+/// same one. Dropping it does not remove the handler.
 ///
-/// It promises:
-/// - it has synced when the handler has *returned* from the last object that was there before it, or, if there was none, at
-///   once when that is known;
-/// - once a removal is acknowledged, no call of the handler runs and none begins.
+/// Guarantees:
+/// - a handler has synced when it has *returned* from the last initial object, or when the initial list is known to be
+///   empty;
+/// - once a removal is acknowledged, no call of the handler is running or will start.
 #[derive(Clone, Debug)]
-pub struct Registration(pub(super) Arc<Listener>);
+pub struct HandlerRegistration(pub(super) Arc<Listener>);
 
-/// A handler was removed, or its informer stopped, before it had synced.
+/// The handler was removed, or its informer was stopped, before it had synced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the handler `{0}` was removed, or its informer stopped, before it had synced")]
+#[error("handler `{0}` was removed, or its informer was stopped, before it had synced")]
 pub struct NotSynced(String);
 
-impl Registration {
-    /// Whether the handler has returned from every object that was there before it or the informer began.
+impl HandlerRegistration {
+    /// Returns whether the handler has returned from every initial object.
     pub fn has_synced(&self) -> bool {
         self.0.stage.borrow().has_synced
     }
@@ -215,7 +226,7 @@ impl Registration {
     /// Waits until it [has synced](Self::has_synced).
     ///
     /// # Errors
-    /// It cannot any more: it was removed, or the informer stopped.
+    /// Fails if the handler was removed or the informer was stopped.
     pub async fn wait_for_sync(&self) -> Result<(), NotSynced> {
         let mut stage = self.0.stage.subscribe();
         let stage = stage.wait_for(|stage| stage.has_synced || stage.has_ended).await;
@@ -225,37 +236,37 @@ impl Registration {
         }
     }
 
-    /// Removes the handler at once: no call begins any more, and what waits for it is dropped. The future is done when a
-    /// call that runs has returned. A second removal, or one after the informer stopped, is no error.
-    #[must_use = "to know that no call runs any more, await it"]
+    /// Removes the handler at once: no further call starts, and its pending events are dropped. The future completes
+    /// when the running call has returned. Idempotent, also after the informer was stopped.
+    #[must_use = "await it to ensure that no call is running"]
     pub fn remove(&self) -> impl Future<Output = ()> + Send + use<> {
         self.0.close();
         let mut stage = self.0.stage.subscribe();
         async move { drop(stage.wait_for(|stage| stage.has_ended).await) }
     }
 
-    /// Whether it was removed or its informer stopped.
+    /// Returns whether the handler was removed or its informer was stopped.
     pub fn is_removed(&self) -> bool {
         self.0.is_closed()
     }
 
-    /// How many objects, or events where it hears of every one, wait for the handler; those it was called with and has not
-    /// returned from are not counted.
+    /// Returns the number of pending objects, or of pending events with [`Delivery::EveryEvent`]. Those of the running
+    /// call are not counted.
     pub fn pending(&self) -> usize {
         self.0.pending()
     }
 
-    /// How often the handler panicked.
+    /// Returns how often the handler panicked.
     pub fn panics(&self) -> u64 {
         self.0.panics.load(Ordering::Relaxed)
     }
 
-    /// How often all objects are told again; `None` if never. It may be longer than was asked for.
+    /// Returns the resync period; `None` without resyncs. It can be longer than requested.
     pub fn resync_period(&self) -> Option<Duration> {
         self.0.resync
     }
 
-    /// The name it was given, or one made for it.
+    /// Returns the custom or generated name.
     pub fn name(&self) -> &str {
         &self.0.name
     }

@@ -1,39 +1,44 @@
-//! Metrics for Prometheus: every line under the name that Go dashboards ask for, as OpenMetrics text.
+//! Prometheus metrics under the names of client-go and controller-runtime, encoded in the OpenMetrics text format.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::mem::discriminant;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    mem::discriminant,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicU64},
+};
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, text};
-use prometheus_client::metrics::{counter, gauge, histogram};
-use prometheus_client::registry::Registry;
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, text},
+    metrics::{counter, gauge, histogram},
+    registry::Registry,
+};
 
-use super::{Counter, Gauge, Histogram, Labels, Metric, Metrics, NoMetrics, Refresh};
+use super::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics, Refresh};
 
-/// So many lines one metric may have; what comes after shares one.
-const MOST_LINES: usize = 1000;
+/// The maximum number of time series of one metric. Further label sets share one time series.
+const MAX_SERIES: usize = 1000;
 
-/// The value of every label of the line that is shared, as controller-runtime calls it.
-const TOO_MANY: &str = "exceeded_cardinality_limit";
+/// The value of all labels of the shared time series, as in controller-runtime.
+const CARDINALITY_EXCEEDED: &str = "exceeded_cardinality_limit";
 
-/// Collects metrics and writes them as text. Cloning gives another handle on the same lines.
+/// Collects metrics and encodes them as text. Clones share the time series.
 ///
-/// It promises:
-/// - lines are called as they are called in Go, `_total` and `_seconds` included, so that dashboards carry over;
-/// - asking for the same line again gives the same line, from any clone;
-/// - a metric has 1000 lines at most: labels past that share one line, whose labels are all `exceeded_cardinality_limit`;
-/// - ages, such as `workqueue_unfinished_work_seconds`, are what they are when the text is written;
-/// - the text is in the same order each time.
+/// Guarantees:
+/// - metrics have the names of the Go libraries, `_total` and `_seconds` suffixes included, so that dashboards can be
+///   reused;
+/// - the same metric and labels return the same time series, from any clone;
+/// - a metric has at most 1000 time series: further label sets share one whose labels are all
+///   `exceeded_cardinality_limit`;
+/// - ages, such as `workqueue_unfinished_work_seconds`, are current when the text is encoded;
+/// - the order of the text is deterministic.
 ///
-/// [`text`](Self::text) is what an HTTP endpoint answers, with the content type
-/// [`CONTENT_TYPE`](Self::CONTENT_TYPE). A program that has a [`Registry`] of its own registers a clone there as a
-/// collector. One name has one type of metric; a second type measures nothing, and that is logged.
+/// [`text`](Self::text) is the response body of a metrics endpoint, with the content type
+/// [`CONTENT_TYPE`](Self::CONTENT_TYPE). A program with its own [`Registry`] registers a clone there as a collector.
+/// All time series of a metric have one type; a request for a second type logs an error and discards the values.
 ///
 /// ```
-/// use logger_runtime::metrics::{Metric, Metrics, PrometheusMetrics};
+/// use logger_runtime::metrics::{Metric, MetricsProvider, PrometheusMetrics};
 ///
 /// let metrics = PrometheusMetrics::default();
 /// let visits = metrics.counter(Metric { name: "visits_total", help: "Visits." }, &[("page", "home")]);
@@ -49,83 +54,85 @@ struct Families {
     refresh: Vec<Weak<dyn Refresh>>,
 }
 
-/// A metric with all its lines. All are of one type.
+/// A metric with all its time series, which have one type.
 #[derive(Debug)]
 struct Family {
     help: &'static str,
-    lines: BTreeMap<LabelSet, Line>,
+    series: BTreeMap<LabelSet, TimeSeries>,
 }
 
 type LabelSet = Vec<(&'static str, String)>;
 
 #[derive(Clone, Debug)]
-enum Line {
+enum TimeSeries {
     Counter(counter::Counter),
     Gauge(gauge::Gauge<f64, AtomicU64>),
     Histogram(histogram::Histogram),
 }
 
 impl PrometheusMetrics {
-    /// What [`text`](Self::text) is, for the HTTP header.
+    /// The content type of [`text`](Self::text).
     pub const CONTENT_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-    /// All lines as they are now, in the OpenMetrics text format.
+    /// Returns the current values of all time series in the OpenMetrics text format.
     pub fn text(&self) -> String {
         let (mut registry, mut text) = (Registry::default(), String::new());
         registry.register_collector(Box::new(self.clone()));
-        text::encode(&mut text, &registry).expect("a string takes all that is written to it");
+        text::encode(&mut text, &registry).expect("writing to a string cannot fail");
         text
     }
 
-    /// The line of these labels, made if it is not there; `None` if the metric is of another type.
-    fn line(&self, metric: Metric, labels: Labels<'_>, new: Line) -> Option<Line> {
+    /// Returns the time series of these labels, creating it if needed; `None` if the metric has another type.
+    fn time_series(&self, metric: Metric, labels: Labels<'_>, new: TimeSeries) -> Option<TimeSeries> {
         let mut families = self.families();
-        let family =
-            families.by_name.entry(metric.name).or_insert_with(|| Family { help: metric.help, lines: BTreeMap::new() });
-        let is_same = |line: &Line| discriminant(line) == discriminant(&new);
-        if !family.lines.values().next().is_none_or(is_same) {
-            tracing::error!(metric = metric.name, "is of another type already; what this one measures is lost");
+        let family = families
+            .by_name
+            .entry(metric.name)
+            .or_insert_with(|| Family { help: metric.help, series: BTreeMap::new() });
+        let is_same = |series: &TimeSeries| discriminant(series) == discriminant(&new);
+        if !family.series.values().next().is_none_or(is_same) {
+            tracing::error!(metric = metric.name, "the metric exists with another type; its values are discarded");
             return None;
         }
         let exact: LabelSet = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        let is_full = family.lines.len() >= MOST_LINES && !family.lines.contains_key(&exact);
+        let is_full = family.series.len() >= MAX_SERIES && !family.series.contains_key(&exact);
         let labels = match is_full {
-            true => labels.iter().map(|(name, _)| (*name, TOO_MANY.to_owned())).collect(),
+            true => labels.iter().map(|(name, _)| (*name, CARDINALITY_EXCEEDED.to_owned())).collect(),
             false => exact,
         };
-        Some(family.lines.entry(labels).or_insert(new).clone())
+        Some(family.series.entry(labels).or_insert(new).clone())
     }
 
-    /// Every step leaves whole lines, so a panic elsewhere does not spoil them.
+    /// Ignores poisoning: no panic can leave the families inconsistent.
     fn families(&self) -> MutexGuard<'_, Families> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Metrics for PrometheusMetrics {
+impl MetricsProvider for PrometheusMetrics {
     fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter> {
-        match self.line(metric, labels, Line::Counter(counter::Counter::default())) {
-            Some(Line::Counter(counter)) => Arc::new(counter),
-            _ => Arc::new(NoMetrics),
+        match self.time_series(metric, labels, TimeSeries::Counter(counter::Counter::default())) {
+            Some(TimeSeries::Counter(counter)) => Arc::new(counter),
+            _ => Arc::new(NoopMetrics),
         }
     }
 
     fn gauge(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Gauge> {
-        match self.line(metric, labels, Line::Gauge(gauge::Gauge::default())) {
-            Some(Line::Gauge(gauge)) => Arc::new(gauge),
-            _ => Arc::new(NoMetrics),
+        match self.time_series(metric, labels, TimeSeries::Gauge(gauge::Gauge::default())) {
+            Some(TimeSeries::Gauge(gauge)) => Arc::new(gauge),
+            _ => Arc::new(NoopMetrics),
         }
     }
 
     fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram> {
         let new = histogram::Histogram::new(buckets.iter().copied());
-        match self.line(metric, labels, Line::Histogram(new)) {
-            Some(Line::Histogram(histogram)) => Arc::new(histogram),
-            _ => Arc::new(NoMetrics),
+        match self.time_series(metric, labels, TimeSeries::Histogram(new)) {
+            Some(TimeSeries::Histogram(histogram)) => Arc::new(histogram),
+            _ => Arc::new(NoopMetrics),
         }
     }
 
-    fn refresh_with(&self, refresh: Weak<dyn Refresh>) {
+    fn register_refresh(&self, refresh: Weak<dyn Refresh>) {
         let mut families = self.families();
         families.refresh.retain(|known| known.strong_count() > 0);
         families.refresh.push(refresh);
@@ -134,7 +141,7 @@ impl Metrics for PrometheusMetrics {
 
 impl Collector for PrometheusMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        // Refreshing may ask for lines, so it comes before the lock.
+        // A refresh can create time series, so it runs before the lock is taken.
         let refresh: Vec<_> = self.families().refresh.iter().filter_map(Weak::upgrade).collect();
         refresh.iter().for_each(|refresh| refresh.refresh());
         let families = self.families();
@@ -144,24 +151,24 @@ impl Collector for PrometheusMetrics {
 
 impl Family {
     fn encode(&self, name: &str, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Some(first) = self.lines.values().next() else { return Ok(()) };
+        let Some(first) = self.series.values().next() else { return Ok(()) };
         let metric_type = first.metric().metric_type();
-        // The encoder adds what a counter's name ends in.
+        // The encoder appends the suffix of a counter.
         let name = match first {
-            Line::Counter(_) => name.strip_suffix("_total").unwrap_or(name),
-            Line::Gauge(_) | Line::Histogram(_) => name,
+            TimeSeries::Counter(_) => name.strip_suffix("_total").unwrap_or(name),
+            TimeSeries::Gauge(_) | TimeSeries::Histogram(_) => name,
         };
         let mut encoder = encoder.encode_descriptor(name, self.help, None, metric_type)?;
-        self.lines.iter().try_for_each(|(labels, line)| line.encode(labels, &mut encoder))
+        self.series.iter().try_for_each(|(labels, series)| series.encode(labels, &mut encoder))
     }
 }
 
-impl Line {
+impl TimeSeries {
     fn metric(&self) -> &dyn EncodeMetric {
         match self {
-            Line::Counter(counter) => counter,
-            Line::Gauge(gauge) => gauge,
-            Line::Histogram(histogram) => histogram,
+            TimeSeries::Counter(counter) => counter,
+            TimeSeries::Gauge(gauge) => gauge,
+            TimeSeries::Histogram(histogram) => histogram,
         }
     }
 
@@ -197,7 +204,7 @@ mod tests {
     const WORK: Metric = Metric { name: "workqueue_work_duration_seconds", help: "Work." };
 
     #[test]
-    fn lines_are_called_as_they_are_in_go() {
+    fn metrics_have_the_names_of_go() {
         let metrics = PrometheusMetrics::default();
         metrics.counter(ADDS, &[("name", "loggers")]).add(3);
         metrics.gauge(DEPTH, &[("name", "loggers")]).set(2.0);
@@ -217,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_line_is_the_same_from_any_clone() {
+    fn the_same_labels_return_the_same_time_series_from_any_clone() {
         let metrics = PrometheusMetrics::default();
         metrics.counter(ADDS, &[("name", "a \"b\"")]).add(1);
         metrics.clone().counter(ADDS, &[("name", "a \"b\"")]).add(1);
@@ -225,18 +232,18 @@ mod tests {
     }
 
     #[test]
-    fn labels_past_the_limit_share_one_line() {
+    fn labels_past_the_limit_share_one_time_series() {
         let metrics = PrometheusMetrics::default();
         let count = |name: usize| metrics.counter(ADDS, &[("name", &name.to_string())]).add(1);
-        (0..MOST_LINES + 500).chain([7]).for_each(count);
+        (0..MAX_SERIES + 500).chain([7]).for_each(count);
         let text = metrics.text();
-        assert_eq!(text.lines().filter(|line| line.starts_with("workqueue_adds_total")).count(), MOST_LINES + 1);
+        assert_eq!(text.lines().filter(|line| line.starts_with("workqueue_adds_total")).count(), MAX_SERIES + 1);
         assert!(text.contains("workqueue_adds_total{name=\"exceeded_cardinality_limit\"} 500\n"), "{text}");
         assert!(text.contains("workqueue_adds_total{name=\"7\"} 2\n"), "{text}");
     }
 
     #[test]
-    fn a_second_type_under_one_name_measures_nothing() {
+    fn a_second_type_of_one_metric_is_discarded() {
         let metrics = PrometheusMetrics::default();
         metrics.gauge(DEPTH, &[]).set(1.0);
         metrics.counter(DEPTH, &[]).add(5);
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_refreshed_when_the_text_is_written_and_only_while_their_owner_lives() {
+    fn ages_are_refreshed_when_the_text_is_encoded_while_their_owner_is_alive() {
         struct Age(Arc<dyn Gauge>, Mutex<f64>);
         impl Refresh for Age {
             fn refresh(&self) {
@@ -260,7 +267,7 @@ mod tests {
         let metrics = PrometheusMetrics::default();
         let age = Arc::new(Age(metrics.gauge(DEPTH, &[]), Mutex::new(0.0)));
         let weak: Weak<dyn Refresh> = Arc::downgrade(&(Arc::clone(&age) as Arc<dyn Refresh>));
-        metrics.refresh_with(weak);
+        metrics.register_refresh(weak);
         assert!(metrics.text().contains("workqueue_depth{} 1.0\n"));
         assert!(metrics.text().contains("workqueue_depth{} 2.0\n"));
         drop(age);
@@ -268,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_collector_of_a_registry_of_the_users() {
+    fn metrics_can_be_registered_as_a_collector() {
         let (metrics, mut registry) = (PrometheusMetrics::default(), Registry::with_prefix("my"));
         registry.register_collector(Box::new(metrics.clone()));
         metrics.gauge(DEPTH, &[]).set(4.0);

@@ -1,31 +1,33 @@
-//! What a reflector can be told.
+//! The options of a reflector.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, sync::Arc, time::Duration};
 
-use super::backoff::{Backoff, ExponentialBackoff};
-use super::options::ListOptions;
-use super::shard::Shard;
-use crate::metrics::{Metrics, NoMetrics};
+use super::{
+    backoff::{Backoff, ExponentialBackoff},
+    list_options::ListOptions,
+    shard::Shard,
+};
+use crate::{metrics::MetricsProvider, object::ApiObject};
 
-/// How a reflector comes by the objects that are there when it begins.
+/// How a reflector gets the existing objects when it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum InitialSync {
-    /// It lists them: in pages or in one answer, compressed where client and server can.
+pub enum InitialListStrategy {
+    /// Lists the objects, in pages or in one response, compressed if client and server support it.
     #[default]
     List,
-    /// It has a watch begin with them, which costs the server less memory: KEP-3157, on by default in Kubernetes 1.32 and
-    /// since 1.34. It lists them where the server does not do that, and no longer asks then.
+    /// Streams the objects as the initial events of a watch, which needs less memory in the server: KEP-3157, enabled
+    /// by default in Kubernetes 1.32 and since 1.34. If the server does not support it, the reflector lists the objects
+    /// and does not try it again.
     WatchList,
 }
 
 type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
-type Tweak = Arc<dyn Fn(&mut ListOptions) + Send + Sync>;
-type Same<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync>;
-type MakeBackoff = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
+type TweakListOptions = Arc<dyn Fn(&mut ListOptions) + Send + Sync>;
+type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync>;
+type BackoffFactory = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
 
-/// The options of a reflector. A clone has the same.
+/// The options of a reflector. This is the only place for options of lists and watches: informers and factories embed
+/// it.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Pod;
@@ -40,146 +42,176 @@ pub struct Config<K> {
     pub(super) fields: Option<String>,
     pub(super) shard: Option<Shard>,
     pub(super) page_size: Option<u32>,
-    pub(super) initial_sync: InitialSync,
-    pub(super) managed_fields: bool,
+    pub(super) initial_list_strategy: InitialListStrategy,
+    pub(super) keep_managed_fields: bool,
     pub(super) transform: Option<Transform<K>>,
-    pub(super) same: Option<Same<K>>,
-    pub(super) tweak: Option<Tweak>,
+    pub(super) reuse: Option<Reuse<K>>,
+    pub(super) tweak_list_options: Option<TweakListOptions>,
     pub(super) watch_timeout: (Duration, Duration),
     pub(super) idle_timeout: Option<Duration>,
     pub(super) list_timeout: Duration,
-    pub(super) internal_retry: Duration,
-    pub(super) backoff: MakeBackoff,
-    pub(super) metrics: Arc<dyn Metrics>,
+    pub(super) max_internal_error_retry: Duration,
+    pub(super) backoff: BackoffFactory,
+    pub(super) metrics: Option<Arc<dyn MetricsProvider>>,
 }
 
 impl<K> Config<K> {
-    /// Only objects with these labels, such as `app=web,tier!=cache`. An object that no longer has them is told as deleted.
+    /// Selects objects by labels, such as `app=web,tier!=cache`. An object that no longer matches is reported as
+    /// deleted.
     #[must_use]
     pub fn labels(mut self, selector: impl Into<String>) -> Self {
         self.labels = Some(selector.into());
         self
     }
 
-    /// Only objects with these fields, such as `metadata.name=audit`; a server knows few of them for each kind.
+    /// Selects objects by fields, such as `metadata.name=audit`. Servers support few fields per kind and reject others.
     #[must_use]
     pub fn fields(mut self, selector: impl Into<String>) -> Self {
         self.fields = Some(selector.into());
         self
     }
 
-    /// Only the objects of this shard, whether the server knows shards or not.
+    /// Selects the objects of this shard, whether or not the server supports sharding.
     #[must_use]
     pub fn shard(mut self, shard: Shard) -> Self {
         self.shard = Some(shard);
         self
     }
 
-    /// Has every list come in pages of so many objects.
+    /// Sets the page size of every list. 0 restores the default.
     ///
-    /// Without, a first list asks for pages of 500 and later ones for all: a server answers those from memory, and pages
-    /// from etcd. 0 is the same as without.
+    /// By default the first list has pages of 500 objects and later ones are not paginated: the server serves those
+    /// from its watch cache, and pages from etcd.
     #[must_use]
     pub fn page_size(mut self, objects: u32) -> Self {
         self.page_size = Some(objects).filter(|&objects| objects > 0);
         self
     }
 
-    /// How to come by the first objects.
+    /// Sets how the existing objects are fetched.
     #[must_use]
-    pub fn initial_sync(mut self, how: InitialSync) -> Self {
-        self.initial_sync = how;
+    pub fn initial_list_strategy(mut self, strategy: InitialListStrategy) -> Self {
+        self.initial_list_strategy = strategy;
         self
     }
 
-    /// Keeps `metadata.managedFields`. By default they are dropped: they are often a third of an object, and only
-    /// server-side apply reads them, which asks the server itself.
+    /// Retains `metadata.managedFields`. By default they are dropped: they are often a third of an object, and only
+    /// server-side apply needs them, which runs in the server.
     #[must_use]
     pub fn keep_managed_fields(mut self) -> Self {
-        self.managed_fields = true;
+        self.keep_managed_fields = true;
         self
     }
 
-    /// Changes each object before anyone has it, as to drop what is not needed. It is called once for each object that
-    /// comes from the server; not for one that [`reuse`](Self::reuse) has already. It must leave name, namespace and uid alone.
+    /// Modifies the options of every list and watch before the request is sent.
     #[must_use]
-    pub fn transform(mut self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
-        self.transform = Some(Arc::new(transform));
+    pub fn tweak_list_options(mut self, tweak: impl Fn(&mut ListOptions) + Send + Sync + 'static) -> Self {
+        self.tweak_list_options = Some(Arc::new(tweak));
         self
     }
 
-    /// Asks for an object of a namespace (empty for the cluster), name and resourceVersion, to tell that one instead of the
-    /// one that came. So what did not change is in memory once while everything is listed again.
+    /// Sets the timeout of watches: random between these two, in whole seconds, at least one. 5 to 10 minutes by
+    /// default. After it, the server ends the watch and the reflector starts the next one. If `max` is less than `min`,
+    /// the timeout is `min`.
     #[must_use]
-    pub fn reuse(mut self, same: impl Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
-        self.same = Some(Arc::new(same));
+    pub fn watch_timeout(mut self, min: Duration, max: Duration) -> Self {
+        let min = min.max(Duration::from_secs(1));
+        self.watch_timeout = (min, max.max(min));
         self
     }
 
-    /// Changes the options of every list and watch before they are sent.
-    #[must_use]
-    pub fn tweak(mut self, tweak: impl Fn(&mut ListOptions) + Send + Sync + 'static) -> Self {
-        self.tweak = Some(Arc::new(tweak));
-        self
-    }
-
-    /// How long a watch lasts before the server ends it and another follows: by chance between these, in whole seconds, at
-    /// least one. 5 to 10 minutes by default; a range the wrong way round is its first time.
-    #[must_use]
-    pub fn watch_timeout(mut self, shortest: Duration, longest: Duration) -> Self {
-        let shortest = shortest.max(Duration::from_secs(1));
-        self.watch_timeout = (shortest, longest.max(shortest));
-        self
-    }
-
-    /// Takes a watch for dead when it told nothing for this time, not even a bookmark.
+    /// Sets how long a watch can have no event, not even a bookmark, before it is considered dead.
     ///
-    /// By default that is 3 minutes where the server has sent a bookmark: Kubernetes does about each minute. Of a server that
-    /// sends none, only the end that it promised is waited for, and half a minute more.
+    /// By default this is 3 minutes if the server has sent a bookmark: Kubernetes sends one about every minute. Without
+    /// bookmarks, a watch is considered dead 30 s after its timeout.
     #[must_use]
-    pub fn idle_timeout(mut self, silence: Duration) -> Self {
-        self.idle_timeout = Some(silence);
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
         self
     }
 
-    /// Gives a list up that has not come in this time; 5 minutes by default.
+    /// Sets how long a list can take before it is cancelled; 5 minutes by default.
     #[must_use]
     pub fn list_timeout(mut self, timeout: Duration) -> Self {
         self.list_timeout = timeout;
         self
     }
 
-    /// How long a watch that fails inside the server or on the way is tried again before everything is listed; 30 seconds by
-    /// default.
+    /// Sets how long a watch with internal errors, or with an interrupted connection, is retried before the objects are
+    /// listed again; 30 seconds by default.
     #[must_use]
-    pub fn internal_error_retry(mut self, duration: Duration) -> Self {
-        self.internal_retry = duration;
+    pub fn max_internal_error_retry_duration(mut self, duration: Duration) -> Self {
+        self.max_internal_error_retry = duration;
         self
     }
 
-    /// How long to wait after failures.
+    /// Sets the back-off after failures.
     #[must_use]
     pub fn backoff(mut self, backoff: impl Backoff + Clone + Sync + 'static) -> Self {
         self.backoff = Arc::new(move || Box::new(backoff.clone()));
         self
     }
 
-    /// Where to count lists and watches.
+    /// Sets the provider of the metrics of the reflector, and of the informer that embeds it; none by default.
     #[must_use]
-    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
-        self.metrics = metrics;
+    pub fn metrics(mut self, metrics: Arc<dyn MetricsProvider>) -> Self {
+        self.metrics = Some(metrics);
         self
     }
 
-    /// What every request says.
-    pub(super) fn select(&self, mut options: ListOptions) -> ListOptions {
+    pub(crate) fn metrics_provider(&self) -> Option<&Arc<dyn MetricsProvider>> {
+        self.metrics.as_ref()
+    }
+
+    /// Returns the same options for another kind, without the transform and the reuse function.
+    pub(crate) fn for_kind<T>(&self) -> Config<T> {
+        Config {
+            labels: self.labels.clone(),
+            fields: self.fields.clone(),
+            shard: self.shard.clone(),
+            page_size: self.page_size,
+            initial_list_strategy: self.initial_list_strategy,
+            keep_managed_fields: self.keep_managed_fields,
+            transform: None,
+            reuse: None,
+            tweak_list_options: self.tweak_list_options.clone(),
+            watch_timeout: self.watch_timeout,
+            idle_timeout: self.idle_timeout,
+            list_timeout: self.list_timeout,
+            max_internal_error_retry: self.max_internal_error_retry,
+            backoff: Arc::clone(&self.backoff),
+            metrics: self.metrics.clone(),
+        }
+    }
+
+    /// Adds the selectors to the options of a request, and tweaks them.
+    pub(super) fn list_options(&self, mut options: ListOptions) -> ListOptions {
         options.label_selector.clone_from(&self.labels);
         options.field_selector.clone_from(&self.fields);
         options.shard_selector = self.shard.as_ref().map(Shard::to_string);
-        if let Some(tweak) = &self.tweak {
+        if let Some(tweak) = &self.tweak_list_options {
             tweak(&mut options);
         }
         options
+    }
+}
+
+impl<K: ApiObject> Config<K> {
+    /// Modifies each object before it is stored, for example to drop data that is not needed. It is called once per
+    /// object from the server, but not for objects returned by [`reuse`](Self::reuse). It must not change the name, the
+    /// namespace or the UID.
+    #[must_use]
+    pub fn transform(mut self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
+        self.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// Looks up a known object by namespace (empty if cluster-scoped), name and resource version. If there is one, it
+    /// replaces the listed object, so that unchanged objects are in memory once during a relist.
+    #[must_use]
+    pub fn reuse(mut self, reuse: impl Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
+        self.reuse = Some(Arc::new(reuse));
+        self
     }
 }
 
@@ -191,34 +223,24 @@ impl<K> Default for Config<K> {
             fields: None,
             shard: None,
             page_size: None,
-            initial_sync: InitialSync::default(),
-            managed_fields: false,
+            initial_list_strategy: InitialListStrategy::default(),
+            keep_managed_fields: false,
             transform: None,
-            same: None,
-            tweak: None,
+            reuse: None,
+            tweak_list_options: None,
             watch_timeout: (minutes(5), minutes(10)),
             idle_timeout: None,
             list_timeout: minutes(5),
-            internal_retry: Duration::from_secs(30),
+            max_internal_error_retry: Duration::from_secs(30),
             backoff: Arc::new(|| Box::new(ExponentialBackoff::default())),
-            metrics: Arc::new(NoMetrics),
+            metrics: None,
         }
     }
 }
 
 impl<K> Clone for Config<K> {
     fn clone(&self) -> Self {
-        Config {
-            labels: self.labels.clone(),
-            fields: self.fields.clone(),
-            shard: self.shard.clone(),
-            transform: self.transform.clone(),
-            same: self.same.clone(),
-            tweak: self.tweak.clone(),
-            backoff: Arc::clone(&self.backoff),
-            metrics: Arc::clone(&self.metrics),
-            ..*self
-        }
+        Config { transform: self.transform.clone(), reuse: self.reuse.clone(), ..self.for_kind() }
     }
 }
 
@@ -229,7 +251,7 @@ impl<K> fmt::Debug for Config<K> {
             .field("fields", &self.fields)
             .field("shard", &self.shard)
             .field("page_size", &self.page_size)
-            .field("initial_sync", &self.initial_sync)
+            .field("initial_list_strategy", &self.initial_list_strategy)
             .finish_non_exhaustive()
     }
 }

@@ -1,68 +1,70 @@
-//! A share of a kind's objects, by the hash of their uid or namespace.
+//! A share of the objects of a kind, by the hash of their UID or namespace.
 
 use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-/// The objects whose hash is in a range: so several replicas share the objects of a kind, each seeing its part alone.
+/// The objects whose hash is in a range, so that several replicas can partition the objects of a kind.
 ///
-/// A server with the gate `ShardedListAndWatch` (KEP-5866, alpha in Kubernetes 1.36) sends only these. Any other server
-/// ignores the selector and sends all. So the reflector goes by the same hash itself: what it tells is the same on every
-/// server, and only the traffic differs.
+/// A server with the feature gate `ShardedListAndWatch` (KEP-5866, alpha in Kubernetes 1.36) sends only these objects.
+/// Other servers ignore the selector and send all. The reflector therefore filters by the same hash: its events are the
+/// same with every server, and only the traffic differs.
 ///
-/// The hash is FNV-1a with 64 bits, as in apimachinery's `pkg/sharding/hash.go`.
+/// The hash is 64-bit FNV-1a, as in apimachinery's `pkg/sharding/hash.go`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    by: By,
+    field: Field,
     start: u128,
     end: u128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum Field {
     Uid,
     Namespace,
 }
 
-/// One more than the largest hash.
-const HASHES: u128 = 1 << 64;
+/// The number of hash values.
+const HASH_COUNT: u128 = 1 << 64;
 
 impl Shard {
-    /// Of `count` equal parts, the one of this index, from 0, by the objects' uid. Each object is in exactly one part.
+    /// Creates the shard with this index, from 0, of `count` equal shards by UID. Each object is in exactly one shard.
     ///
-    /// `None` if there is no such part.
+    /// Returns `None` if the index is out of range.
     pub fn by_uid(index: u32, count: u32) -> Option<Self> {
-        Self::part(By::Uid, index, count)
+        Self::new(Field::Uid, index, count)
     }
 
-    /// The same by the objects' namespace: all objects of a namespace are in one part. Objects of the cluster are all
-    /// in the same.
+    /// Creates the shard with this index, from 0, of `count` equal shards by namespace. All objects of a namespace are
+    /// in one shard, and so are all cluster-scoped objects.
+    ///
+    /// Returns `None` if the index is out of range.
     pub fn by_namespace(index: u32, count: u32) -> Option<Self> {
-        Self::part(By::Namespace, index, count)
+        Self::new(Field::Namespace, index, count)
     }
 
-    fn part(by: By, index: u32, count: u32) -> Option<Self> {
-        let edge = |index: u32| HASHES * u128::from(index) / u128::from(count);
-        (index < count).then(|| Shard { by, start: edge(index), end: edge(index + 1) })
+    fn new(field: Field, index: u32, count: u32) -> Option<Self> {
+        let bound = |index: u32| HASH_COUNT * u128::from(index) / u128::from(count);
+        (index < count).then(|| Shard { field, start: bound(index), end: bound(index + 1) })
     }
 
-    /// Whether an object is in this part. It is for ever: neither uid nor namespace change.
+    /// Returns whether an object is in this shard. This never changes for an object.
     pub fn contains(&self, meta: &ObjectMeta) -> bool {
-        let hashed = match self.by {
-            By::Uid => &meta.uid,
-            By::Namespace => &meta.namespace,
+        let value = match self.field {
+            Field::Uid => &meta.uid,
+            Field::Namespace => &meta.namespace,
         };
-        let hash = u128::from(fnv1a(hashed.as_deref().unwrap_or_default()));
+        let hash = u128::from(fnv1a(value.as_deref().unwrap_or_default()));
         (self.start..self.end).contains(&hash)
     }
 }
 
-/// As the server takes it in `shardSelector`.
+/// Formats the shard as the query parameter `shardSelector`.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = match self.by {
-            By::Uid => "object.metadata.uid",
-            By::Namespace => "object.metadata.namespace",
+        let field = match self.field {
+            Field::Uid => "object.metadata.uid",
+            Field::Namespace => "object.metadata.namespace",
         };
         write!(f, "shardRange({field}, '{:#018x}', '{:#018x}')", self.start, self.end)
     }
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn selectors_are_as_kubernetes_documents_them() {
+    fn selectors_have_the_format_that_kubernetes_documents() {
         let text = |index, count| Shard::by_uid(index, count).unwrap().to_string();
         assert_eq!(text(0, 2), "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')");
         assert_eq!(text(1, 2), "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')");
@@ -98,18 +100,18 @@ mod tests {
     }
 
     #[test]
-    fn each_object_is_in_exactly_one_part() {
+    fn each_object_is_in_exactly_one_shard() {
         for count in [1, 2, 3, 7] {
             for uid in 0..100 {
                 let meta = ObjectMeta { uid: Some(format!("uid-{uid}")), ..ObjectMeta::default() };
-                let parts = (0..count).filter(|&index| Shard::by_uid(index, count).unwrap().contains(&meta));
-                assert_eq!(parts.count(), 1, "{uid} of {count}");
+                let shards = (0..count).filter(|&index| Shard::by_uid(index, count).unwrap().contains(&meta));
+                assert_eq!(shards.count(), 1, "{uid} of {count}");
             }
         }
     }
 
     #[test]
-    fn there_is_no_part_outside_the_count() {
+    fn there_is_no_shard_outside_the_count() {
         assert_eq!(Shard::by_uid(2, 2), None);
         assert_eq!(Shard::by_namespace(0, 0), None);
     }

@@ -1,17 +1,19 @@
-//! The store against a naive one: random histories, after each step of which both must tell and show the same.
+//! Property tests of the store against a simple reference model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use proptest::prelude::*;
 
-use super::tests::{applied, bookmark, deleted, keys, object, replaced, told, with_uid};
-use super::*;
+use super::{
+    tests::{applied, bookmark, deleted, describe, keys, object, replaced, with_uid},
+    *,
+};
 use crate::reflector::Event;
 
-/// A state of an object. Names are few, so that they meet.
+/// A state of an object. There are few names, so that they collide.
 #[derive(Clone, Debug, PartialEq)]
-struct Of {
+struct ObjectState {
     namespace: u8,
     name: u8,
     uid: u8,
@@ -21,38 +23,38 @@ struct Of {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Apply(Of),
-    Delete(Of),
-    Replace(Vec<Of>),
+    Apply(ObjectState),
+    Delete(ObjectState),
+    Replace(Vec<ObjectState>),
     Bookmark(u32),
     AddIndex,
 }
 
-fn of() -> impl Strategy<Value = Of> {
+fn object_state() -> impl Strategy<Value = ObjectState> {
     (0..3u8, 0..4u8, 0..2u8, 1..8u32).prop_map(|(namespace, name, uid, version)| {
-        // Of the version, so that one version of an object is one state.
+        // Derived from the version, so that a version of an object is one state.
         let values = (0..3).filter(|value| (version >> value) & 1 == 1).collect();
-        Of { namespace, name, uid, version, values }
+        ObjectState { namespace, name, uid, version, values }
     })
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        8 => of().prop_map(Step::Apply),
-        4 => of().prop_map(Step::Delete),
-        3 => prop::collection::vec(of(), 0..8).prop_map(Step::Replace),
+        8 => object_state().prop_map(Step::Apply),
+        4 => object_state().prop_map(Step::Delete),
+        3 => prop::collection::vec(object_state(), 0..8).prop_map(Step::Replace),
         1 => (1..9u32).prop_map(Step::Bookmark),
         1 => Just(Step::AddIndex),
     ];
     prop::collection::vec(step, 0..40)
 }
 
-impl Of {
+impl ObjectState {
     fn key(&self) -> (u8, u8) {
         (self.namespace, self.name)
     }
 
-    fn text(&self) -> String {
+    fn key_text(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }
 
@@ -68,35 +70,36 @@ fn index() -> Index<ConfigMap, u8> {
     Index::new("by_value", |map| map.data.iter().flat_map(BTreeMap::keys).filter_map(|key| key.parse().ok()).collect())
 }
 
-/// The store as its promises describe it: one map, gone through from end to end.
+/// The store as its guarantees describe it: one map, scanned by every query.
 #[derive(Default)]
-struct Naive {
-    objects: BTreeMap<(u8, u8), Of>,
+struct Model {
+    objects: BTreeMap<(u8, u8), ObjectState>,
     version: Option<u32>,
 }
 
-impl Naive {
-    fn take(&mut self, step: &Step) -> Vec<String> {
+impl Model {
+    fn apply(&mut self, step: &Step) -> Vec<String> {
         match step {
-            Step::Apply(of) => {
-                self.version = Some(of.version);
-                self.put(of).into_iter().collect()
+            Step::Apply(state) => {
+                self.version = Some(state.version);
+                self.upsert(state).into_iter().collect()
             }
-            Step::Delete(of) => {
-                self.version = Some(of.version);
-                let gone = self.objects.remove(&of.key());
-                gone.map(|_| format!("delete {}@{}", of.text(), of.version)).into_iter().collect()
+            Step::Delete(state) => {
+                self.version = Some(state.version);
+                let removed = self.objects.remove(&state.key());
+                removed.map(|_| format!("delete {}@{}", state.key_text(), state.version)).into_iter().collect()
             }
             Step::Replace(all) => {
                 self.version = Some(9);
-                let stays = |old: &Of| all.iter().any(|new| new.key() == old.key() && new.uid == old.uid);
-                let (stay, gone) = std::mem::take(&mut self.objects).into_iter().partition(|(_, old)| stays(old));
-                self.objects = stay;
-                let gone: BTreeMap<_, Of> = gone;
-                let mut told: Vec<_> =
-                    gone.values().map(|old| format!("delete {}@{} (missed)", old.text(), old.version)).collect();
-                told.extend(all.iter().filter_map(|new| self.put(new)));
-                told
+                let is_listed = |old: &ObjectState| all.iter().any(|new| new.key() == old.key() && new.uid == old.uid);
+                let (retained, removed) =
+                    std::mem::take(&mut self.objects).into_iter().partition(|(_, old)| is_listed(old));
+                self.objects = retained;
+                let removed: BTreeMap<_, ObjectState> = removed;
+                let mut changes: Vec<_> =
+                    removed.values().map(|old| format!("delete {}@{} (missed)", old.key_text(), old.version)).collect();
+                changes.extend(all.iter().filter_map(|new| self.upsert(new)));
+                changes
             }
             Step::Bookmark(version) => {
                 self.version = Some(*version);
@@ -106,63 +109,63 @@ impl Naive {
         }
     }
 
-    fn put(&mut self, new: &Of) -> Option<String> {
+    fn upsert(&mut self, new: &ObjectState) -> Option<String> {
         match self.objects.get(&new.key()) {
             Some(old) if (old.uid, old.version) == (new.uid, new.version) => return None,
             _ => {}
         }
         Some(match self.objects.insert(new.key(), new.clone()) {
-            Some(old) => format!("update {}@{}->{}", new.text(), old.version, new.version),
-            None => format!("add {}@{}", new.text(), new.version),
+            Some(old) => format!("update {}@{}->{}", new.key_text(), old.version, new.version),
+            None => format!("add {}@{}", new.key_text(), new.version),
         })
     }
 
-    fn keys(&self, wanted: impl Fn(&Of) -> bool) -> Vec<String> {
-        self.objects.values().filter(|of| wanted(of)).map(Of::text).collect()
+    fn keys(&self, condition: impl Fn(&ObjectState) -> bool) -> Vec<String> {
+        self.objects.values().filter(|state| condition(state)).map(ObjectState::key_text).collect()
     }
 }
 
 fn event(step: &Step) -> Option<Event<ConfigMap>> {
     Some(match step {
-        Step::Apply(of) => applied(of.object()),
-        Step::Delete(of) => deleted(of.object()),
-        Step::Replace(all) => replaced(all.iter().map(Of::object).collect(), "9"),
+        Step::Apply(state) => applied(state.object()),
+        Step::Delete(state) => deleted(state.object()),
+        Step::Replace(all) => replaced(all.iter().map(ObjectState::object).collect(), "9"),
         Step::Bookmark(version) => bookmark(&version.to_string()),
         Step::AddIndex => return None,
     })
 }
 
-/// Deletions that were missed come in the order of the store, which is none: here in that of their texts.
-fn sorted_by_deletion(mut told: Vec<String>) -> Vec<String> {
-    let missed = told.iter().take_while(|told| told.ends_with("(missed)")).count();
-    told[..missed].sort();
-    told
+/// Sorts the missed deletions, which are in the unspecified order of the store.
+fn sort_missed_deletions(mut changes: Vec<String>) -> Vec<String> {
+    let missed = changes.iter().take_while(|change| change.ends_with("(missed)")).count();
+    changes[..missed].sort();
+    changes
 }
 
-fn compare(store: &Store<ConfigMap>, naive: &Naive) -> Result<(), TestCaseError> {
-    prop_assert_eq!(keys(&store.list()), naive.keys(|_| true));
-    prop_assert_eq!(store.len(), naive.objects.len());
+fn compare(store: &Store<ConfigMap>, model: &Model) -> Result<(), TestCaseError> {
+    prop_assert_eq!(keys(&store.list()), model.keys(|_| true));
+    prop_assert_eq!(store.len(), model.objects.len());
     prop_assert_eq!(
-        store.version().map(|version| version.to_string()),
-        naive.version.map(|version| version.to_string())
+        store.resource_version().map(|version| version.to_string()),
+        model.version.map(|version| version.to_string())
     );
     for namespace in 0..3 {
         let listed = keys(&store.list_namespace(&namespace.to_string()));
-        prop_assert_eq!(listed, naive.keys(|of| of.namespace == namespace));
+        prop_assert_eq!(listed, model.keys(|state| state.namespace == namespace));
         for name in 0..4 {
-            let expected = naive.objects.get(&(namespace, name)).map(Of::object);
+            let expected = model.objects.get(&(namespace, name)).map(ObjectState::object);
             let got = store.get(&namespace.to_string(), &name.to_string());
             prop_assert_eq!(got.as_deref(), expected.as_ref());
         }
     }
     for value in 0..3 {
-        prop_assert_eq!(keys(&store.by_index(&index(), &value)), naive.keys(|of| of.values.contains(&value)));
+        prop_assert_eq!(keys(&store.by_index(&index(), &value)), model.keys(|state| state.values.contains(&value)));
         for found in store.by_index(&index(), &value) {
-            let there = store.get_by_key(&ObjectKey::of(&*found)).unwrap();
-            prop_assert!(Arc::ptr_eq(&found, &there), "what is found is what is there");
+            let stored = store.get_by_key(&ObjectKey::from_object(&*found)).unwrap();
+            prop_assert!(Arc::ptr_eq(&found, &stored), "the index returns the stored object");
         }
     }
-    let values: BTreeSet<_> = naive.objects.values().flat_map(|of| of.values.clone()).collect();
+    let values: BTreeSet<_> = model.objects.values().flat_map(|state| state.values.clone()).collect();
     prop_assert_eq!(store.index_values(&index()).into_iter().collect::<BTreeSet<_>>(), values);
     Ok(())
 }
@@ -172,17 +175,17 @@ proptest! {
 
     #[test]
     fn s01_to_s07_hold_after_every_step_of_random_histories(steps in steps()) {
-        let (store, mut naive) = (Store::default(), Naive::default());
+        let (store, mut model) = (Store::default(), Model::default());
         for step in &steps {
             let changes = match event(step) {
-                Some(event) => told(store.receive(event)),
+                Some(event) => describe(store.apply(event)),
                 None => {
                     drop(store.add_index(index()));
                     Vec::new()
                 }
             };
-            prop_assert_eq!(sorted_by_deletion(changes), naive.take(step));
-            compare(&store, &naive)?;
+            prop_assert_eq!(sort_missed_deletions(changes), model.apply(step));
+            compare(&store, &model)?;
         }
     }
 }

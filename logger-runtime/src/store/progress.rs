@@ -1,15 +1,14 @@
-//! How far a store is, and waiting until it is so far.
+//! The version of a store, and waiting for a version.
 
-use std::cmp::Ordering;
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use kube::Resource;
 use tokio::sync::watch;
 
 use super::Store;
-use crate::version::ResourceVersion;
+use crate::object::ResourceVersion;
 
-/// How far a store is. Its receivers hear of every event, also of those that leave the version as it was.
+/// The version of a store. Subscribers are notified of every event, even if the version does not change.
 #[derive(Debug)]
 pub(super) struct Progress(watch::Sender<State>);
 
@@ -26,8 +25,8 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// After the objects are there. An empty version is one that was not told: it moves nothing.
-    pub(super) fn moved(&self, version: ResourceVersion) {
+    /// Sets the version, after its objects are stored. An empty version was not sent by the server and is ignored.
+    pub(super) fn advance(&self, version: ResourceVersion) {
         self.0.send_modify(|state| {
             if !version.as_str().is_empty() {
                 state.version = Some(version);
@@ -47,104 +46,107 @@ impl Progress {
         self.0.borrow().version.clone()
     }
 
-    /// Whether the store has reached this version; `None` if that cannot be compared with its own. One that knows no version
-    /// yet has reached none.
+    /// Returns whether the store has reached this version; `None` if it cannot be compared. A store without a version
+    /// has reached none.
     pub(super) fn has_reached(&self, version: &str) -> Option<bool> {
         match &self.0.borrow().version {
             None => Some(false),
-            Some(here) => here.compare(version).map(Ordering::is_ge),
+            Some(current) => current.compare(version).map(Ordering::is_ge),
         }
     }
 
-    /// How many wait.
+    /// Returns the number of waiting tasks.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> usize {
+    pub(super) fn waiter_count(&self) -> usize {
         self.0.receiver_count()
     }
 
-    /// Waits until this answers; it is asked after every event. Cancel-safe: nothing is held meanwhile but a place among
-    /// those who wait.
-    pub(super) async fn wait<T>(&self, mut answer: impl FnMut() -> Option<T>) -> T {
-        let mut moved = self.0.subscribe();
+    /// Waits until `result` returns a value. It is called after every event. Cancel-safe: a waiting task only holds a
+    /// subscription.
+    pub(super) async fn wait<T>(&self, mut result: impl FnMut() -> Option<T>) -> T {
+        let mut subscription = self.0.subscribe();
         loop {
-            if let Some(answer) = answer() {
-                return answer;
+            if let Some(result) = result() {
+                return result;
             }
-            moved.changed().await.expect("the sender is borrowed for as long as this waits");
+            subscription.changed().await.expect("the sender is borrowed while this waits");
         }
     }
 }
 
-/// Why a store did not get as far as was asked for.
+/// The reason why waiting for a store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WaitError {
-    /// The versions are no decimal numbers, as an aggregated API server may have them.
+    /// A version is not a decimal number, as aggregated API servers can have them.
     #[error(
-        "version `{wanted}` cannot be compared with {}: wait for the object itself, by an event handler", at(.here)
+        "version `{requested}` cannot be compared with {}: wait for the object itself, with an event handler",
+        describe(.current)
     )]
     NotComparable {
-        /// What was asked for.
-        wanted: ResourceVersion,
-        /// How far the store is.
-        here: Option<ResourceVersion>,
+        /// The requested version.
+        requested: ResourceVersion,
+        /// The version of the store.
+        current: Option<ResourceVersion>,
     },
+    /// The informer was stopped, so the store does not change anymore.
     /// The informer was stopped, so the store stays as it is.
-    #[error("the informer was stopped at {} and does not reach what was waited for: start another", at(.here))]
+    #[error("the informer was stopped at {} before the store caught up: start a new informer", describe(.current))]
     Stopped {
-        /// How far the store is.
-        here: Option<ResourceVersion>,
+        /// The version of the store.
+        current: Option<ResourceVersion>,
     },
     /// The deadline passed.
     #[error(
-        "after {waited:?} the store is at {}: does its informer run, and what does its `last_error` say?", at(.here)
+        "after {waited:?} the store is at {}: does its informer run, and is its `last_error` set?",
+        describe(.current)
     )]
-    TooLate {
+    Timeout {
         /// The deadline.
         waited: Duration,
-        /// How far the store is.
-        here: Option<ResourceVersion>,
+        /// The version of the store.
+        current: Option<ResourceVersion>,
     },
 }
 
-fn at(here: &Option<ResourceVersion>) -> String {
-    here.as_ref().map_or_else(|| "no version yet".to_owned(), |here| format!("version {here}"))
+fn describe(version: &Option<ResourceVersion>) -> String {
+    version.as_ref().map_or_else(|| "no version yet".to_owned(), |version| format!("version {version}"))
 }
 
 impl<K: Resource + 'static> Store<K> {
-    /// How far the store is: nothing that the server told up to this version is missing. `None` before the first list.
+    /// Returns the version of the store: it contains all changes up to this version. `None` before the first list.
     ///
-    /// It moves with every event, with bookmarks too, and whatever a transform makes of the objects.
-    pub fn version(&self) -> Option<ResourceVersion> {
+    /// The version advances with every event, bookmarks included, even if a transform removes metadata.
+    pub fn resource_version(&self) -> Option<ResourceVersion> {
         self.0.progress.version()
     }
 
-    /// Waits until the store has reached this version of its kind, as a write or a list returned it. Queries after that see
-    /// what the server had then, or later.
+    /// Waits until the store has reached this version of its kind, as returned for a write or a list. Later queries
+    /// return the state at that version or a newer one.
     ///
-    /// It waits for as long as the informer runs: give it a deadline with [`wait_for_within`](Self::wait_for_within). On a
-    /// server where nothing of the kind changes, the bookmark that tells so comes within about a minute. It may be
-    /// cancelled at any time.
+    /// This waits for as long as the informer runs; use [`wait_for_within`](Self::wait_for_within) to set a deadline.
+    /// If no object of the kind changes, the next bookmark arrives within about a minute. This method is cancel-safe.
     ///
     /// # Errors
-    /// The informer was stopped; or one of the two versions is no decimal number, and they are not the same.
+    /// Fails if the informer was stopped, or the versions differ and one of them is not a decimal number.
     pub async fn wait_for(&self, version: &ResourceVersion) -> Result<(), WaitError> {
-        let answer = || {
-            let State { version: here, stopped } = &*self.0.progress.0.borrow();
-            let not_comparable = || Err(WaitError::NotComparable { wanted: version.clone(), here: here.clone() });
-            match here.as_ref().map(|here| here.partial_cmp(version)) {
+        let result = || {
+            let State { version: current, stopped } = &*self.0.progress.0.borrow();
+            let not_comparable =
+                || Err(WaitError::NotComparable { requested: version.clone(), current: current.clone() });
+            match current.as_ref().map(|current| current.partial_cmp(version)) {
                 Some(Some(Ordering::Equal | Ordering::Greater)) => Some(Ok(())),
                 Some(None) => Some(not_comparable()),
                 None if !version.is_number() => Some(not_comparable()),
-                _ => stopped.then(|| Err(WaitError::Stopped { here: here.clone() })),
+                _ => stopped.then(|| Err(WaitError::Stopped { current: current.clone() })),
             }
         };
-        self.0.progress.wait(answer).await
+        self.0.progress.wait(result).await
     }
 
-    /// The same, for at most so long.
+    /// Waits like [`wait_for`](Self::wait_for), with a deadline.
     ///
     /// # Errors
-    /// As [`wait_for`](Self::wait_for), or the deadline passed.
+    /// Fails like [`wait_for`](Self::wait_for), or if the deadline passed.
     pub async fn wait_for_within(&self, version: &ResourceVersion, deadline: Duration) -> Result<(), WaitError> {
         self.within(deadline, self.wait_for(version)).await
     }
@@ -154,7 +156,7 @@ impl<K: Resource + 'static> Store<K> {
         deadline: Duration,
         wait: impl Future<Output = Result<(), WaitError>>,
     ) -> Result<(), WaitError> {
-        let late = |_| Err(WaitError::TooLate { waited: deadline, here: self.version() });
-        tokio::time::timeout(deadline, wait).await.unwrap_or_else(late)
+        let timed_out = |_| Err(WaitError::Timeout { waited: deadline, current: self.resource_version() });
+        tokio::time::timeout(deadline, wait).await.unwrap_or_else(timed_out)
     }
 }

@@ -1,39 +1,39 @@
-//! Objects by namespace and name. Their names are read from the objects: nothing is held beside them but pointers.
+//! The objects by namespace and name. The keys are read from the objects, so the tables contain only pointers.
 
-use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::{hash::BuildHasher, sync::Arc};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use kube::Resource;
 
-/// Tables up to this size are not made smaller.
-const SMALL: usize = 64;
+/// Tables up to this capacity are not shrunk.
+const MIN_SHRINK_CAPACITY: usize = 64;
 
-/// The namespace of an object, empty in the cluster; also where a transform dropped it.
-pub(crate) fn namespace_of<K: Resource>(object: &K) -> &str {
+/// Returns the namespace of an object; empty if it is cluster-scoped or a transform removed it.
+pub(super) fn namespace_of<K: Resource>(object: &K) -> &str {
     object.meta().namespace.as_deref().unwrap_or_default()
 }
 
-/// The name of an object; empty where a transform dropped it.
-pub(crate) fn name_of<K: Resource>(object: &K) -> &str {
+/// Returns the name of an object; empty if a transform removed it.
+pub(super) fn name_of<K: Resource>(object: &K) -> &str {
     object.meta().name.as_deref().unwrap_or_default()
 }
 
-/// Makes a table smaller that is mostly empty: so what once was there does not count for ever.
-pub(crate) fn fit<T>(table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
-    if table.capacity() > SMALL.max(table.len() * 4) {
+/// Shrinks a table that is mostly empty, so that memory does not stay at its peak.
+pub(super) fn shrink_if_sparse<T>(table: &mut HashTable<T>, rehash: impl Fn(&T) -> u64) {
+    if table.capacity() > MIN_SHRINK_CAPACITY.max(table.len() * 4) {
         table.shrink_to(table.len() * 2, rehash);
     }
 }
 
-/// The key of an object, read from it.
-pub(crate) fn key_of<K: Resource>(object: &Arc<K>) -> (&str, &str) {
+/// Returns the key of an object: its namespace and name.
+pub(super) fn key_of<K: Resource>(object: &Arc<K>) -> (&str, &str) {
     (namespace_of(object.as_ref()), name_of(object.as_ref()))
 }
 
-/// One object of each namespace and name, in no order.
+/// One object per namespace and name, in no order.
 ///
-/// Two pointers to each: one found by its whole key in one step, which is what most ask for, and one among those of its namespace.
+/// Each object has two entries: one found by its key in one step, which is the most frequent query, and one in its
+/// namespace.
 #[derive(Debug)]
 pub(super) struct Table<K> {
     objects: HashTable<Arc<K>>,
@@ -41,7 +41,7 @@ pub(super) struct Table<K> {
     hasher: DefaultHashBuilder,
 }
 
-/// The objects of a namespace: at least one.
+/// The objects of a namespace; at least one.
 #[derive(Debug)]
 struct Namespace<K> {
     name: Box<str>,
@@ -64,14 +64,14 @@ impl<K> Table<K> {
         self.objects.iter()
     }
 
-    pub(super) fn of_namespace(&self, name: &str) -> impl ExactSizeIterator<Item = &Arc<K>> {
+    pub(super) fn in_namespace(&self, name: &str) -> impl ExactSizeIterator<Item = &Arc<K>> {
         let namespace = self.namespaces.find(self.hasher.hash_one(name), |namespace| *namespace.name == *name);
         namespace.map_or_else(Default::default, |namespace| namespace.objects.iter())
     }
 
-    /// For how many objects and namespaces there is room.
+    /// Returns the capacity for objects and the number of namespaces.
     #[cfg(test)]
-    pub(super) fn room(&self) -> (usize, usize) {
+    pub(super) fn capacity(&self) -> (usize, usize) {
         (
             self.objects.capacity()
                 + self.namespaces.iter().map(|namespace| namespace.objects.capacity()).sum::<usize>(),
@@ -85,40 +85,40 @@ impl<K: Resource> Table<K> {
         self.objects.find(self.hasher.hash_one((namespace, name)), |object| key_of(object) == (namespace, name))
     }
 
-    /// The object that has the same namespace and name.
-    pub(super) fn get_like(&self, object: &K) -> Option<&Arc<K>> {
+    /// Returns the stored object with the namespace and name of this one.
+    pub(super) fn get_by_key_of(&self, object: &K) -> Option<&Arc<K>> {
         self.get(namespace_of(object), name_of(object))
     }
 
-    /// Puts an object in the place of the one that has its namespace and name, and returns that.
+    /// Stores an object and returns the previous one of its namespace and name.
     pub(super) fn insert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         let Table { objects, namespaces, hasher } = self;
         let name = namespace_of(object.as_ref());
         let mut namespace = namespaces
             .entry(hasher.hash_one(name), |known| *known.name == *name, |known| hasher.hash_one(&*known.name))
             .or_insert_with(|| Namespace { name: name.into(), objects: HashTable::new() });
-        put(&mut namespace.get_mut().objects, Arc::clone(&object), hasher);
-        put(objects, object, hasher)
+        insert(&mut namespace.get_mut().objects, Arc::clone(&object), hasher);
+        insert(objects, object, hasher)
     }
 
-    /// Takes out the object that has the same namespace and name. A namespace whose last object goes leaves nothing behind.
-    pub(super) fn remove_like(&mut self, object: &K) -> Option<Arc<K>> {
+    /// Removes the object with the namespace and name of this one. The entry of an empty namespace is removed.
+    pub(super) fn remove_by_key_of(&mut self, object: &K) -> Option<Arc<K>> {
         let Table { objects, namespaces, hasher } = self;
         let key = (namespace_of(object), name_of(object));
-        let removed = take(objects, key, hasher)?;
+        let removed = remove(objects, key, hasher)?;
         if let Ok(mut namespace) = namespaces.find_entry(hasher.hash_one(key.0), |known| *known.name == *key.0) {
-            take(&mut namespace.get_mut().objects, key, hasher);
+            remove(&mut namespace.get_mut().objects, key, hasher);
             if namespace.get().objects.is_empty() {
                 namespace.remove();
-                fit(namespaces, |known| hasher.hash_one(&*known.name));
+                shrink_if_sparse(namespaces, |known| hasher.hash_one(&*known.name));
             }
         }
         Some(removed)
     }
 }
 
-/// Puts an object into a table of objects by their keys, and returns the one that had its key.
-pub(crate) fn put<K: Resource>(
+/// Inserts an object into a table by its key and returns the previous one.
+pub(super) fn insert<K: Resource>(
     objects: &mut HashTable<Arc<K>>,
     object: Arc<K>,
     hasher: &DefaultHashBuilder,
@@ -131,14 +131,14 @@ pub(crate) fn put<K: Resource>(
     None
 }
 
-/// Takes the object of this key out of such a table.
-fn take<K: Resource>(
+/// Removes the object of this key from a table.
+fn remove<K: Resource>(
     objects: &mut HashTable<Arc<K>>,
     key: (&str, &str),
     hasher: &DefaultHashBuilder,
 ) -> Option<Arc<K>> {
     let known = objects.find_entry(hasher.hash_one(key), |known| key_of(known) == key).ok()?;
-    let (taken, _) = known.remove();
-    fit(objects, |known| hasher.hash_one(key_of(known)));
-    Some(taken)
+    let (removed, _) = known.remove();
+    shrink_if_sparse(objects, |known| hasher.hash_one(key_of(known)));
+    Some(removed)
 }

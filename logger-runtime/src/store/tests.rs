@@ -1,19 +1,17 @@
-//! The rules of the store, by their numbers.
+//! Tests of the rules of the store, by number.
 
-mod gate;
 mod indexes;
-mod overlay;
-mod versions;
+mod mutation_cache;
+mod resource_version;
+mod write_gate;
 
-use std::collections::BTreeMap;
-use std::sync::Barrier;
+use std::{collections::BTreeMap, sync::Barrier};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::core::{Expression, Selector};
 
 use super::*;
-use crate::reflector::Event;
-use crate::version::ResourceVersion;
+use crate::{object::ResourceVersion, reflector::Event};
 
 pub(super) fn object(namespace: &str, name: &str, version: &str) -> ConfigMap {
     let mut object = ConfigMap::default();
@@ -28,9 +26,9 @@ pub(super) fn with_uid(mut object: ConfigMap, uid: &str) -> ConfigMap {
     object
 }
 
-/// The version of an event about an object is the object's.
+/// Returns the version of an event of this object, which is the object's.
 fn version(object: &ConfigMap) -> ResourceVersion {
-    ResourceVersion::of(object).unwrap()
+    ResourceVersion::from_object(object).unwrap()
 }
 
 pub(super) fn applied(object: ConfigMap) -> Event<ConfigMap> {
@@ -50,36 +48,36 @@ pub(super) fn bookmark(version: &str) -> Event<ConfigMap> {
     Event::Bookmark { version: ResourceVersion::new(version) }
 }
 
-/// `add a/1@7`, `update a/1@7->8`, `delete a/1@8`
-pub(super) fn told(changes: impl IntoIterator<Item = Change<ConfigMap>>) -> Vec<String> {
-    let tell = |change| match change {
-        Change::Added(new) => format!("add {}@{}", ObjectKey::of(&*new), version(&new)),
+/// Formats changes, such as `add a/1@7`, `update a/1@7->8` and `delete a/1@8`.
+pub(super) fn describe(changes: impl IntoIterator<Item = Change<ConfigMap>>) -> Vec<String> {
+    let describe = |change| match change {
+        Change::Added(new) => format!("add {}@{}", ObjectKey::from_object(&*new), version(&new)),
         Change::Updated { old, new } => {
-            format!("update {}@{}->{}", ObjectKey::of(&*new), version(&old), version(&new))
+            format!("update {}@{}->{}", ObjectKey::from_object(&*new), version(&old), version(&new))
         }
         Change::Deleted { object, final_state_unknown } => {
             let missed = if final_state_unknown { " (missed)" } else { "" };
-            format!("delete {}@{}{missed}", ObjectKey::of(&*object), version(&object))
+            format!("delete {}@{}{missed}", ObjectKey::from_object(&*object), version(&object))
         }
     };
-    changes.into_iter().map(tell).collect()
+    changes.into_iter().map(describe).collect()
 }
 
-/// Their keys, sorted.
+/// Returns the sorted keys of objects.
 pub(super) fn keys(objects: &[Arc<ConfigMap>]) -> Vec<String> {
-    let mut keys: Vec<_> = objects.iter().map(|object| ObjectKey::of(&**object)).collect();
+    let mut keys: Vec<_> = objects.iter().map(|object| ObjectKey::from_object(&**object)).collect();
     keys.sort();
     keys.iter().map(ToString::to_string).collect()
 }
 
 fn store_of(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
     let store = Store::default();
-    objects.into_iter().for_each(|object| drop(store.receive(applied(object))));
+    objects.into_iter().for_each(|object| drop(store.apply(applied(object))));
     store
 }
 
 #[test]
-fn s05_a_namespace_is_listed_without_the_others() {
+fn s05_a_namespace_is_listed_without_other_namespaces() {
     let store = store_of([object("a", "1", "1"), object("b", "1", "2"), object("a", "2", "3"), object("", "1", "4")]);
     assert_eq!(keys(&store.list_namespace("a")), ["a/1", "a/2"]);
     assert_eq!(keys(&store.list_namespace("")), ["1"]);
@@ -89,7 +87,7 @@ fn s05_a_namespace_is_listed_without_the_others() {
 }
 
 #[test]
-fn s05_selectors_select_by_labels_and_the_everything_selector_everything() {
+fn s05_label_selectors_filter_and_the_everything_selector_selects_all_objects() {
     let labelled = |namespace: &str, name: &str, app: &str| {
         let mut object = object(namespace, name, "1");
         object.metadata.labels = Some(BTreeMap::from([("app".to_owned(), app.to_owned())]));
@@ -107,85 +105,86 @@ fn s05_selectors_select_by_labels_and_the_everything_selector_everything() {
 }
 
 #[test]
-fn an_emptied_namespace_leaves_nothing_behind() {
+fn an_empty_namespace_leaves_no_entry_behind() {
     let store = store_of([object("a", "1", "1")]);
-    assert_eq!(told(store.receive(deleted(object("a", "1", "2")))), ["delete a/1@2"]);
-    assert_eq!((store.read().table.room().1, store.len()), (0, 0));
+    assert_eq!(describe(store.apply(deleted(object("a", "1", "2")))), ["delete a/1@2"]);
+    assert_eq!((store.read().table.capacity().1, store.len()), (0, 0));
 }
 
 #[test]
-fn removing_an_unknown_object_is_no_change() {
-    assert!(Store::default().receive(deleted(object("a", "1", "1"))).is_empty());
+fn deleting_an_unknown_object_is_not_a_change() {
+    assert!(Store::default().apply(deleted(object("a", "1", "1"))).is_empty());
 }
 
 #[test]
-fn an_object_without_a_name_is_kept_under_the_empty_name() {
+fn an_object_without_a_name_is_stored_under_the_empty_name() {
     let store = Store::default();
     let nameless = |version: &str| {
         let object = Arc::new(ConfigMap::default());
         Event::Applied { object, version: ResourceVersion::new(version) }
     };
-    assert!(matches!(store.receive(nameless("1"))[..], [Change::Added(_)]));
-    assert!(matches!(store.receive(nameless("2"))[..], [Change::Updated { .. }]));
+    assert!(matches!(store.apply(nameless("1"))[..], [Change::Added(_)]));
+    assert!(matches!(store.apply(nameless("2"))[..], [Change::Updated { .. }]));
     assert!(store.get("", "").is_some());
     let Event::Applied { object, version } = nameless("3") else { unreachable!() };
-    assert_eq!(store.receive(Event::Deleted { object, version }).len(), 1);
+    assert_eq!(store.apply(Event::Deleted { object, version }).len(), 1);
     assert!(store.is_empty());
 }
 
 #[test]
-fn s06_replacing_tells_removals_first_and_nothing_of_what_stayed() {
+fn s06_a_replacement_reports_deletions_first_and_no_unchanged_objects() {
     let store = store_of(["gone", "same", "changed"].map(|name| object("a", name, "1")));
     let new = vec![object("a", "same", "1"), object("a", "changed", "2"), object("a", "new", "3")];
     assert_eq!(
-        told(store.receive(replaced(new, "3"))),
+        describe(store.apply(replaced(new, "3"))),
         ["delete a/gone@1 (missed)", "update a/changed@1->2", "add a/new@3"]
     );
 }
 
 #[test]
-fn s06_replacing_tells_of_an_object_made_anew_as_a_removal_and_an_addition() {
+fn s06_a_replacement_reports_a_recreated_object_as_a_deletion_and_an_addition() {
     let store = store_of([with_uid(object("a", "1", "1"), "old")]);
-    let anew = with_uid(object("a", "1", "2"), "new");
-    assert_eq!(told(store.receive(replaced(vec![anew], "2"))), ["delete a/1@1 (missed)", "add a/1@2"]);
+    let recreated = with_uid(object("a", "1", "2"), "new");
+    assert_eq!(describe(store.apply(replaced(vec![recreated], "2"))), ["delete a/1@1 (missed)", "add a/1@2"]);
     assert_eq!(store.list()[0].metadata.uid.as_deref(), Some("new"));
 }
 
 #[test]
-fn s06_an_object_that_is_listed_twice_is_there_once_as_it_was_last() {
+fn s06_an_object_that_is_listed_repeatedly_is_stored_once_in_its_last_state() {
     let store = store_of([object("a", "1", "1")]);
-    let twice = vec![object("a", "1", "1"), object("a", "1", "2"), object("a", "2", "1"), object("a", "2", "2")];
-    assert_eq!(told(store.receive(replaced(twice, "2"))), ["update a/1@1->2", "add a/2@1", "update a/2@1->2"]);
+    let repeated = vec![object("a", "1", "1"), object("a", "1", "2"), object("a", "2", "1"), object("a", "2", "2")];
+    let changes = describe(store.apply(replaced(repeated, "2")));
+    assert_eq!(changes, ["update a/1@1->2", "add a/2@1", "update a/2@1->2"]);
     assert_eq!(store.len(), 2);
 }
 
 #[test]
-fn s06_a_relist_keeps_the_objects_that_are_there_in_the_same_version() {
+fn s06_a_relist_retains_objects_that_are_stored_in_the_same_version() {
     let store = store_of([object("a", "1", "1"), object("a", "2", "1")]);
     let before = store.get("a", "1").unwrap();
     let again: Vec<_> = ["1", "2"].map(|name| Arc::new(object("a", name, "1"))).into();
     let new = Arc::downgrade(&again[0]);
-    assert!(store.receive(Event::Replaced { objects: again, version: ResourceVersion::new("2") }).is_empty());
-    assert!(Arc::ptr_eq(&before, &store.get("a", "1").unwrap()), "it is the one that was there");
+    assert!(store.apply(Event::Replaced { objects: again, version: ResourceVersion::new("2") }).is_empty());
+    assert!(Arc::ptr_eq(&before, &store.get("a", "1").unwrap()), "the stored object is retained");
     assert!(new.upgrade().is_none(), "the new copy is dropped");
-    assert!(store.receive(applied(object("a", "1", "1"))).is_empty());
+    assert!(store.apply(applied(object("a", "1", "1"))).is_empty());
     assert!(Arc::ptr_eq(&before, &store.get("a", "1").unwrap()));
 }
 
 #[test]
-fn s06_who_reads_an_object_again_can_ask_for_the_one_that_is_there() {
+fn s06_a_relist_can_reuse_the_stored_object() {
     let store = store_of([object("a", "1", "7")]);
-    let known = store.same("a", "1", "7").unwrap();
+    let known = store.get_at_version("a", "1", "7").unwrap();
     assert!(Arc::ptr_eq(&known, &store.get("a", "1").unwrap()));
-    assert!(store.same("a", "1", "8").is_none() && store.same("a", "2", "7").is_none());
+    assert!(store.get_at_version("a", "1", "8").is_none() && store.get_at_version("a", "2", "7").is_none());
     let version = ResourceVersion::new("9");
-    assert!(store.receive(Event::Replaced { objects: vec![known], version }).is_empty());
+    assert!(store.apply(Event::Replaced { objects: vec![known], version }).is_empty());
     assert_eq!(store.len(), 1);
 }
 
-/// Generations of 50 objects each take the place of one another while others read.
+/// Generations of 50 objects each replace one another while other threads read.
 #[test]
-fn s06_readers_see_one_generation_and_never_a_mixture() {
+fn s06_readers_see_one_generation_and_never_a_mix() {
     const SIZE: usize = 50;
     let by_version = Index::<ConfigMap>::new("by_version", |map| vec![map.metadata.resource_version.clone().unwrap()]);
     let generation = |nth: usize| {
@@ -194,13 +193,13 @@ fn s06_readers_see_one_generation_and_never_a_mixture() {
     };
     let store = Store::default();
     store.add_index(by_version).unwrap();
-    store.receive(generation(1));
-    let begin = Barrier::new(3);
+    store.apply(generation(1));
+    let start = Barrier::new(3);
     std::thread::scope(|scope| {
         for read in [Store::list, |store: &Store<_>| store.list_namespace("a")] {
-            let (store, begin, by_version) = (&store, &begin, &by_version);
+            let (store, start, by_version) = (&store, &start, &by_version);
             scope.spawn(move || {
-                begin.wait();
+                start.wait();
                 for _ in 0..500 {
                     let seen = read(store);
                     assert_eq!(seen.len(), SIZE);
@@ -210,24 +209,24 @@ fn s06_readers_see_one_generation_and_never_a_mixture() {
                 }
             });
         }
-        begin.wait();
-        (2..100).for_each(|nth| drop(store.receive(generation(nth))));
+        start.wait();
+        (2..100).for_each(|nth| drop(store.apply(generation(nth))));
     });
 }
 
 #[test]
-fn what_is_read_stays_as_it_was_read() {
+fn a_query_result_never_changes() {
     let store = store_of([object("a", "1", "1")]);
     let read = store.get("a", "1").unwrap();
-    store.receive(applied(object("a", "1", "2")));
+    store.apply(applied(object("a", "1", "2")));
     assert_eq!(version(&read).as_str(), "1");
     assert_eq!(version(&store.get_by_key(&ObjectKey::namespaced("a", "1")).unwrap()).as_str(), "2");
 }
 
 #[test]
-fn what_was_once_there_takes_no_room_for_ever() {
+fn memory_of_deleted_objects_is_released() {
     let store = store_of((0..10_000).map(|i| object("a", &i.to_string(), "1")));
-    store.receive(replaced(vec![object("a", "0", "1")], "2"));
+    store.apply(replaced(vec![object("a", "0", "1")], "2"));
     assert_eq!(store.len(), 1);
-    assert!(store.read().table.room().0 < 400, "{:?}", store.read().table.room());
+    assert!(store.read().table.capacity().0 < 400, "{:?}", store.read().table.capacity());
 }

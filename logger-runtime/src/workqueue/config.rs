@@ -1,26 +1,30 @@
-//! What can be chosen: of a queue, of one addition, of a drain.
+//! Options of a queue, of an addition and of a drain.
 
-use std::num::{NonZeroU32, NonZeroUsize};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::rate_limit::{RateLimiter, default_rate_limiter};
-use crate::metrics::Metrics;
+use crate::metrics::MetricsProvider;
 
-/// What a queue is like. [`Config::default`] is what [`WorkQueue::new`](super::WorkQueue::new) has.
+/// The options of a queue. [`WorkQueue::new`](super::WorkQueue::new) uses [`Config::default`].
 pub struct Config<K> {
-    /// The label `name` of its metrics; empty by default, as an unnamed queue of client-go.
+    /// The value of the label `name` of the queue's metrics; empty by default, like an unnamed queue of client-go.
     pub name: String,
-    /// How long keys that failed wait; [`default_rate_limiter`] by default.
+    /// Computes the delay of keys that failed; [`default_rate_limiter`] by default.
     pub rate_limiter: Box<dyn RateLimiter<K>>,
-    /// Where it measures; nowhere by default. It is called while the queue is locked, so it must not call the queue.
-    pub metrics: Option<Arc<dyn Metrics>>,
-    /// What keeps keys of low priority from waiting for ever; [`Ageing::default`] by default, `None` for no such thing.
+    /// Receives the queue's metrics; none by default. It is called while the queue is locked, so it must not call the
+    /// queue.
+    pub metrics: Option<Arc<dyn MetricsProvider>>,
+    /// Prevents starvation of keys with low priority; [`Ageing::default`] by default. `None` disables ageing.
     pub ageing: Option<Ageing>,
-    /// How many keys [`try_add`](super::WorkQueue::try_add) lets there be: waiting, delayed and at work; no limit by default.
+    /// The maximum number of ready, delayed and processed keys up to which [`try_add`](super::WorkQueue::try_add)
+    /// accepts a new key; unlimited by default.
     ///
-    /// Other additions are always taken: a queue holds a key once, so those that name objects of an informer cannot be
-    /// more than its store holds, and a change that is refused would be lost.
+    /// Other additions are always accepted: a queue stores a key once, so keys of an informer's objects cannot
+    /// outnumber its store, and rejecting one would lose a change.
     pub capacity: Option<NonZeroUsize>,
 }
 
@@ -36,67 +40,69 @@ impl<K: Clone + Eq + std::hash::Hash + Send + Sync + 'static> Default for Config
     }
 }
 
-/// What keys get that others are taken before.
+/// Guarantees deliveries to keys of lower priority.
 ///
-/// Once others were taken before a priority for `max_wait`, and until none of its keys waits, one of every `share` deliveries
-/// goes to it. So the k-th key of that priority comes within `max_wait` and then k × `share` deliveries, times the number of
-/// such priorities, however many keys of higher priority there are; and those get the rest, however many keys wait below.
+/// A priority is starved once higher ones have been served before it for `max_wait`, until none of its keys is ready.
+/// One of every `share` deliveries goes to a starved priority. So the k-th key of that priority is delivered within
+/// `max_wait` and then k × `share` deliveries, times the number of starved priorities, no matter how many keys of
+/// higher priority there are. Higher priorities get all other deliveries, no matter how many keys of lower priority are
+/// ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ageing {
-    /// How long others may be taken before.
+    /// How long higher priorities can be served before a priority counts as starved.
     pub max_wait: Duration,
-    /// Of how many deliveries one is for those that waited; with 1 they go first.
+    /// One of this many deliveries goes to a starved priority. With 1, starved priorities are served first.
     pub share: NonZeroU32,
 }
 
 impl Default for Ageing {
-    /// After a minute, one of four.
+    /// After one minute, one of four deliveries.
     fn default() -> Self {
         Ageing { max_wait: Duration::from_secs(60), share: NonZeroU32::MIN.saturating_add(3) }
     }
 }
 
-/// How a key is added. [`AddOptions::default`] is now, at priority 0.
+/// How a key is added. [`AddOptions::default`] adds it now, with priority 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddOptions {
-    /// After this long.
+    /// The delay.
     pub after: Option<Duration>,
-    /// As one whose work failed: after what the rate limiter says, or `after` where that is sooner.
+    /// Adds the key as one that failed: after the delay of the rate limiter, or after `after` if that is shorter.
     pub rate_limited: bool,
-    /// Higher comes first. Informers' initial objects may have [`LOW_PRIORITY`].
+    /// The priority. Higher priorities are delivered first. Initial objects of informers can have [`LOW_PRIORITY`].
     pub priority: i32,
 }
 
-/// The priority controller-runtime gives to what an informer lists at first, and lists again.
+/// The priority that controller-runtime gives to objects of the initial list and of resyncs.
 pub const LOW_PRIORITY: i32 = -100;
 
-/// What becomes of the keys that are not due yet when a queue is drained.
+/// What a drain does with keys that are not due yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Delayed {
-    /// They are dropped, and reported.
+pub enum DelayedKeys {
+    /// Drops and reports them.
     #[default]
     Drop,
-    /// They are due now.
+    /// Makes them ready now.
     Flush,
 }
 
-/// How a drain ended.
+/// The result of a drain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drained<K> {
-    /// Keys that the queue dropped since it was shut down: those that were not due yet, and those whose work failed and
-    /// cannot be tried again. In the order they were dropped.
+pub struct DrainReport<K> {
+    /// The keys dropped since the shutdown, in the order in which they were dropped: keys that were not due yet, and
+    /// keys that failed and could not be retried.
     pub dropped: Vec<K>,
-    /// Whether all other keys are worked on; not so if [`shut_down`](super::WorkQueue::shut_down) ended the drain.
+    /// Whether all other keys were processed; `false` if [`shut_down`](super::WorkQueue::shut_down) aborted the drain.
     pub complete: bool,
 }
 
-/// Why a key was not added.
+/// The reason why a key was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// The queue holds as many keys as it may.
-    #[error("the work queue is full: {capacity} keys wait or are at work; try again later")]
+pub enum AddError {
+    /// The queue is at its capacity.
+    #[error("the work queue is full: {capacity} keys are ready, delayed or being processed; try again later")]
     Full {
-        /// How many it may hold.
+        /// The capacity.
         capacity: NonZeroUsize,
     },
     /// The queue is shut down.

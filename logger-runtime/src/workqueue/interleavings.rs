@@ -1,36 +1,45 @@
-//! The queue's shell between threads, under a scheduler that tries their interleavings and finds those that get stuck.
+//! Tests of the queue's monitor under a scheduler that explores thread interleavings and detects deadlocks.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Waker},
+};
 
-use shuttle::future::{block_on, spawn, yield_now};
-use shuttle::{check_pct, check_random, thread};
+use shuttle::{
+    check_pct, check_random,
+    future::{block_on, spawn, yield_now},
+    thread,
+};
 
-use super::config::Delayed;
-use super::state::{Hashed, Request, State};
+use super::{
+    config::DelayedKeys,
+    state::{Hashed, Request, State},
+};
 
-/// The same text as the queue's own, on the locks and the time of the scheduler.
-#[expect(clippy::duplicate_mod, reason = "it is compiled once for each world it lives in")]
-#[path = "shell.rs"]
-mod shell;
+/// The source of the queue's monitor, compiled with the locks and the clock of the scheduler.
+#[expect(clippy::duplicate_mod, reason = "compiled for the queue and for the scheduler")]
+#[path = "monitor.rs"]
+mod monitor;
 
-/// What the shell takes from its surroundings, as the scheduler has it.
+/// The locks and the clock of the scheduler.
 mod sync {
-    use std::cell::Cell;
-    use std::future::Future;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-    use std::time::Duration;
+    use std::{
+        cell::Cell,
+        future::Future,
+        pin::Pin,
+        task::{Context, Poll},
+        time::Duration,
+    };
 
     use shuttle::rand::{Rng, thread_rng};
     pub(super) use shuttle::sync::{Mutex, MutexGuard};
     use tokio::time::Instant;
 
     thread_local! {
-        static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+        static ELAPSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
         static START: Instant = Instant::now();
     }
 
@@ -39,7 +48,7 @@ mod sync {
     }
 
     pub(super) fn now() -> Instant {
-        START.with(|start| *start) + PASSED.get()
+        START.with(|start| *start) + ELAPSED.get()
     }
 
     pub(super) type Sleep = Pin<Box<Alarm>>;
@@ -48,7 +57,7 @@ mod sync {
         Box::pin(Alarm(at))
     }
 
-    /// Time passes when somebody waits for it, and then only sometimes, so that others may come first.
+    /// Time advances when a task waits for it, and then only at random, so that other tasks can run first.
     pub(super) struct Alarm(Instant);
 
     impl Future for Alarm {
@@ -59,7 +68,7 @@ mod sync {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            PASSED.set(PASSED.get() + self.0.saturating_duration_since(now()));
+            ELAPSED.set(ELAPSED.get() + self.0.saturating_duration_since(now()));
             Poll::Ready(())
         }
     }
@@ -67,52 +76,52 @@ mod sync {
 
 const ROUNDS: usize = 1000;
 
-/// A queue, with what its workers do.
+/// A queue with its workers.
 #[derive(Clone)]
-struct Queue(Arc<shell::Shell<u8>>);
+struct Queue(Arc<monitor::Monitor<u8>>);
 
 impl Queue {
     fn new() -> Self {
-        Queue(Arc::new(shell::Shell::new(State::new(None, None))))
+        Queue(Arc::new(monitor::Monitor::new(State::new(None, None))))
     }
 
     fn add(&self, key: u8) {
         let request = Request { at: None, priority: 0, is_retry: false };
-        self.0.act(None, |state, now| state.add(Hashed { hash: key.into(), key }, request, now));
+        self.0.update(None, |state, now| state.add(Hashed { hash: key.into(), key }, request, now));
     }
 
-    fn add_later(&self, key: u8, millis: u64) {
+    fn add_after(&self, key: u8, millis: u64) {
         let now = sync::now();
         let request = Request { at: Some(now + std::time::Duration::from_millis(millis)), priority: 0, is_retry: true };
-        self.0.act(Some(now), |state, now| state.add(Hashed { hash: key.into(), key }, request, now));
+        self.0.update(Some(now), |state, now| state.add(Hashed { hash: key.into(), key }, request, now));
     }
 
     fn shut_down(&self) {
-        self.0.act(Some(sync::now()), |state, now| state.shut_down(Delayed::Drop, now));
-        self.0.end_drains();
+        self.0.update(Some(sync::now()), |state, now| state.shut_down(DelayedKeys::Drop, now));
+        self.0.abort_drains();
     }
 
-    /// Works until the queue is over; gives the keys that came.
+    /// Processes keys until the queue is exhausted, and returns them.
     async fn work(self) -> Vec<u8> {
-        let mut came = Vec::new();
-        while let Some(taken) = self.0.get().await {
-            begin(taken.key);
+        let mut processed = Vec::new();
+        while let Some(dequeued) = self.0.get().await {
+            start_processing(dequeued.key);
             yield_now().await;
-            end(taken.key);
-            self.0.act(None, |state, now| state.done(taken.number, now));
-            came.push(taken.key);
+            end_processing(dequeued.key);
+            self.0.update(None, |state, now| state.done(dequeued.slot, now));
+            processed.push(dequeued.key);
         }
-        came
+        processed
     }
 
-    /// Begins to wait for a key, and gives up: at once, or after it may have been woken.
-    async fn give_up(self) {
+    /// Waits for a key and cancels the wait: at once, or after a wake-up.
+    async fn cancel_get(self) {
         let mut get = pin!(self.0.get());
-        let mut again = true;
-        let taken = std::future::poll_fn(|context| {
+        let mut is_first = true;
+        let dequeued = std::future::poll_fn(|context| {
             let polled = get.as_mut().poll(context).map(Some);
-            match std::mem::take(&mut again) && polled.is_pending() {
-                // Another turn, so that others run before this gives up.
+            match std::mem::take(&mut is_first) && polled.is_pending() {
+                // Yields once, so that other tasks run before the cancellation.
                 true => {
                     context.waker().wake_by_ref();
                     std::task::Poll::Pending
@@ -121,11 +130,11 @@ impl Queue {
                 false => polled,
             }
         });
-        if let Some(taken) = taken.await.flatten() {
-            self.0.act(None, |state, now| {
-                state.done(taken.number, now);
+        if let Some(dequeued) = dequeued.await.flatten() {
+            self.0.update(None, |state, now| {
+                state.done(dequeued.slot, now);
                 state.add(
-                    Hashed { hash: taken.key.into(), key: taken.key },
+                    Hashed { hash: dequeued.key.into(), key: dequeued.key },
                     Request { at: None, priority: 0, is_retry: false },
                     now,
                 )
@@ -135,18 +144,18 @@ impl Queue {
 }
 
 thread_local! {
-    /// Which keys are at work, as bits. All threads of a round are one thread of the machine.
-    static AT_WORK: Cell<u32> = const { Cell::new(0) };
+    /// The keys being processed, as bits. The scheduler runs all threads of a round on one thread of the machine.
+    static PROCESSING: Cell<u32> = const { Cell::new(0) };
 }
 
-fn begin(key: u8) {
+fn start_processing(key: u8) {
     let bit = 1 << key;
-    assert_eq!(AT_WORK.get() & bit, 0, "{key} is with two workers");
-    AT_WORK.set(AT_WORK.get() | bit);
+    assert_eq!(PROCESSING.get() & bit, 0, "{key} is processed concurrently");
+    PROCESSING.set(PROCESSING.get() | bit);
 }
 
-fn end(key: u8) {
-    AT_WORK.set(AT_WORK.get() & !(1 << key));
+fn end_processing(key: u8) {
+    PROCESSING.set(PROCESSING.get() & !(1 << key));
 }
 
 fn check(round: impl Fn() + Send + Sync + Clone + 'static) {
@@ -155,7 +164,7 @@ fn check(round: impl Fn() + Send + Sync + Clone + 'static) {
 }
 
 #[test]
-fn q02_no_key_is_with_two_workers_and_each_that_was_added_comes() {
+fn q02_no_key_is_processed_concurrently_and_each_added_key_is_delivered() {
     check(|| {
         let queue = Queue::new();
         let workers: Vec<_> = (0..2).map(|_| spawn(queue.clone().work())).collect();
@@ -167,13 +176,13 @@ fn q02_no_key_is_with_two_workers_and_each_that_was_added_comes() {
             .collect();
         adders.into_iter().for_each(|adder| adder.join().unwrap());
         queue.shut_down();
-        let came: BTreeSet<u8> = workers.into_iter().flat_map(|worker| block_on(worker).unwrap()).collect();
-        assert_eq!(came, [0, 1].into());
+        let processed: BTreeSet<u8> = workers.into_iter().flat_map(|worker| block_on(worker).unwrap()).collect();
+        assert_eq!(processed, [0, 1].into());
     });
 }
 
 #[test]
-fn q19_shutdown_never_gets_stuck_with_those_who_wait_or_add() {
+fn q19_shutdown_does_not_deadlock_with_getters_or_adders() {
     check(|| {
         let queue = Queue::new();
         let workers: Vec<_> = (0..2).map(|_| spawn(queue.clone().work())).collect();
@@ -189,61 +198,61 @@ fn q19_shutdown_never_gets_stuck_with_those_who_wait_or_add() {
 }
 
 #[test]
-fn a_wait_that_is_given_up_leaves_its_wake_up_to_another() {
+fn a_cancelled_getter_passes_its_wake_up_to_another() {
     check(|| {
         let queue = Queue::new();
-        let impatient: Vec<_> = (0..2).map(|_| spawn(queue.clone().give_up())).collect();
-        let patient = spawn({
+        let cancelled: Vec<_> = (0..2).map(|_| spawn(queue.clone().cancel_get())).collect();
+        let getter = spawn({
             let queue = queue.clone();
-            async move { queue.0.get().await.map(|taken| taken.key) }
+            async move { queue.0.get().await.map(|dequeued| dequeued.key) }
         });
         queue.add(7);
-        assert_eq!(block_on(patient).unwrap(), Some(7));
-        impatient.into_iter().for_each(|wait| block_on(wait).unwrap());
+        assert_eq!(block_on(getter).unwrap(), Some(7));
+        cancelled.into_iter().for_each(|get| block_on(get).unwrap());
     });
 }
 
 #[test]
-fn what_is_due_is_noticed_also_if_whoever_kept_the_time_gives_up() {
+fn due_keys_are_delivered_after_the_getter_with_the_timer_is_cancelled() {
     check(|| {
         let queue = Queue::new();
-        queue.add_later(1, 20);
-        let impatient: Vec<_> = (0..2).map(|_| spawn(queue.clone().give_up())).collect();
-        let patient: Vec<_> = (0..2)
+        queue.add_after(1, 20);
+        let cancelled: Vec<_> = (0..2).map(|_| spawn(queue.clone().cancel_get())).collect();
+        let getters: Vec<_> = (0..2)
             .map(|_| {
                 let queue = queue.clone();
-                spawn(async move { queue.0.get().await.map(|taken| taken.key) })
+                spawn(async move { queue.0.get().await.map(|dequeued| dequeued.key) })
             })
             .collect();
-        queue.add_later(2, 10);
-        let came: BTreeSet<_> = patient.into_iter().map(|wait| block_on(wait).unwrap()).collect();
-        assert_eq!(came, [Some(1), Some(2)].into());
-        impatient.into_iter().for_each(|wait| block_on(wait).unwrap());
+        queue.add_after(2, 10);
+        let delivered: BTreeSet<_> = getters.into_iter().map(|get| block_on(get).unwrap()).collect();
+        assert_eq!(delivered, [Some(1), Some(2)].into());
+        cancelled.into_iter().for_each(|get| block_on(get).unwrap());
     });
 }
 
 #[test]
-fn q20_q21_drains_end_when_all_is_done_for_all_who_wait() {
+fn q20_q21_drains_end_for_all_callers_when_all_keys_are_processed() {
     check(|| {
         let queue = Queue::new();
         queue.add(0);
-        queue.add_later(1, 10);
+        queue.add_after(1, 10);
         let workers: Vec<_> = (0..2).map(|_| spawn(queue.clone().work())).collect();
         let drains: Vec<_> = (0..2)
             .map(|_| {
                 let queue = queue.clone();
-                spawn(async move { queue.0.drain(Delayed::Flush).await })
+                spawn(async move { queue.0.drain(DelayedKeys::Flush).await })
             })
             .collect();
         queue.add(2);
         drains.into_iter().for_each(|drain| assert!(block_on(drain).unwrap().complete));
-        let came: BTreeSet<u8> = workers.into_iter().flat_map(|worker| block_on(worker).unwrap()).collect();
-        assert!(came.is_superset(&[0, 1].into()), "{came:?}");
+        let processed: BTreeSet<u8> = workers.into_iter().flat_map(|worker| block_on(worker).unwrap()).collect();
+        assert!(processed.is_superset(&[0, 1].into()), "{processed:?}");
     });
 }
 
 #[test]
-fn a_poll_that_nobody_follows_up_holds_nothing() {
+fn a_cancelled_poll_leaves_no_waiter_behind() {
     check_random(
         || {
             let queue = Queue::new();
@@ -252,7 +261,7 @@ fn a_poll_that_nobody_follows_up_holds_nothing() {
                 assert!(get.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
             }
             queue.add(1);
-            assert_eq!(block_on(queue.0.get()).map(|taken| taken.key), Some(1));
+            assert_eq!(block_on(queue.0.get()).map(|dequeued| dequeued.key), Some(1));
         },
         1,
     );

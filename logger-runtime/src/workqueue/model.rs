@@ -1,26 +1,27 @@
-//! The queue's state against a naive one: random histories, after each step of which both must look the same.
+//! Property tests of the queue's state against a simple reference model.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use proptest::prelude::*;
 use tokio::time::Instant;
 
-use super::config::Delayed;
-use super::state::{Hashed, Request, State};
+use super::{
+    config::DelayedKeys,
+    state::{Hashed, Request, State},
+};
 
-/// A step of a history. Keys are few, so that they meet. Times are milliseconds.
+/// A step of a history. There are few keys, so that they interact. Times are milliseconds.
 #[derive(Clone, Debug)]
 enum Step {
     Add(u8, i32),
     AddAfter(u8, u64, i32),
-    /// For that time, which may be past.
+    /// At that time, which may be past.
     AddAt(u8, u64),
     Pop,
-    /// Ends the work on one of the keys at work: this one, counted around.
+    /// Marks one of the keys being processed as done; the index wraps around.
     Done(usize),
-    Pass(u64),
-    ShutDown(Delayed),
+    Advance(u64),
+    ShutDown(DelayedKeys),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -32,128 +33,128 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (key(), 0..30u64).prop_map(|(key, at)| Step::AddAt(key, at)),
         15 => Just(Step::Pop),
         10 => (0..5usize).prop_map(Step::Done),
-        8 => (1..5u64).prop_map(Step::Pass),
-        1 => prop_oneof![Just(Delayed::Drop), Just(Delayed::Flush)].prop_map(Step::ShutDown),
+        8 => (1..5u64).prop_map(Step::Advance),
+        1 => prop_oneof![Just(DelayedKeys::Drop), Just(DelayedKeys::Flush)].prop_map(Step::ShutDown),
     ];
     prop::collection::vec(step, 0..80)
 }
 
-/// The queue as its promises describe it: plain lists, searched from end to end, and a clock that moves keys as it goes.
+/// The queue as its guarantees describe it: plain lists with linear search, and a clock that advances tick by tick.
 #[derive(Default)]
-struct Naive {
+struct Model {
     now: u64,
-    /// In the order they came to wait.
-    waiting: Vec<u8>,
-    at_work: Vec<u8>,
-    again: Vec<u8>,
-    /// When and which, in the order of the requests.
-    later: Vec<(u64, u8)>,
-    /// Of the deliveries to come.
+    /// In the order in which they became ready.
+    ready: Vec<u8>,
+    processing: Vec<u8>,
+    requeued: Vec<u8>,
+    /// Due time and key, in the order of the requests.
+    delayed: Vec<(u64, u8)>,
+    /// The priorities of the next deliveries.
     priorities: BTreeMap<u8, i32>,
     shut_down: bool,
     dropped: Vec<u8>,
 }
 
-impl Naive {
+impl Model {
     fn add_at(&mut self, key: u8, at: u64, priority: i32) {
         if self.shut_down {
-            return self.refuse(key, true);
+            return self.reject(key, true);
         }
-        self.raise(key, priority);
+        self.raise_priority(key, priority);
         if at <= self.now {
-            return self.arrive(key);
+            return self.make_ready(key);
         }
-        let comes_as_soon = self.later.iter().any(|(due, other)| *other == key && *due <= at);
-        let comes_anyway = self.waiting.contains(&key) || self.again.contains(&key);
-        if !comes_anyway && !comes_as_soon {
-            self.later.retain(|(_, other)| *other != key);
-            self.later.push((at, key));
+        let is_due_before = self.delayed.iter().any(|(due, other)| *other == key && *due <= at);
+        let is_ready = self.ready.contains(&key) || self.requeued.contains(&key);
+        if !is_ready && !is_due_before {
+            self.delayed.retain(|(_, other)| *other != key);
+            self.delayed.push((at, key));
         }
     }
 
     fn add(&mut self, key: u8, priority: i32) {
         match self.shut_down {
-            true => self.refuse(key, false),
+            true => self.reject(key, false),
             false => self.add_at(key, self.now, priority),
         }
     }
 
-    fn refuse(&mut self, key: u8, is_retry: bool) {
-        let stays_undone = self.at_work.contains(&key) && !self.again.contains(&key);
-        // A key is at work once at a time, and comes to work but once after the shutdown, so it fails once.
-        if is_retry && stays_undone && !self.dropped.contains(&key) {
+    fn reject(&mut self, key: u8, is_retry: bool) {
+        let stays_failed = self.processing.contains(&key) && !self.requeued.contains(&key);
+        // After the shutdown a key is processed at most once more, so it fails at most once.
+        if is_retry && stays_failed && !self.dropped.contains(&key) {
             self.dropped.push(key);
         }
     }
 
-    fn raise(&mut self, key: u8, priority: i32) {
-        let is_later = self.later.iter().any(|(_, other)| *other == key);
-        let waits = self.waiting.contains(&key);
-        let is_asked_for = waits || is_later || self.again.contains(&key);
-        if !is_asked_for || priority > self.priorities[&key] {
+    fn raise_priority(&mut self, key: u8, priority: i32) {
+        let is_delayed = self.delayed.iter().any(|(_, other)| *other == key);
+        let is_ready = self.ready.contains(&key);
+        let is_requested = is_ready || is_delayed || self.requeued.contains(&key);
+        if !is_requested || priority > self.priorities[&key] {
             self.priorities.insert(key, priority);
-            if waits {
-                self.waiting.retain(|other| *other != key);
-                self.waiting.push(key);
+            if is_ready {
+                self.ready.retain(|other| *other != key);
+                self.ready.push(key);
             }
         }
     }
 
     fn pop(&mut self) -> Option<(u8, i32)> {
-        let highest = self.waiting.iter().map(|key| self.priorities[key]).max()?;
-        let index = self.waiting.iter().position(|key| self.priorities[key] == highest)?;
-        let key = self.waiting.remove(index);
-        assert!(!self.at_work.contains(&key));
-        self.at_work.push(key);
+        let highest = self.ready.iter().map(|key| self.priorities[key]).max()?;
+        let index = self.ready.iter().position(|key| self.priorities[key] == highest)?;
+        let key = self.ready.remove(index);
+        assert!(!self.processing.contains(&key));
+        self.processing.push(key);
         Some((key, highest))
     }
 
     fn done(&mut self, key: u8) {
-        self.at_work.retain(|other| *other != key);
-        if self.again.contains(&key) {
-            self.again.retain(|other| *other != key);
-            self.arrive(key);
+        self.processing.retain(|other| *other != key);
+        if self.requeued.contains(&key) {
+            self.requeued.retain(|other| *other != key);
+            self.make_ready(key);
         }
     }
 
-    /// One tick after the other, so that keys arrive in the order they are due.
-    fn pass(&mut self, ticks: u64) {
+    /// Advances tick by tick, so that keys become ready in the order of their due times.
+    fn advance(&mut self, ticks: u64) {
         for _ in 0..ticks {
             self.now += 1;
-            let due: Vec<u8> = self.later.iter().filter(|(at, _)| *at == self.now).map(|(_, key)| *key).collect();
-            due.into_iter().for_each(|key| self.arrive(key));
+            let due: Vec<u8> = self.delayed.iter().filter(|(at, _)| *at == self.now).map(|(_, key)| *key).collect();
+            due.into_iter().for_each(|key| self.make_ready(key));
         }
     }
 
-    fn shut_down(&mut self, delayed: Delayed) {
+    fn shut_down(&mut self, delayed: DelayedKeys) {
         self.shut_down = true;
-        self.later.sort_by_key(|(at, _)| *at);
-        for (_, key) in std::mem::take(&mut self.later) {
+        self.delayed.sort_by_key(|(at, _)| *at);
+        for (_, key) in std::mem::take(&mut self.delayed) {
             match delayed {
-                Delayed::Drop => self.dropped.push(key),
-                Delayed::Flush => self.arrive(key),
+                DelayedKeys::Drop => self.dropped.push(key),
+                DelayedKeys::Flush => self.make_ready(key),
             }
         }
     }
 
-    fn arrive(&mut self, key: u8) {
-        self.later.retain(|(_, other)| *other != key);
-        let list = match self.at_work.contains(&key) {
-            true => &mut self.again,
-            false => &mut self.waiting,
+    fn make_ready(&mut self, key: u8) {
+        self.delayed.retain(|(_, other)| *other != key);
+        let list = match self.processing.contains(&key) {
+            true => &mut self.requeued,
+            false => &mut self.ready,
         };
         if !list.contains(&key) {
             list.push(key);
         }
     }
 
-    fn is_over(&self) -> bool {
-        self.shut_down && self.waiting.is_empty() && self.again.is_empty()
+    fn is_exhausted(&self) -> bool {
+        self.shut_down && self.ready.is_empty() && self.requeued.is_empty()
     }
 }
 
 fn key(key: u8) -> Hashed<u8> {
-    // Some hashes are the same.
+    // Some hashes collide.
     Hashed { hash: u64::from(key % 3), key }
 }
 
@@ -161,94 +162,94 @@ fn request(at: Option<Instant>, priority: i32) -> Request {
     Request { at, priority, is_retry: at.is_some() }
 }
 
-/// Both queues, and the numbers of the keys at work.
-struct Both {
+/// The state and the model, and the slots of the keys being processed.
+struct Comparison {
     state: State<u8>,
-    naive: Naive,
-    numbers: BTreeMap<u8, usize>,
+    model: Model,
+    slots: BTreeMap<u8, usize>,
     start: Instant,
 }
 
-impl Both {
+impl Comparison {
     fn new() -> Self {
-        let (state, naive, numbers) = (State::new(None, None), Naive::default(), BTreeMap::new());
-        Both { state, naive, numbers, start: Instant::now() }
+        let (state, model, slots) = (State::new(None, None), Model::default(), BTreeMap::new());
+        Comparison { state, model, slots, start: Instant::now() }
     }
 
     fn at(&self, tick: u64) -> Instant {
         self.start + Duration::from_millis(tick)
     }
 
-    fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
-        let now = self.at(self.naive.now);
-        let (state, naive) = (&mut self.state, &mut self.naive);
+    fn apply(&mut self, step: Step) -> Result<(), TestCaseError> {
+        let now = self.at(self.model.now);
+        let (state, model) = (&mut self.state, &mut self.model);
         match step {
             Step::Add(name, priority) => {
                 state.add(key(name), request(None, priority), now);
-                naive.add(name, priority);
+                model.add(name, priority);
             }
             Step::AddAfter(name, delay, priority) => {
                 state.add(key(name), request(Some(now + Duration::from_millis(delay)), priority), now);
-                naive.add_at(name, naive.now + delay, priority);
+                model.add_at(name, model.now + delay, priority);
             }
             Step::AddAt(name, at) => {
                 state.add(key(name), request(Some(self.start + Duration::from_millis(at)), 0), now);
-                naive.add_at(name, at, 0);
+                model.add_at(name, at, 0);
             }
             Step::Pop => {
-                let taken = state.pop(now);
-                prop_assert_eq!(taken.as_ref().map(|taken| (taken.key, taken.priority)), naive.pop());
-                self.numbers.extend(taken.map(|taken| (taken.key, taken.number)));
+                let dequeued = state.pop(now);
+                prop_assert_eq!(dequeued.as_ref().map(|dequeued| (dequeued.key, dequeued.priority)), model.pop());
+                self.slots.extend(dequeued.map(|dequeued| (dequeued.key, dequeued.slot)));
             }
             Step::Done(index) => {
-                if let Some(name) = naive.at_work.get(index % naive.at_work.len().max(1)).copied() {
-                    state.done(self.numbers[&name], now);
-                    naive.done(name);
+                if let Some(name) = model.processing.get(index % model.processing.len().max(1)).copied() {
+                    state.done(self.slots[&name], now);
+                    model.done(name);
                 }
             }
-            Step::Pass(ticks) => naive.pass(ticks),
+            Step::Advance(ticks) => model.advance(ticks),
             Step::ShutDown(delayed) => {
                 state.shut_down(delayed, now);
-                naive.shut_down(delayed);
+                model.shut_down(delayed);
             }
         }
         Ok(())
     }
 
-    fn compare(&mut self) -> Result<(), TestCaseError> {
-        let now = self.at(self.naive.now);
-        prop_assert_eq!(self.state.len(now), self.naive.waiting.len());
-        let next_due = self.naive.later.iter().map(|(at, _)| *at).min();
+    fn check(&mut self) -> Result<(), TestCaseError> {
+        let now = self.at(self.model.now);
+        prop_assert_eq!(self.state.len(now), self.model.ready.len());
+        let next_due = self.model.delayed.iter().map(|(at, _)| *at).min();
         prop_assert_eq!(self.state.next_due(), next_due.map(|tick| self.at(tick)));
-        prop_assert_eq!(self.state.is_over(), self.naive.is_over());
-        prop_assert_eq!(self.state.is_drained(), self.naive.is_over() && self.naive.at_work.is_empty());
-        prop_assert_eq!(self.state.dropped(), &self.naive.dropped);
+        prop_assert_eq!(self.state.is_exhausted(), self.model.is_exhausted());
+        prop_assert_eq!(self.state.is_drained(), self.model.is_exhausted() && self.model.processing.is_empty());
+        prop_assert_eq!(self.state.dropped(), &self.model.dropped);
         Ok(())
     }
 }
 
 proptest! {
     #[test]
-    fn any_history_looks_the_same_as_that_of_a_naive_queue(steps in steps()) {
-        let mut both = Both::new();
+    fn any_history_matches_the_reference_model(steps in steps()) {
+        let mut comparison = Comparison::new();
         for step in steps {
-            both.take(step)?;
-            both.compare()?;
+            comparison.apply(step)?;
+            comparison.check()?;
         }
     }
 
     #[test]
-    fn q20_after_any_history_a_drain_ends_with_each_key_worked_on_or_reported(steps in steps()) {
-        let mut both = Both::new();
+    fn q20_after_any_history_a_drain_ends_with_each_key_processed_or_reported(steps in steps()) {
+        let mut comparison = Comparison::new();
         for step in steps {
-            both.take(step)?;
+            comparison.apply(step)?;
         }
-        both.take(Step::ShutDown(Delayed::Drop))?;
+        comparison.apply(Step::ShutDown(DelayedKeys::Drop))?;
         for _ in 0..20 {
-            both.take(Step::Pop)?;
-            both.take(Step::Done(0))?;
-            both.compare()?;
+            comparison.apply(Step::Pop)?;
+            comparison.apply(Step::Done(0))?;
+            comparison.check()?;
         }
-        prop_assert!(both.state.is_drained());
+        prop_assert!(comparison.state.is_drained());
     }
 }

@@ -1,33 +1,31 @@
-//! How long a key that failed waits until it is tried again.
+//! Rate limiters: the delay of a key that failed until it is retried.
 
-mod bucket;
 mod combined;
 mod exponential;
 mod failures;
 mod fast_slow;
+mod token_bucket;
 
-use std::hash::Hash;
-use std::num::NonZeroU32;
-use std::time::Duration;
+use std::{hash::Hash, num::NonZeroU32, time::Duration};
 
 use tokio::time::Instant;
 
-pub use bucket::TokenBucket;
 pub use combined::{MaxOf, WithMaxWait};
 pub use exponential::ExponentialBackoff;
 pub use fast_slow::FastSlow;
+pub use token_bucket::TokenBucket;
 
-/// Says how long a key that failed waits.
+/// Computes the delay of keys that failed.
 ///
-/// It is asked while the queue is not locked, by many workers at once.
+/// Workers call it concurrently, without the lock of the queue.
 pub trait RateLimiter<K>: Send + Sync {
-    /// Notes a failure of this key now, and tells how long it waits.
+    /// Counts a failure of this key at `now` and returns its delay.
     fn when(&self, key: &K, now: Instant) -> Duration;
 
-    /// Forgets the failures of this key. Cheap where there are none: it is called after each success.
+    /// Resets the failures of this key. Must be cheap if there are none: it is called after each success.
     fn forget(&self, key: &K);
 
-    /// How many failures of this key were noted since it was forgotten.
+    /// Returns the number of failures of this key since it was last forgotten.
     fn num_requeues(&self, key: &K) -> u32;
 }
 
@@ -45,8 +43,8 @@ impl<K, L: RateLimiter<K> + ?Sized> RateLimiter<K> for Box<L> {
     }
 }
 
-/// What client-go's controllers have: the longer of 5 ms, doubled with each failure of the key up to 1000 s, and a bucket for
-/// all keys, of ten retries a second and a hundred at once.
+/// Returns the default rate limiter of client-go's controllers: the longer of an exponential back-off per key from 5 ms
+/// to 1000 s, and a token bucket for all keys of 10 retries per second with a burst of 100.
 pub fn default_rate_limiter<K: Clone + Eq + Hash + Send + Sync + 'static>() -> MaxOf<K> {
     let bucket = TokenBucket::new(NonZeroU32::MIN.saturating_add(9), NonZeroU32::MIN.saturating_add(99));
     MaxOf::new([Box::new(ExponentialBackoff::default()) as Box<dyn RateLimiter<K>>, Box::new(bucket)])

@@ -1,37 +1,40 @@
-//! What the queue's shell takes from its surroundings: a lock, and time.
+//! The lock and the clock of the queue's monitor. Tests replace this module.
 
-use std::hint::spin_loop;
-use std::pin::Pin;
-use std::sync::{PoisonError, TryLockError};
-use std::time::Duration;
-
-pub(super) use std::sync::{Mutex, MutexGuard};
+use std::{
+    hint::spin_loop,
+    pin::Pin,
+    sync::{PoisonError, TryLockError},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
-/// How often a taken lock is tried again before the thread sleeps.
-const TRIES: u32 = 2;
+pub(super) use std::sync::{Mutex, MutexGuard};
 
-/// How long a thread leaves the queue to others: they do a hundred steps at the speed of one thread, while what they touch stays
-/// in the cache of one processor, rather than one step in turn with this. Still short beside a thread's sleep.
-const REST: Duration = Duration::from_micros(20);
+/// How often a contended lock is tried before the thread blocks.
+const SPIN_ATTEMPTS: u32 = 2;
 
-/// Takes a lock that is never held for long. A panic below it is that of a key, cloned or compared: the queue goes on.
+/// How long a thread spins between attempts. Under contention the lock holder completes about a hundred steps in this
+/// time with the data in the cache of one core, instead of alternating with this thread. It is short compared to a
+/// thread switch.
+const SPIN_DURATION: Duration = Duration::from_micros(20);
+
+/// Locks a mutex that is never held for long. Ignores poisoning: only cloning or comparing a key can panic under the
+/// lock.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    for _ in 0..TRIES {
+    for _ in 0..SPIN_ATTEMPTS {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => rest(),
+            Err(TryLockError::WouldBlock) => spin(),
         }
     }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the queue to others, and keeps the thread.
-fn rest() {
+fn spin() {
     let start = std::time::Instant::now();
-    while start.elapsed() < REST {
+    while start.elapsed() < SPIN_DURATION {
         spin_loop();
     }
 }

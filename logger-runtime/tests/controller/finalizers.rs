@@ -1,29 +1,35 @@
-//! kube's `finalizer` in a reconciler.
+//! kube's `finalizer` helper in a reconciler.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
-use kube::runtime::controller::Action as KubeAction;
-use kube::runtime::finalizer::{Event, finalizer};
-use logger_runtime::controller::{Action, Controller, ReconcileError};
-use logger_runtime::{Lister, ObjectKey};
+use kube::{
+    Api,
+    runtime::{
+        controller::Action as KubeAction,
+        finalizer::{Event, finalizer},
+    },
+};
+use logger_runtime::{
+    Lister, ObjectKey,
+    controller::{Action, Controller, ReconcileError},
+};
 
-use crate::stage::{Diary, Running, Stage, diary, shared};
+use crate::fixture::{Fixture, Recorder, Running, recorder, with_state};
 
-struct Keeper {
+struct Context {
     api: Api<ConfigMap>,
     lister: Lister<ConfigMap>,
-    diary: Diary<&'static str>,
+    recorder: Recorder<&'static str>,
 }
 
-async fn reconcile(keeper: Arc<Keeper>, key: ObjectKey) -> Result<Action, ReconcileError> {
-    let Ok(object) = keeper.lister.namespace(key.namespace()).get(key.name()) else {
-        keeper.diary.note("gone");
+async fn reconcile(context: Arc<Context>, key: ObjectKey) -> Result<Action, ReconcileError> {
+    let Ok(object) = context.lister.namespace(key.namespace()).get(key.name()) else {
+        context.recorder.record("gone");
         return Ok(Action::Done);
     };
-    finalizer(&keeper.api, "example.com/keep", object, async |event| {
-        keeper.diary.note(match event {
+    finalizer(&context.api, "example.com/keep", object, async |event| {
+        context.recorder.record(match event {
             Event::Apply(_) => "applied",
             Event::Cleanup(_) => "cleaned up",
         });
@@ -34,17 +40,17 @@ async fn reconcile(keeper: Arc<Keeper>, key: ObjectKey) -> Result<Action, Reconc
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubes_finalizer_sees_an_object_through_to_its_end() {
-    let stage = Stage::started();
-    let (diary, mut reader) = diary();
-    let keeper = Keeper { api: stage.api(), lister: stage.config_maps.lister(), diary };
-    let controller = Controller::for_informer("test", &stage.config_maps).build(shared(keeper, reconcile));
+async fn kubes_finalizer_helper_applies_and_cleans_up() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let context = Context { api: fixture.api(), lister: fixture.config_maps.lister(), recorder };
+    let controller = Controller::for_informer("test", &fixture.config_maps).build(with_state(context, reconcile));
     let running = Running::new(controller);
-    stage.config_map("a").await;
-    assert_eq!(reader.next().await, "applied");
-    stage.delete::<ConfigMap>("a").await;
-    assert_eq!(reader.next().await, "cleaned up");
-    assert_eq!(reader.next().await, "gone");
-    assert!(reader.is_silent().await);
+    fixture.config_map("a").await;
+    assert_eq!(records.next().await, "applied");
+    fixture.delete::<ConfigMap>("a").await;
+    assert_eq!(records.next().await, "cleaned up");
+    assert_eq!(records.next().await, "gone");
+    assert!(records.is_idle().await);
     running.stop().await.unwrap();
 }

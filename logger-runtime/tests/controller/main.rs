@@ -1,13 +1,13 @@
-//! The promises of the controller, each shown by a test of that name, on the embedded API server with paused time.
+//! The guarantees of the controller: one test for each, on the embedded API server with paused time.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
+mod cache_sync;
 mod events;
 mod failures;
 mod finalizers;
-mod measures;
-mod own_writes;
-mod stage;
-mod stopping;
-mod syncing;
+mod fixture;
+mod metrics;
+mod read_your_writes;
+mod shutdown;
 mod workers;

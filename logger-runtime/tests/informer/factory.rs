@@ -1,47 +1,48 @@
-//! The promises of the informer factory.
+//! The guarantees of the informer factory.
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
-use k8s_openapi::api::storage::v1::CSIDriver;
-use kube::Api;
-use kube::api::PostParams;
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Namespace, Secret},
+    storage::v1::CSIDriver,
+};
+use kube::{Api, api::PostParams};
 use logger_apiserver::{Fault, Requests, Verb};
 use logger_runtime::{InformerFactory, SyncError};
 use tokio::time::{Instant, timeout};
 
-use crate::world::{PATIENCE, World, alive, hear, map, settle, state};
+use crate::fixture::{Fixture, TIMEOUT, alive_tasks, config_map, record_events, run_until_idle, state};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 
-fn count(world: &World, verb: Verb, resource: &str) -> usize {
-    world.faults.count(Requests::to(resource).verb(verb))
+fn request_count(fixture: &Fixture, verb: Verb, resource: &str) -> usize {
+    fixture.faults.count(Requests::to(resource).verb(verb))
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_informer_for_each_kind_however_often_it_is_asked_for() {
-    let world = World::new();
-    let factory = InformerFactory::namespaced(world.client(), "default");
-    let mut heard = hear(&factory.informer::<ConfigMap>());
+async fn one_informer_per_kind_however_often_it_is_requested() {
+    let fixture = Fixture::new();
+    let factory = InformerFactory::namespaced(fixture.client(), "default");
+    let mut received = record_events(&factory.informer::<ConfigMap>());
     let again = factory.clone().informer::<ConfigMap>();
     factory.informer::<Secret>();
     factory.start();
     factory.wait_for_sync(DEADLINE).await.unwrap();
-    world.create("audit", 1).await;
-    heard.these(&["add audit=1"]).await;
+    fixture.create("audit", 1).await;
+    received.expect_events(&["add audit=1"]).await;
     assert_eq!(again.store().len(), 1);
-    settle().await;
+    run_until_idle().await;
     for resource in ["configmaps", "secrets"] {
-        let asked = [Verb::List, Verb::Watch].map(|verb| count(&world, verb, resource));
-        assert_eq!(asked, [1, 1], "{resource}");
+        let requests = [Verb::List, Verb::Watch].map(|verb| request_count(&fixture, verb, resource));
+        assert_eq!(requests, [1, 1], "{resource}");
     }
     factory.shutdown().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn informers_asked_for_after_start_run_after_a_second_start() {
-    let world = World::new();
-    let factory = InformerFactory::new(world.client());
+async fn informers_requested_after_start_run_after_a_second_start() {
+    let fixture = Fixture::new();
+    let factory = InformerFactory::new(fixture.client());
     factory.informer::<ConfigMap>();
     factory.start();
     factory.wait_for_sync(DEADLINE).await.unwrap();
@@ -51,15 +52,15 @@ async fn informers_asked_for_after_start_run_after_a_second_start() {
     factory.start();
     factory.wait_for_sync(DEADLINE).await.unwrap();
     assert!(secrets.has_synced());
-    assert_eq!(count(&world, Verb::List, "configmaps"), 1, "what runs is not run again");
+    assert_eq!(request_count(&fixture, Verb::List, "configmaps"), 1, "running informers are not restarted");
     factory.shutdown().await;
 }
 
-/// Waits for two kinds, of which this fault lets none sync; the error must come at the deadline.
+/// Waits for two kinds that this fault keeps from syncing, and returns the error, which must arrive at the deadline.
 async fn sync_error(fault: Fault) -> SyncError {
-    let world = World::new();
-    world.faults.always(Verb::List, fault);
-    let factory = InformerFactory::new(world.client());
+    let fixture = Fixture::new();
+    fixture.faults.always(Verb::List, fault);
+    let factory = InformerFactory::new(fixture.client());
     factory.informer::<Secret>();
     factory.informer::<ConfigMap>();
     factory.start();
@@ -73,25 +74,25 @@ async fn sync_error(fault: Fault) -> SyncError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn not_synced_names_the_kinds_and_why() {
+async fn a_sync_error_names_the_kinds_and_reasons() {
     let cases = [
         (Fault::status(403, "Forbidden", "User \"ann\" cannot list that"), "User \"ann\" cannot list that; "),
         (Fault::refused(), "onnection refused"),
     ];
-    for (fault, why) in cases {
+    for (fault, message) in cases {
         let error = sync_error(fault).await;
         for (reason, resource) in error.reasons.iter().zip(["configmaps", "secrets"]) {
             assert!(reason.starts_with(&format!("cannot list {resource}: ")), "{reason}");
-            assert!(reason.contains(why), "{reason}");
+            assert!(reason.contains(message), "{reason}");
         }
     }
-    assert_eq!(sync_error(Fault::hang()).await.reasons, ["configmaps: no answer yet", "secrets: no answer yet"]);
+    assert_eq!(sync_error(Fault::hang()).await.reasons, ["configmaps: no response yet", "secrets: no response yet"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn not_synced_says_that_a_kind_is_not_served_and_names_only_those_that_are_not_synced() {
-    let world = World::new();
-    let factory = InformerFactory::new(world.client());
+async fn a_sync_error_names_a_kind_that_is_not_served_and_no_synced_kind() {
+    let fixture = Fixture::new();
+    let factory = InformerFactory::new(fixture.client());
     factory.informer::<ConfigMap>();
     factory.informer::<CSIDriver>();
     factory.start();
@@ -102,72 +103,75 @@ async fn not_synced_says_that_a_kind_is_not_served_and_names_only_those_that_are
 }
 
 #[tokio::test(start_paused = true)]
-async fn shutdown_ends_every_task_even_when_the_server_hangs() {
+async fn shutdown_ends_every_task_even_if_the_server_hangs() {
     for (verb, fault) in [
         (Verb::Create, Fault::hang()),
         (Verb::List, Fault::hang()),
         (Verb::Watch, Fault::hang()),
         (Verb::List, Fault::refused()),
     ] {
-        let world = World::new();
-        world.faults.always(verb, fault);
-        let factory = InformerFactory::new(world.client());
-        settle().await;
-        let tasks = alive();
-        let mut heard = hear(&factory.informer::<ConfigMap>());
+        let fixture = Fixture::new();
+        fixture.faults.always(verb, fault);
+        let factory = InformerFactory::new(fixture.client());
+        run_until_idle().await;
+        let tasks = alive_tasks();
+        let mut received = record_events(&factory.informer::<ConfigMap>());
         factory.informer::<Secret>();
         factory.start();
-        settle().await;
-        assert_eq!(alive(), tasks + 3, "two informers and a handler");
+        run_until_idle().await;
+        assert_eq!(alive_tasks(), tasks + 3, "two informers and a handler");
         let before = Instant::now();
-        timeout(DEADLINE, factory.shutdown()).await.expect("it returns");
-        assert_eq!((before.elapsed(), alive()), (Duration::ZERO, tasks));
-        assert_eq!((world.faults.waiting(verb), world.faults.open(Verb::Watch)), (0, 0));
-        world.faults.heal();
-        world.create("audit", 1).await;
-        assert!(timeout(PATIENCE, std::future::pending::<()>()).await.is_err());
-        assert_eq!(heard.now(), [""; 0]);
+        timeout(DEADLINE, factory.shutdown()).await.expect("shutdown returns");
+        assert_eq!((before.elapsed(), alive_tasks()), (Duration::ZERO, tasks));
+        assert_eq!((fixture.faults.waiting(verb), fixture.faults.open(Verb::Watch)), (0, 0));
+        fixture.faults.heal();
+        fixture.create("audit", 1).await;
+        assert!(timeout(TIMEOUT, std::future::pending::<()>()).await.is_err());
+        assert_eq!(received.drain(), [""; 0]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_factory_that_was_shut_down_starts_none_again() {
-    let world = World::new();
-    let factory = InformerFactory::new(world.client());
+async fn a_factory_starts_nothing_after_its_shutdown() {
+    let fixture = Fixture::new();
+    let factory = InformerFactory::new(fixture.client());
     factory.shutdown().await;
     factory.informer::<ConfigMap>();
-    settle().await;
-    let tasks = alive();
+    run_until_idle().await;
+    let tasks = alive_tasks();
     factory.start();
-    assert_eq!(alive(), tasks);
+    assert_eq!(alive_tasks(), tasks);
     factory.wait_for_sync(DEADLINE).await.unwrap_err();
-    assert_eq!(world.faults.count(Verb::List), 0);
+    assert_eq!(fixture.faults.count(Verb::List), 0);
     timeout(DEADLINE, factory.shutdown()).await.expect("a second shutdown returns");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_factory_tells_its_informers_what_it_was_told() {
-    let world = World::new();
-    let everywhere = Api::<ConfigMap>::namespaced(world.server.client(), "default");
+async fn a_factory_passes_its_options_to_its_informers() {
+    let fixture = Fixture::new();
+    let everywhere = Api::<ConfigMap>::namespaced(fixture.server.client(), "default");
     for (name, tier) in [("a", "web"), ("b", "cache")] {
-        let mut labelled = map(name, 1);
+        let mut labelled = config_map(name, 1);
         labelled.metadata.labels = Some([("tier".to_owned(), tier.to_owned())].into());
         everywhere.create(&PostParams::default(), &labelled).await.unwrap();
     }
-    let factory = InformerFactory::builder(world.client())
+    let factory = InformerFactory::builder(fixture.client())
         .namespaces(["default", "other", "default"])
-        .labels("tier=web")
-        .resync(Duration::from_secs(1))
-        .transform::<ConfigMap>(|map| map.data = self::map("", state(map).parse::<i32>().unwrap() * 2).data)
+        .defaults(|config| config.resync(Duration::from_secs(1)).reflector(|reflector| reflector.labels("tier=web")))
+        .configure::<ConfigMap>(|config| {
+            config.reflector(|reflector| {
+                reflector.transform(|map| map.data = self::config_map("", state(map).parse::<i32>().unwrap() * 2).data)
+            })
+        })
         .configure::<ConfigMap>(|config| config.name("mine"))
         .build();
-    let mut heard = hear(&factory.informer::<ConfigMap>());
+    let mut received = record_events(&factory.informer::<ConfigMap>());
     let namespaces = factory.informer::<Namespace>();
     factory.start();
     factory.wait_for_sync(DEADLINE).await.unwrap();
-    heard.these(&["add a=2 (initial)", "update a 2->2"]).await;
-    assert_eq!(namespaces.store().len(), 0, "none has the label");
-    let lists = ["configmaps", "namespaces"].map(|resource| count(&world, Verb::List, resource));
-    assert_eq!(lists, [2, 1], "a cluster kind is in no namespace");
+    received.expect_events(&["add a=2 (initial)", "update a 2->2"]).await;
+    assert_eq!(namespaces.store().len(), 0, "no namespace has the label");
+    let lists = ["configmaps", "namespaces"].map(|resource| request_count(&fixture, Verb::List, resource));
+    assert_eq!(lists, [2, 1], "a cluster-scoped kind is listed once");
     factory.shutdown().await;
 }

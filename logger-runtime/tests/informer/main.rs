@@ -1,27 +1,27 @@
-//! The rules of the shared informer (I1 to I23 of the contract with client-go), each a test that carries its number, on the
-//! embedded API server behind a line that fails as told. The clock is paused, but where threads block.
+//! The rules of the shared informer, I1 to I23 of the contract with client-go: each has tests that carry its number, on
+//! the embedded API server behind a layer of faults. The clock is paused, except where threads block.
 
 #[cfg(test)]
-mod beside_kube;
-#[cfg(test)]
-mod copies;
-#[cfg(test)]
-mod crowd;
-#[cfg(test)]
-mod disruption;
+mod clones;
 #[cfg(test)]
 mod factory;
 #[cfg(test)]
-mod hearing;
+mod fixture;
+#[cfg(test)]
+mod handlers;
+#[cfg(test)]
+mod kube_runtime;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod many_handlers;
+#[cfg(test)]
+mod notifications;
+#[cfg(test)]
+mod options;
+#[cfg(test)]
 mod resync;
 #[cfg(test)]
-mod slow;
+mod slow_handlers;
 #[cfg(test)]
-mod states;
-#[cfg(test)]
-mod told;
-#[cfg(test)]
-mod world;
+mod watch_failures;

@@ -1,25 +1,27 @@
-//! What goes on at the server: objects come, change and go, now one by one and now many at once.
+//! Churn at the server: objects are created, updated and deleted, one by one or in bursts.
 
 use std::time::Duration;
 
 use fastrand::Rng;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::{HISTORY, NAMESPACES};
 
-/// How many names there are in each namespace.
+/// The number of object names per namespace.
 const NAMES: u32 = 30;
 
-/// Churns for this long.
-pub(crate) async fn go_on(client: Client, mut rng: Rng, time: Duration) {
+/// Changes objects for this long.
+pub(crate) async fn run(client: Client, mut rng: Rng, time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {
         let changes = match rng.u32(..150) {
-            // More than the server remembers.
+            // More than the watch history holds.
             0..4 => 2 * HISTORY,
             4..10 => rng.u32(10..60),
             _ => 1,
@@ -31,7 +33,7 @@ pub(crate) async fn go_on(client: Client, mut rng: Rng, time: Duration) {
     }
 }
 
-/// One change; it may be refused, as when the name is taken.
+/// Makes one change, which the server may reject because the object exists already or does not.
 async fn change(client: &Client, rng: &mut Rng) {
     let resource = if rng.bool() { ApiResource::erase::<ConfigMap>(&()) } else { ApiResource::erase::<Secret>(&()) };
     let api = Api::<DynamicObject>::namespaced_with(client.clone(), rng.choice(NAMESPACES).unwrap(), &resource);

@@ -1,11 +1,11 @@
-//! Keys that are due later.
+//! Delayed keys.
 
 use tokio::time::Instant;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn q09_a_delayed_key_is_not_seen_before_its_time_and_then_comes_once() {
+async fn q09_a_delayed_key_is_delivered_once_when_it_is_due() {
     let queue = Queue::new();
     let start = Instant::now();
     queue.add_after("a", seconds(10));
@@ -13,19 +13,19 @@ async fn q09_a_delayed_key_is_not_seen_before_its_time_and_then_comes_once() {
     assert_eq!(queue.len(), 0);
     assert_eq!(*queue.get().await.unwrap(), "a");
     assert_eq!(start.elapsed(), seconds(10));
-    nothing_comes(&queue).await;
+    assert_idle(&queue).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn q09_no_delay_is_now() {
+async fn q09_a_zero_delay_is_immediate() {
     let queue = Queue::new();
     queue.add_after("a", Duration::ZERO);
     queue.add_at("b", Instant::now());
-    assert_eq!(all(&queue).await, ["a", "b"]);
+    assert_eq!(process_ready(&queue).await, ["a", "b"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn q09_of_several_delays_the_earliest_counts() {
+async fn q09_the_earliest_of_several_delays_counts() {
     let queue = Queue::new();
     let start = Instant::now();
     for delay in [30, 10, 20] {
@@ -37,7 +37,7 @@ async fn q09_of_several_delays_the_earliest_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q10_delayed_keys_come_in_the_order_they_are_due() {
+async fn q10_delayed_keys_are_delivered_in_the_order_they_are_due() {
     let queue = Queue::new();
     let start = Instant::now();
     for (key, delay) in [("c", 3), ("a", 1), ("b", 2), ("d", 3)] {
@@ -50,7 +50,7 @@ async fn q10_delayed_keys_come_in_the_order_they_are_due() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q10_also_if_no_worker_looked_while_they_became_due() {
+async fn q10_delayed_keys_keep_that_order_if_no_worker_was_waiting() {
     let queue = Queue::new();
     for (key, delay) in [("c", 3), ("a", 1), ("b", 2)] {
         queue.add_after(key, seconds(delay));
@@ -58,11 +58,11 @@ async fn q10_also_if_no_worker_looked_while_they_became_due() {
     tokio::time::sleep(seconds(5)).await;
     assert_eq!(queue.len(), 3);
     queue.add("d");
-    assert_eq!(all(&queue).await, ["a", "b", "c", "d"]);
+    assert_eq!(process_ready(&queue).await, ["a", "b", "c", "d"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn keys_added_for_a_time_come_at_that_time_and_those_of_the_past_now() {
+async fn add_at_delivers_at_that_time_or_at_once_if_it_has_passed() {
     let queue = Queue::new();
     let start = Instant::now();
     tokio::time::sleep(seconds(5)).await;
@@ -74,7 +74,7 @@ async fn keys_added_for_a_time_come_at_that_time_and_those_of_the_past_now() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q23_adding_now_cancels_a_later_request() {
+async fn q23_an_immediate_add_cancels_a_delayed_one() {
     let queue = Queue::new();
     queue.add_after("a", seconds(10));
     queue.add("a");
@@ -84,7 +84,7 @@ async fn q23_adding_now_cancels_a_later_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q23_a_key_at_work_may_ask_for_a_later_delivery_and_an_event_cancels_that() {
+async fn q23_a_key_in_progress_can_be_delayed_and_an_event_cancels_that() {
     let queue = Queue::new();
     let start = Instant::now();
     queue.add("a");
@@ -101,7 +101,7 @@ async fn q23_a_key_at_work_may_ask_for_a_later_delivery_and_an_event_cancels_tha
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_due_while_it_is_at_work_comes_when_that_is_done() {
+async fn a_key_that_becomes_due_while_processed_is_ready_afterwards() {
     let queue = Queue::new();
     queue.add("a");
     let work = next(&queue).await;
@@ -123,7 +123,7 @@ async fn q25_adding_never_waits_however_many_keys_are_delayed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q25_there_is_no_task_behind_a_queue() {
+async fn q25_a_queue_has_no_background_task() {
     let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let before = tasks();
     let queue = Queue::new();
@@ -144,44 +144,44 @@ async fn no_delay_is_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_several_workers_asleep_each_key_that_is_due_wakes_one() {
+async fn each_key_that_becomes_due_wakes_one_sleeping_worker() {
     let queue = Queue::new();
     let mut workers = Vec::new();
     for _ in 0..3 {
         let queue = queue.clone();
-        workers.push(begun(async move { (queue.get().await.map(|work| *work), Instant::now()) }).await);
+        workers.push(spawn_and_poll(async move { (queue.get().await.map(|work| *work), Instant::now()) }).await);
     }
     let start = Instant::now();
     queue.add_after("later", seconds(3));
     queue.add_after("soon", seconds(1));
-    queue.add_after("soon too", seconds(1));
-    let mut came = Vec::new();
+    queue.add_after("also soon", seconds(1));
+    let mut received = Vec::new();
     for worker in workers {
         let (key, at) = worker.await.unwrap();
-        came.push((at - start, key.unwrap()));
+        received.push((at - start, key.unwrap()));
     }
-    came.sort_unstable();
-    assert_eq!(came.iter().map(|(at, _)| at.as_secs()).collect::<Vec<_>>(), [1, 1, 3]);
-    assert_eq!(came[2].1, "later");
+    received.sort_unstable();
+    assert_eq!(received.iter().map(|(at, _)| at.as_secs()).collect::<Vec<_>>(), [1, 1, 3]);
+    assert_eq!(received[2].1, "later");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_is_kept_also_if_the_worker_that_kept_it_gives_up() {
+async fn a_delayed_key_is_delivered_even_if_the_worker_with_its_timer_is_cancelled() {
     let queue = Queue::new();
     queue.add_after("a", seconds(10));
-    let keeper = begun({
+    let timer = spawn_and_poll({
         let queue = queue.clone();
         async move { queue.get().await.is_some() }
     })
     .await;
-    let other = begun({
+    let other = spawn_and_poll({
         let queue = queue.clone();
         async move { (queue.get().await.is_some(), Instant::now()) }
     })
     .await;
     let start = Instant::now();
     tokio::time::sleep(seconds(5)).await;
-    keeper.abort();
-    let (came, at) = timeout(seconds(60), other).await.expect("it is woken").unwrap();
-    assert_eq!((came, at - start), (true, seconds(10)));
+    timer.abort();
+    let (received, at) = timeout(seconds(60), other).await.expect("the other worker is woken").unwrap();
+    assert_eq!((received, at - start), (true, seconds(10)));
 }

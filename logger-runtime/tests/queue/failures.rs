@@ -1,15 +1,17 @@
-//! Keys whose work failed.
+//! Back-off of keys whose processing failed.
 
 use std::num::NonZeroU32;
 
-use logger_runtime::workqueue::rate_limit::{ExponentialBackoff, TokenBucket};
-use logger_runtime::workqueue::{AddOptions, Config};
+use logger_runtime::workqueue::{
+    AddOptions, Config,
+    rate_limit::{ExponentialBackoff, TokenBucket},
+};
 use tokio::time::Instant;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn failures_wait_longer_each_time_until_forgotten() {
+async fn the_back_off_grows_until_the_key_is_forgotten() {
     let queue = Queue::new();
     queue.add("a");
     let mut work = next(&queue).await;
@@ -26,7 +28,7 @@ async fn failures_wait_longer_each_time_until_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q18_adding_many_rate_limited_asks_the_limiter_for_each() {
+async fn q18_add_all_rate_limits_each_key() {
     let bucket = TokenBucket::new(NonZeroU32::MIN, NonZeroU32::MIN);
     let queue = Queue::with_config(Config { rate_limiter: Box::new(bucket), ..Config::default() });
     let start = Instant::now();
@@ -49,25 +51,25 @@ async fn q24_failures_of_events_during_a_back_off_count_once() {
     assert_eq!(queue.num_requeues(&"a"), 1);
     let start = Instant::now();
     drop(queue.get().await);
-    assert_eq!(start.elapsed(), millis(5), "the retry comes when it would have come without the events");
+    assert_eq!(start.elapsed(), millis(5), "the retry is due when it would be without the events");
 }
 
 #[tokio::test(start_paused = true)]
-async fn q24_failures_of_retries_count_each_and_so_does_one_event_in_each_back_off() {
+async fn q24_failed_retries_count_each_and_events_once_per_back_off() {
     let queue = Queue::with_config(Config {
         rate_limiter: Box::new(ExponentialBackoff::new(seconds(1), seconds(1000))),
         ..Config::default()
     });
     let start = Instant::now();
     queue.add("a");
-    // Events come each 100 ms, retries when they are due; each run fails.
+    // An event arrives every 100 ms, retries when they are due; every run fails.
     while start.elapsed() < seconds(31) {
         match timeout(millis(100), queue.get()).await {
             Ok(work) => queue.add_rate_limited(*work.unwrap()),
             Err(_) => queue.add("a"),
         }
     }
-    assert_eq!(queue.num_requeues(&"a"), 6, "at 0, 1, 3, 7, 15 and 31 s, as if there had been no events");
+    assert_eq!(queue.num_requeues(&"a"), 6, "at 0, 1, 3, 7, 15 and 31 s, as without events");
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,11 +93,11 @@ async fn q24_a_success_ends_the_back_off() {
     assert_eq!(queue.num_requeues(&"a"), 1);
     drop(work);
     drop(queue.get().await);
-    assert_eq!(start.elapsed(), seconds(100), "of its own, not of what is left of the first");
+    assert_eq!(start.elapsed(), seconds(100), "a new back-off, not the rest of the first");
 }
 
 #[tokio::test(start_paused = true)]
-async fn q24_requests_that_are_no_failed_runs_count_each() {
+async fn q24_requests_outside_of_processing_count_each() {
     let queue = Queue::new();
     (0..3).for_each(|_| queue.add_rate_limited("a"));
     assert_eq!(queue.num_requeues(&"a"), 3);
@@ -105,7 +107,7 @@ async fn q24_requests_that_are_no_failed_runs_count_each() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q28_what_is_forgotten_starts_anew() {
+async fn q28_a_forgotten_key_restarts_at_the_shortest_delay() {
     let queue = Queue::new();
     queue.add("a");
     for _ in 0..10 {
@@ -125,7 +127,7 @@ async fn q28_what_is_forgotten_starts_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_and_a_rate_limit_together_are_the_sooner_of_both() {
+async fn a_delay_and_a_rate_limit_combine_to_the_sooner_one() {
     let start = Instant::now();
     let queue = Queue::new();
     let options = AddOptions { after: Some(millis(2)), rate_limited: true, ..AddOptions::default() };

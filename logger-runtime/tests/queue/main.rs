@@ -1,21 +1,18 @@
-//! The promises of the work queue, by the numbers of its rules. The clock is paused but where threads really run: time passes
-//! only where a test waits for it. Rules Q11 to Q15, the rate limiters alone, are beside their code.
+//! The guarantees of the work queue, by the numbers of its rules. The clock is paused, except where several threads
+//! run: time advances only while a test waits. The tests of rules Q11 to Q15, the rate limiters, are beside their code.
 
+mod concurrency;
 mod delays;
 mod failures;
 mod metrics;
 mod order;
 mod priority;
 mod shutdown;
-mod threads;
 
-use std::future::Future;
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
-use logger_runtime::WorkQueue;
-use logger_runtime::workqueue::Work;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use logger_runtime::{WorkQueue, workqueue::WorkItem};
+use tokio::{task::JoinHandle, time::timeout};
 
 const SOON: Duration = Duration::from_secs(1);
 
@@ -29,17 +26,18 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The next key, which must be there soon.
-async fn next(queue: &Queue) -> Work<&'static str> {
-    timeout(SOON, queue.get()).await.expect("a key is ready").expect("the queue is not over")
+/// Returns the next key, which must become ready within a second.
+async fn next(queue: &Queue) -> WorkItem<&'static str> {
+    timeout(SOON, queue.get()).await.expect("a key is ready").expect("the queue is not shut down")
 }
 
-async fn nothing_comes(queue: &Queue) {
+/// Asserts that no key becomes ready within a second.
+async fn assert_idle(queue: &Queue) {
     assert!(timeout(SOON, queue.get()).await.is_err());
 }
 
-/// All that waits, worked on in turn.
-async fn all(queue: &Queue) -> Vec<&'static str> {
+/// Processes the ready keys in turn and returns them.
+async fn process_ready(queue: &Queue) -> Vec<&'static str> {
     let mut keys = Vec::new();
     while !queue.is_empty() {
         keys.push(*next(queue).await);
@@ -47,8 +45,8 @@ async fn all(queue: &Queue) -> Vec<&'static str> {
     keys
 }
 
-/// Runs it until it has to wait.
-async fn begun<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+/// Spawns a task and polls it once.
+async fn spawn_and_poll<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     let task = tokio::spawn(future);
     tokio::task::yield_now().await;
     task

@@ -1,29 +1,29 @@
-//! Each key once, in turn, and with one worker at a time.
+//! Deduplication, order, and no concurrent processing of a key.
 
 use std::sync::Arc;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn q01_a_key_that_waits_is_there_once_however_often_it_is_added() {
+async fn q01_a_ready_key_is_queued_once_however_often_it_is_added() {
     let queue = Queue::new();
     for _ in 0..5 {
         queue.add("a");
         assert_eq!(queue.len(), 1);
     }
     drop(next(&queue).await);
-    nothing_comes(&queue).await;
+    assert_idle(&queue).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn q02_a_key_is_never_with_two_workers_at_once() {
+async fn q02_a_key_is_never_processed_concurrently() {
     let queue = Queue::new();
     queue.add("a");
     let work = next(&queue).await;
     queue.add("a");
     queue.add_after("a", millis(1));
-    assert_eq!(queue.len(), 0, "it does not wait");
-    nothing_comes(&queue).await;
+    assert_eq!(queue.len(), 0, "it is not ready while it is processed");
+    assert_idle(&queue).await;
     drop(work);
     assert_eq!(*next(&queue).await, "a");
 }
@@ -33,21 +33,21 @@ async fn q03_adds_while_processing_give_one_more_delivery() {
     let queue = Queue::new();
     queue.add("a");
     let work = next(&queue).await;
-    let other = begun({
+    let other = spawn_and_poll({
         let queue = queue.clone();
         async move { queue.get().await.map(|work| *work) }
     })
     .await;
     (0..3).for_each(|_| queue.add("a"));
     tokio::time::sleep(SOON).await;
-    assert!(!other.is_finished(), "not before the work is done");
+    assert!(!other.is_finished(), "not before the processing ends");
     drop(work);
     assert_eq!(other.await.unwrap(), Some("a"));
-    nothing_comes(&queue).await;
+    assert_idle(&queue).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn q04_keys_come_in_the_order_they_were_added_and_one_added_at_work_joins_the_end() {
+async fn q04_keys_are_delivered_in_order_and_a_key_added_while_processed_joins_the_end() {
     let queue = Queue::new();
     ["a", "b", "a", "c"].into_iter().for_each(|key| queue.add(key));
     let work = next(&queue).await;
@@ -55,11 +55,11 @@ async fn q04_keys_come_in_the_order_they_were_added_and_one_added_at_work_joins_
     queue.add("a");
     queue.add("d");
     drop(work);
-    assert_eq!(all(&queue).await, ["b", "c", "d", "a"]);
+    assert_eq!(process_ready(&queue).await, ["b", "c", "d", "a"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn q08_a_key_is_not_kept_alive_once_its_work_is_done() {
+async fn q08_the_queue_drops_a_key_after_its_processing() {
     let queue = WorkQueue::new();
     let key = Arc::new("a");
     queue.add(key.clone());
@@ -74,7 +74,7 @@ async fn q08_a_key_is_not_kept_alive_once_its_work_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q22_work_ends_when_its_guard_is_dropped_also_by_a_panic() {
+async fn q22_processing_ends_when_the_guard_is_dropped_even_by_a_panic() {
     let queue = Queue::new();
     queue.add("a");
     let worker = tokio::spawn({
@@ -82,7 +82,7 @@ async fn q22_work_ends_when_its_guard_is_dropped_also_by_a_panic() {
         async move {
             let _work = queue.get().await;
             queue.add("a");
-            panic!("the worker fails");
+            panic!("failed");
         }
     });
     assert!(worker.await.is_err());
@@ -90,10 +90,10 @@ async fn q22_work_ends_when_its_guard_is_dropped_also_by_a_panic() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q22_work_ends_when_its_task_is_cancelled() {
+async fn q22_processing_ends_when_its_task_is_cancelled() {
     let queue = Queue::new();
     queue.add("a");
-    let worker = begun({
+    let worker = spawn_and_poll({
         let queue = queue.clone();
         async move {
             let _work = queue.get().await;
@@ -102,34 +102,35 @@ async fn q22_work_ends_when_its_task_is_cancelled() {
     })
     .await;
     queue.add("a");
-    nothing_comes(&queue).await;
+    assert_idle(&queue).await;
     worker.abort();
     assert_eq!(*next(&queue).await, "a");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_is_cancelled_loses_nothing_also_after_it_was_woken() {
+async fn a_cancelled_wait_loses_no_key_even_after_it_was_woken() {
     for cancelled in [0, 1] {
         let queue = Queue::new();
-        let mut waits = vec![begun_get(&queue).await, begun_get(&queue).await];
-        // One is woken for the key and does not run before one is cancelled: whichever it is, the other gets the key.
+        let mut waits = vec![spawn_get(&queue).await, spawn_get(&queue).await];
+        // One waiter is woken for the key but does not run before one is cancelled: the other gets the key in both
+        // cases.
         queue.add("a");
         waits.remove(cancelled).abort();
-        assert_eq!(timeout(SOON, waits.remove(0)).await.expect("it is woken").unwrap(), Some("a"));
+        assert_eq!(timeout(SOON, waits.remove(0)).await.expect("the other waiter is woken").unwrap(), Some("a"));
     }
 }
 
-async fn begun_get(queue: &Queue) -> JoinHandle<Option<&'static str>> {
+async fn spawn_get(queue: &Queue) -> JoinHandle<Option<&'static str>> {
     let queue = queue.clone();
-    begun(async move { queue.get().await.map(|work| *work) }).await
+    spawn_and_poll(async move { queue.get().await.map(|work| *work) }).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_keys_at_once_wake_as_many_workers() {
+async fn adding_many_keys_wakes_as_many_workers() {
     let queue = Queue::new();
     let mut workers = Vec::new();
     for _ in 0..4 {
-        workers.push(begun_get(&queue).await);
+        workers.push(spawn_get(&queue).await);
     }
     queue.add_all(["a", "b", "a", "c"], Default::default());
     tokio::time::sleep(SOON).await;
@@ -137,7 +138,7 @@ async fn many_keys_at_once_wake_as_many_workers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_never_waits_lets_others_run() {
+async fn a_worker_that_never_waits_yields_to_other_tasks() {
     let queue = Queue::new();
     queue.add("a");
     let worker = tokio::spawn({

@@ -1,11 +1,11 @@
-//! The reflector over a client: its rules on a server that follows a script, and on the API server in memory.
+//! The reflector over a client: its rules against a scripted server, and against the API server in memory.
 
 #[cfg(test)]
 mod churn;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
-mod hearing;
+mod fixture;
 #[cfg(test)]
 mod kube_watcher;
 #[cfg(test)]
@@ -13,4 +13,4 @@ mod options;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]
-mod script;
+mod scripted_server;

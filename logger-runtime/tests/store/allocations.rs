@@ -1,4 +1,4 @@
-//! What the store allocates: nothing to find by name, and little for each object.
+//! Allocations of the store: none for a lookup by name, and few bytes per object.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use logger_runtime::{Index, Lister, ObjectKey, Store};
 use crate::object;
 
 const NAMESPACES: usize = 20;
-const EACH: usize = 500;
+const PER_NAMESPACE: usize = 500;
 
 fn objects() -> Vec<Arc<ConfigMap>> {
     let name = |i: usize| object(&format!("namespace-{:02}", i % NAMESPACES), &format!("object-{i:06}"));
-    (0..NAMESPACES * EACH).map(|i| Arc::new(name(i))).collect()
+    (0..NAMESPACES * PER_NAMESPACE).map(|i| Arc::new(name(i))).collect()
 }
 
 #[test]
-fn finding_by_name_allocates_nothing() {
+fn lookups_by_name_do_not_allocate() {
     let store = Store::from_iter(objects());
     let lister = Lister::new(store.clone()).namespace("namespace-07");
     let key = ObjectKey::namespaced("namespace-07", "object-000107");
@@ -31,12 +31,12 @@ fn finding_by_name_allocates_nothing() {
 }
 
 #[test]
-fn listing_allocates_the_list() {
+fn listing_allocates_the_vector_only() {
     let store = Store::from_iter(objects());
     let pointer = size_of::<usize>();
     for (list, len) in [
-        (&(|| store.list_namespace("namespace-07")) as &dyn Fn() -> Vec<Arc<ConfigMap>>, EACH),
-        (&|| store.list(), EACH * NAMESPACES),
+        (&(|| store.list_namespace("namespace-07")) as &dyn Fn() -> Vec<Arc<ConfigMap>>, PER_NAMESPACE),
+        (&|| store.list(), PER_NAMESPACE * NAMESPACES),
     ] {
         let counted = measure(|| assert_eq!(list().len(), len));
         assert_eq!((counted.count_total, counted.bytes_max as usize), (1, len * pointer));
@@ -44,7 +44,7 @@ fn listing_allocates_the_list() {
 }
 
 #[test]
-fn an_object_costs_the_store_at_most_forty_bytes() {
+fn the_store_needs_at_most_forty_bytes_per_object() {
     let objects = objects();
     let len = objects.len() as i64;
     let mut store = Store::default();
@@ -54,14 +54,15 @@ fn an_object_costs_the_store_at_most_forty_bytes() {
 }
 
 #[test]
-fn an_index_costs_no_copy_of_a_name() {
+fn an_index_does_not_copy_names() {
     let objects = objects();
     let len = objects.len() as i64;
     let store = Store::from_iter(objects);
-    let few = Index::with("few", |map: &ConfigMap| vec![map.metadata.name.as_ref().map_or(0, |name| name.len() % 3)]);
+    let few =
+        Index::from_fn("few", |map: &ConfigMap| vec![map.metadata.name.as_ref().map_or(0, |name| name.len() % 3)]);
     let counted = measure(|| store.add_index(few).unwrap());
     assert!(counted.bytes_current <= 40 * len, "{} bytes for {len} objects", counted.bytes_current);
-    let each = Index::with("each", |map: &ConfigMap| {
+    let each = Index::from_fn("each", |map: &ConfigMap| {
         vec![map.metadata.name.as_ref().and_then(|name| name.rsplit('-').next()?.parse::<u32>().ok())]
     });
     let counted = measure(|| store.add_index(each).unwrap());

@@ -1,4 +1,4 @@
-//! Listers: what they find, and what they say where they find nothing.
+//! Listers: lookups, selectors, indexes and not-found errors.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn lister() -> Lister<ConfigMap> {
 }
 
 #[test]
-fn what_is_not_found_is_named_with_its_resource_and_namespace() {
+fn not_found_errors_contain_resource_and_namespace() {
     let missing = lister().namespace("a").get("nobody").unwrap_err();
     let expected = NotFound { resource: "configmaps".into(), namespace: "a".into(), name: "nobody".into() };
     assert_eq!(missing, expected);
@@ -36,7 +36,7 @@ fn what_is_not_found_is_named_with_its_resource_and_namespace() {
 }
 
 #[test]
-fn a_namespace_lister_sees_its_namespace_only() {
+fn a_namespace_lister_returns_objects_of_its_namespace_only() {
     let lister = lister();
     let a = lister.namespace("a");
     assert_eq!((a.list().len(), lister.list().len()), (2, 4));
@@ -46,19 +46,19 @@ fn a_namespace_lister_sees_its_namespace_only() {
 }
 
 #[test]
-fn selectors_and_indexes_go_together() {
+fn selectors_and_indexes_can_be_combined() {
     let lister = lister();
     let web: Selector = Expression::Equal("app".to_owned(), "web".to_owned()).into();
     let not_web: Selector = Expression::NotEqual("app".to_owned(), "web".to_owned()).into();
     assert_eq!((lister.list_matching(&web).len(), lister.namespace("a").list_matching(&web).len()), (2, 1));
-    assert_eq!(lister.list_matching(&not_web).len(), 2, "also what has no labels");
+    assert_eq!(lister.list_matching(&not_web).len(), 2, "includes objects without labels");
     assert_eq!(lister.by_index(&BY_APP, "web").len(), 2);
     assert_eq!(lister.by_index_matching(&BY_APP, "web", &web).len(), 2);
     assert_eq!(lister.by_index_matching(&BY_APP, "web", &not_web).len(), 0);
 }
 
 #[test]
-fn of_objects_of_one_name_a_collected_store_has_the_last() {
+fn collecting_objects_with_one_name_keeps_the_last() {
     let store = Store::from_iter([labelled("a", "1", "first"), labelled("a", "1", "last")]);
     assert_eq!(store.len(), 1);
     assert_eq!(store.by_index(&BY_APP, "last").len(), 1);

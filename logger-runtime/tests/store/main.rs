@@ -1,9 +1,9 @@
-//! The store and its listers from outside: what users call, and what that allocates.
+//! The public API of the store and its listers, and what it allocates.
 #![cfg(feature = "informers")]
 
 mod allocations;
-mod informed;
 mod listers;
+mod running_informer;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 

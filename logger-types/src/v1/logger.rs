@@ -19,58 +19,58 @@ use serde::{Deserialize, Serialize};
     date("Age", ".metadata.creationTimestamp"),
 ])]
 pub struct Logger {
-    /// Name, namespace, labels and all else that every object has.
+    /// Standard object's metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state of the Logger.
     pub spec: LoggerSpec,
-    /// What was last observed.
+    /// The observed state of the Logger.
     pub status: Option<LoggerStatus>,
 }
 
-/// What is wanted of a Logger.
+/// The desired state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerSpec {
-    /// Name of the log: the files are named after it.
+    /// The name of the log, which is the prefix of its files.
     pub name: String,
-    /// Seconds between two writes; at least 1.
+    /// The interval between two writes in seconds, at least 1.
     #[schema(min = 1)]
     pub time_interval: i32,
-    /// How many instances write the log; 1 if unset.
+    /// The number of instances that write the log. Defaults to 1.
     #[schema(min = 0)]
     pub replicas: Option<i32>,
 }
 
-/// What was last observed of a Logger.
+/// The observed state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerStatus {
-    /// Whether the log is being written.
+    /// The availability of the log.
     pub state: Option<LoggerState>,
-    /// The `metadata.generation` that this status is about.
+    /// The `metadata.generation` that this status was computed from.
     pub observed_generation: Option<i64>,
-    /// How many instances are writing.
+    /// The number of instances that write the log.
     pub replicas: Option<i32>,
-    /// Label selector of the instances, as text: the scale subresource shows it to autoscalers.
+    /// The label selector of the instances as a string, which the scale subresource serves to autoscalers.
     pub selector: Option<String>,
-    /// The observations in detail, one of each type.
+    /// The conditions of the Logger, one of each type.
     #[schema(list_type = map, list_map_keys = ["type"])]
     pub conditions: Option<Vec<Condition>>,
 }
 
-/// Whether a log is being written.
+/// The availability of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ApplyConfiguration, DeepCopy, Deserialize, KubeSchema, Serialize)]
 pub enum LoggerState {
-    /// At least one instance writes.
+    /// At least one instance writes the log.
     Available,
-    /// No instance writes.
+    /// No instance writes the log.
     Unavailable,
 }
 
 /// A list of Loggers.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
 pub struct LoggerList {
-    /// Version and continuation of the list.
+    /// Standard list metadata.
     pub metadata: ListMeta,
     /// The Loggers.
     pub items: Vec<Logger>,

@@ -1,4 +1,4 @@
-//! The verbs of a typed client as calls from JSON to JSON: so what is shown of them is compiled once for all kinds.
+//! The verbs of a typed client as calls from JSON to JSON, so that their verification is compiled once for all kinds.
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -11,90 +11,90 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Who applies.
+/// The field manager of applies.
 pub const MANAGER: &str = "matrix";
 
-/// What came of a call.
-pub type Called = BoxFuture<'static, Result<Value, Error>>;
+/// The outcome of a call.
+pub type Outcome = BoxFuture<'static, Result<Value, Error>>;
 
-/// A verb of a client.
+/// A call of a client's verb.
 pub struct Call {
     /// The verb.
     pub verb: Verb,
-    /// Its method. It takes an object; where the method takes a name, that of the object.
-    pub run: Box<dyn Fn(Value) -> Called + Send + Sync>,
+    /// Calls the method with an object, or with the object's name if the method takes a name.
+    pub run: Box<dyn Fn(Value) -> Outcome + Send + Sync>,
 }
 
 impl Call {
     fn new<K: Kind>(
         verb: Verb,
         client: TypedClient<K>,
-        run: impl Fn(TypedClient<K>, Value) -> Called + Send + Sync + 'static,
+        run: impl Fn(TypedClient<K>, Value) -> Outcome + Send + Sync + 'static,
     ) -> Self {
         Call { verb, run: Box::new(move |object| run(client.clone(), object)) }
     }
 }
 
-/// `create`
+/// Returns the call of `create`.
 pub fn create<K: Kind + verbs::Create>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Create, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.create(&read(&object), &PostParams::default()).await?)) })
+        Box::pin(async move { Ok(encode(&client.create(&decode(&object), &PostParams::default()).await?)) })
     })
 }
 
-/// `update`
+/// Returns the call of `update`.
 pub fn update<K: Kind + verbs::Update>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Update, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.update(&read(&object), &PostParams::default()).await?)) })
+        Box::pin(async move { Ok(encode(&client.update(&decode(&object), &PostParams::default()).await?)) })
     })
 }
 
-/// `update_status`
+/// Returns the call of `update_status`.
 pub fn update_status<K: Kind + verbs::UpdateStatus>(client: TypedClient<K>) -> Call {
     Call::new(Verb::UpdateStatus, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.update_status(&read(&object), &PostParams::default()).await?)) })
+        Box::pin(async move { Ok(encode(&client.update_status(&decode(&object), &PostParams::default()).await?)) })
     })
 }
 
-/// `delete`
+/// Returns the call of `delete`.
 pub fn delete<K: Kind + verbs::Delete>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Delete, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.delete(name(&object), &DeleteParams::default()).await?)) })
+        Box::pin(async move { Ok(encode(&client.delete(name(&object), &DeleteParams::default()).await?)) })
     })
 }
 
-/// `delete_collection`, of all.
+/// Returns the call of `delete_collection`, without a selector.
 pub fn delete_collection<K: Kind + verbs::DeleteCollection>(client: TypedClient<K>) -> Call {
     Call::new(Verb::DeleteCollection, client, |client, _| {
         Box::pin(async move {
-            Ok(written(&client.delete_collection(&DeleteParams::default(), &ListParams::default()).await?))
+            Ok(encode(&client.delete_collection(&DeleteParams::default(), &ListParams::default()).await?))
         })
     })
 }
 
-/// `get`
+/// Returns the call of `get`.
 pub fn get<K: Kind + verbs::Get>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Get, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.get(name(&object)).await?)) })
+        Box::pin(async move { Ok(encode(&client.get(name(&object)).await?)) })
     })
 }
 
-/// `list`, of all.
+/// Returns the call of `list`, without a selector.
 pub fn list<K: Kind + verbs::List + Listed<List: Serialize + DeserializeOwned>>(client: TypedClient<K>) -> Call {
     Call::new(Verb::List, client, |client, _| {
-        Box::pin(async move { Ok(written(&client.list(&ListParams::default()).await?)) })
+        Box::pin(async move { Ok(encode(&client.list(&ListParams::default()).await?)) })
     })
 }
 
-/// `watch`, from the version of the object on, to the first object that was added.
+/// Returns the call of `watch`. It starts at the resource version of the object and returns the first added object.
 pub fn watch<K: Kind + verbs::Watch>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Watch, client, |client, object| {
         Box::pin(async move {
             let version = object["metadata"]["resourceVersion"].as_str().expect("a version");
             let mut events = client.watch(&WatchParams::default(), version).await?;
             loop {
-                match events.next().await.expect("the watch goes on") {
-                    Ok(WatchEvent::Added(added)) => return Ok(written(&added)),
+                match events.next().await.expect("the watch continues") {
+                    Ok(WatchEvent::Added(added)) => return Ok(encode(&added)),
                     other => other.map(drop)?,
                 }
             }
@@ -102,48 +102,48 @@ pub fn watch<K: Kind + verbs::Watch>(client: TypedClient<K>) -> Call {
     })
 }
 
-/// `patch`, a merge patch.
+/// Returns the call of `patch`, with a merge patch.
 pub fn patch<K: Kind + verbs::Patch>(client: TypedClient<K>) -> Call {
     Call::new(Verb::Patch, client, |client, object| {
         Box::pin(async move {
             let name = name(&object).to_owned();
-            Ok(written(&client.patch(&name, &Patch::Merge(object), &PatchParams::default()).await?))
+            Ok(encode(&client.patch(&name, &Patch::Merge(object), &PatchParams::default()).await?))
         })
     })
 }
 
-/// `apply`, with this apply configuration.
+/// Returns the call of `apply`, with the apply configuration `C`.
 pub fn apply<K: Kind + verbs::Apply, C>(client: TypedClient<K>) -> Call
 where
     C: ApplyConfiguration<Kind = K> + Send + Sync,
 {
     Call::new(Verb::Apply, client, |client, object| {
-        Box::pin(async move { Ok(written(&client.apply(&read::<C>(&object), &FieldManager::new(MANAGER)).await?)) })
+        Box::pin(async move { Ok(encode(&client.apply(&decode::<C>(&object), &FieldManager::new(MANAGER)).await?)) })
     })
 }
 
-/// `apply_status`, with this apply configuration.
+/// Returns the call of `apply_status`, with the apply configuration `C`.
 pub fn apply_status<K: Kind + verbs::ApplyStatus, C>(client: TypedClient<K>) -> Call
 where
     C: ApplyConfiguration<Kind = K> + Send + Sync,
 {
     Call::new(Verb::ApplyStatus, client, |client, object| {
         Box::pin(
-            async move { Ok(written(&client.apply_status(&read::<C>(&object), &FieldManager::new(MANAGER)).await?)) },
+            async move { Ok(encode(&client.apply_status(&decode::<C>(&object), &FieldManager::new(MANAGER)).await?)) },
         )
     })
 }
 
-/// Read from text, as the client itself does.
-fn read<T: DeserializeOwned>(json: &Value) -> T {
-    serde_json::from_str(&json.to_string()).expect("it is of its type")
+/// Decodes from text, as the client does.
+fn decode<T: DeserializeOwned>(json: &Value) -> T {
+    serde_json::from_str(&json.to_string()).expect("the object is of the type")
 }
 
-fn written(value: &impl Serialize) -> Value {
-    let text = serde_json::to_vec(value).expect("it is JSON");
-    serde_json::from_slice(&text).expect("it is JSON")
+fn encode(value: &impl Serialize) -> Value {
+    let text = serde_json::to_vec(value).expect("the value is JSON");
+    serde_json::from_slice(&text).expect("the value is JSON")
 }
 
-fn name(of: &Value) -> &str {
-    of["metadata"]["name"].as_str().expect("a name")
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().expect("a name")
 }

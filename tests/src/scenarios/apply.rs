@@ -47,7 +47,7 @@ fn titled() -> ExhibitSpecApply {
     ExhibitSpecApply::new().with_title("Vase")
 }
 
-/// A spec in which every field is set.
+/// Returns a spec in which every field is set.
 fn full() -> ExhibitSpecApply {
     let container = ContainerApply::new()
         .with_name("guard")
@@ -73,16 +73,16 @@ fn full() -> ExhibitSpecApply {
         .with_opened(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(Timestamp::UNIX_EPOCH))
 }
 
-pub(super) async fn what_is_applied_and_extracted_is_the_same_and_applied_again_changes_nothing(client: Client) {
+pub(super) async fn an_extracted_configuration_equals_the_applied_one(client: Client) {
     let exhibits = exhibits(&client, "apply-roundtrip").await;
-    let wanted = exhibit("apply-roundtrip", full()).with_labels([("a", "1")]).with_annotations([("b", "2")]);
-    let applied = exhibits.apply(&wanted, &mine().strict()).await.unwrap();
+    let configuration = exhibit("apply-roundtrip", full()).with_labels([("a", "1")]).with_annotations([("b", "2")]);
+    let applied = exhibits.apply(&configuration, &mine().strict()).await.unwrap();
     assert_eq!(applied.spec.origin.found_in, Some(1901));
     assert_eq!(applied.spec.frame, Some(Frame { material: "oak".to_owned(), width: None }));
 
     let read = exhibits.get("vase").await.unwrap();
     let extracted = ExhibitApply::extract(&read, "mine").unwrap();
-    assert_eq!(extracted, wanted);
+    assert_eq!(extracted, configuration);
     let again = exhibits.apply(&extracted, &mine()).await.unwrap();
     assert_eq!(again.metadata.resource_version, applied.metadata.resource_version);
 
@@ -90,17 +90,17 @@ pub(super) async fn what_is_applied_and_extracted_is_the_same_and_applied_again_
     assert_eq!(nothing, ExhibitApply::new("vase", "apply-roundtrip"));
 }
 
-pub(super) async fn managers_share_an_object_and_conflict_over_a_field(client: Client) {
+pub(super) async fn field_managers_share_an_object_and_conflict_over_a_field(client: Client) {
     let exhibits = exhibits(&client, "apply-conflict").await;
-    let mine_wanted = exhibit("apply-conflict", titled().with_count(1).with_notes([("a", "1")]));
-    exhibits.apply(&mine_wanted, &mine()).await.unwrap();
-    let theirs_wanted =
+    let my_configuration = exhibit("apply-conflict", titled().with_count(1).with_notes([("a", "1")]));
+    exhibits.apply(&my_configuration, &mine()).await.unwrap();
+    let their_configuration =
         exhibit("apply-conflict", ExhibitSpecApply::new().with_mood(Mood::Bright).with_notes([("b", "2")]));
-    let shared = exhibits.apply(&theirs_wanted, &theirs()).await.unwrap();
+    let shared = exhibits.apply(&their_configuration, &theirs()).await.unwrap();
     assert_eq!((shared.spec.count, shared.spec.mood), (Some(1), Some(fixture_types::museum_v1::Mood::Bright)));
     assert_eq!(shared.spec.notes, BTreeMap::from([("a", "1"), ("b", "2")].map(|(k, v)| (k.to_owned(), v.to_owned()))));
-    assert_eq!(ExhibitApply::extract(&shared, "mine").unwrap(), mine_wanted);
-    assert_eq!(ExhibitApply::extract(&shared, "theirs").unwrap(), theirs_wanted);
+    assert_eq!(ExhibitApply::extract(&shared, "mine").unwrap(), my_configuration);
+    assert_eq!(ExhibitApply::extract(&shared, "theirs").unwrap(), their_configuration);
 
     let more = exhibit("apply-conflict", ExhibitSpecApply::new().with_mood(Mood::Bright).with_count(9));
     let conflict = exhibits.apply(&more, &theirs()).await.unwrap_err();
@@ -111,12 +111,12 @@ pub(super) async fn managers_share_an_object_and_conflict_over_a_field(client: C
 
     let forced = exhibits.apply(&more, &theirs().force()).await.unwrap();
     assert_eq!(forced.spec.count, Some(9));
-    assert_eq!(forced.spec.notes.get("b"), None, "what is not applied any more is removed");
-    let kept = ExhibitApply::extract(&forced, "mine").unwrap();
-    assert_eq!(kept, exhibit("apply-conflict", titled().with_notes([("a", "1")])));
+    assert_eq!(forced.spec.notes.get("b"), None, "fields that are no longer applied are removed");
+    let remaining = ExhibitApply::extract(&forced, "mine").unwrap();
+    assert_eq!(remaining, exhibit("apply-conflict", titled().with_notes([("a", "1")])));
 }
 
-pub(super) async fn what_is_given_up_is_removed_unless_another_owns_it(client: Client) {
+pub(super) async fn dropped_fields_are_removed_unless_another_manager_owns_them(client: Client) {
     let exhibits = exhibits(&client, "apply-give-up").await;
     let both = exhibit("apply-give-up", titled().with_count(3).with_mood(Mood::Dark));
     exhibits.apply(&both, &mine()).await.unwrap();
@@ -128,25 +128,25 @@ pub(super) async fn what_is_given_up_is_removed_unless_another_owns_it(client: C
 pub(super) async fn lists_are_merged_by_key_as_sets_or_replaced(client: Client) {
     let exhibits = exhibits(&client, "apply-lists").await;
     let hall = || RoomApply::new().with_name("hall");
-    let mine_wanted = titled()
+    let my_configuration = titled()
         .with_rooms([hall().with_floor(1).with_doors(["north"]), RoomApply::new().with_name("attic")])
         .with_tags(["old"])
         .with_steps(["dig"]);
-    exhibits.apply(&exhibit("apply-lists", mine_wanted.clone()), &mine()).await.unwrap();
-    let theirs_wanted = ExhibitSpecApply::new().with_rooms([hall().with_doors(["south"])]).with_tags(["blue"]);
-    let merged = exhibits.apply(&exhibit("apply-lists", theirs_wanted.clone()), &theirs()).await.unwrap();
+    exhibits.apply(&exhibit("apply-lists", my_configuration.clone()), &mine()).await.unwrap();
+    let their_configuration = ExhibitSpecApply::new().with_rooms([hall().with_doors(["south"])]).with_tags(["blue"]);
+    let merged = exhibits.apply(&exhibit("apply-lists", their_configuration.clone()), &theirs()).await.unwrap();
     let rooms = merged.spec.rooms.clone().unwrap();
     assert_eq!(rooms.iter().map(|room| room.name.as_str()).collect::<Vec<_>>(), ["hall", "attic"]);
     assert_eq!(rooms[0].doors.as_deref(), Some(&["north".to_owned(), "south".to_owned()][..]));
     assert_eq!(merged.spec.tags.as_deref(), Some(&["old".to_owned(), "blue".to_owned()][..]));
-    assert_eq!(ExhibitApply::extract(&merged, "mine").unwrap().spec.unwrap(), mine_wanted);
-    assert_eq!(ExhibitApply::extract(&merged, "theirs").unwrap().spec.unwrap(), theirs_wanted);
+    assert_eq!(ExhibitApply::extract(&merged, "mine").unwrap().spec.unwrap(), my_configuration);
+    assert_eq!(ExhibitApply::extract(&merged, "theirs").unwrap().spec.unwrap(), their_configuration);
 
-    let other_steps = exhibit("apply-lists", theirs_wanted.with_steps(["wash"]));
-    assert!(exhibits.apply(&other_steps, &theirs()).await.unwrap_err().is_conflict(), "one value has one owner");
+    let other_steps = exhibit("apply-lists", their_configuration.with_steps(["wash"]));
+    assert!(exhibits.apply(&other_steps, &theirs()).await.unwrap_err().is_conflict(), "an atomic list has one owner");
 }
 
-pub(super) async fn a_status_is_applied_apart_and_by_its_own_manager_entry(client: Client) {
+pub(super) async fn a_status_is_applied_with_its_own_managed_fields_entry(client: Client) {
     let namespace = namespace(&client, "apply-status").await;
     let loggers = Clientset::new(client).example_v1().loggers(&namespace);
     let spec =
@@ -170,10 +170,10 @@ pub(super) async fn a_status_is_applied_apart_and_by_its_own_manager_entry(clien
     assert!(loggers.apply_status(&missing, &mine()).await.unwrap_err().is_not_found());
 }
 
-pub(super) async fn a_configuration_for_another_namespace_is_not_sent(client: Client) {
+pub(super) async fn a_configuration_for_another_namespace_is_rejected_by_the_client(client: Client) {
     let exhibits = exhibits(&client, "apply-here").await;
     let error = exhibits.apply(&exhibit("elsewhere", titled()), &mine()).await.unwrap_err();
-    let expected = "cannot apply exhibits.museum.example.org `vase`: it is for namespace `elsewhere`, and the client for \
+    let expected = "cannot apply exhibits.museum.example.org `vase`: it is for namespace `elsewhere`, but the client is for \
                     `apply-here`";
     assert_eq!(error.to_string(), expected);
     let unnamed = exhibits.apply(&exhibit("apply-here", titled()), &FieldManager::new("")).await.unwrap_err();
@@ -197,7 +197,7 @@ pub(super) async fn cluster_kinds_and_built_in_kinds_are_applied(client: Client)
     );
 }
 
-pub(super) async fn further_methods_apply(client: Client) {
+pub(super) async fn extension_methods_apply(client: Client) {
     let exhibits = exhibits(&client, "apply-methods").await;
     let hung = exhibits.hang(&exhibit("apply-methods", titled().with_count(1)), &mine()).await.unwrap();
     assert_eq!(hung.spec.count, Some(1));
@@ -205,7 +205,7 @@ pub(super) async fn further_methods_apply(client: Client) {
     let reported = exhibits.apply_report(&report, &mine()).await.unwrap();
     assert_eq!(reported.status.unwrap().count, Some(7));
     let count = ScaleApply::new("vase", "apply-methods").with_spec(ScaleSpecApply::new().with_replicas(4));
-    // No server knows how to convert a custom resource's scale for this (kubernetes 1.36); the request is right.
+    // No server converts the scale of a custom resource for apply (kubernetes 1.36); the request is correct.
     let counted = exhibits.apply_count("vase", &count, &theirs().force()).await.unwrap_err();
     assert!(counted.to_string().contains("cannot apply the scale of exhibits.museum.example.org `vase`"), "{counted}");
     assert!(counted.to_string().contains("autoscaling/v1"), "{counted}");

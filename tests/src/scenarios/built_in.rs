@@ -1,4 +1,4 @@
-//! Kubernetes' own kinds: kept, defaulted, scaled, applied and refused as the real server does it.
+//! Built-in kinds: stored, defaulted, scaled, applied and rejected as by the real server.
 
 mod kinds;
 
@@ -16,20 +16,20 @@ fn post() -> PostParams {
     PostParams { field_manager: Some("tests".to_owned()), ..PostParams::default() }
 }
 
-fn by(manager: &str) -> PatchParams {
+fn applied_by(manager: &str) -> PatchParams {
     PatchParams::apply(manager)
 }
 
-/// As [`by`], for patches that are not applied.
+/// Returns the parameters of a merge patch by a field manager.
 fn merged_by(manager: &str) -> PatchParams {
     PatchParams { field_manager: Some(manager.to_owned()), ..PatchParams::default() }
 }
 
-fn refusal<T>(outcome: Result<T, Error>) -> Box<Status> {
+fn rejection<T>(outcome: Result<T, Error>) -> Box<Status> {
     match outcome {
         Err(Error::Api(status)) => status,
         Err(other) => panic!("{other}"),
-        Ok(_) => panic!("it is taken"),
+        Ok(_) => panic!("the request is accepted"),
     }
 }
 
@@ -41,7 +41,7 @@ fn dynamic(value: Value) -> DynamicObject {
     serde_json::from_value(value).expect("an object")
 }
 
-/// Each manager with its subresource and what it owns.
+/// Returns each manager with its subresource and the fields that it owns.
 fn owners(object: &impl kube::ResourceExt) -> Vec<(String, String, Value)> {
     let entries = object.managed_fields().iter();
     let owner = |entry: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry| {
@@ -54,9 +54,9 @@ fn owners(object: &impl kube::ResourceExt) -> Vec<(String, String, Value)> {
     owners
 }
 
-/// Every kind is made from the least it takes and comes back with what is filled in; updates and deletions are answered as
-/// the kind has it.
-pub(super) async fn every_built_in_kind_is_kept_with_its_defaults(client: Client) {
+/// Every kind is created from a minimal object and returned with its defaults. Updates and deletions are answered as
+/// specified for the kind.
+pub(super) async fn every_built_in_kind_is_stored_with_its_defaults(client: Client) {
     let namespace = namespace(&client, "built-in-kinds").await;
     for kind in KINDS {
         let resource = resource(kind.group, kind.kind, kind.plural);
@@ -65,7 +65,7 @@ pub(super) async fn every_built_in_kind_is_kept_with_its_defaults(client: Client
             false => Api::namespaced_with(client.clone(), &namespace, &resource),
         };
         let body = |name: &str, labels: Value| {
-            let mut body = (kind.least)();
+            let mut body = (kind.minimal)();
             body["apiVersion"] = json!(resource.api_version);
             body["kind"] = json!(kind.kind);
             body["metadata"] = json!({"name": name, "labels": labels});
@@ -73,7 +73,7 @@ pub(super) async fn every_built_in_kind_is_kept_with_its_defaults(client: Client
         };
         let made = api.create(&post(), &dynamic(body("built-in-kinds", json!({})))).await;
         let made = made.unwrap_or_else(|error| panic!("{}: {error}", kind.kind));
-        assert_eq!(kind.claimed(&made.data), (kind.kept)(), "{}", kind.kind);
+        assert_eq!(kind.without_ignored(&made.data), (kind.stored)(), "{}", kind.kind);
         assert_eq!(made.metadata.generation, kind.generation, "{}", kind.kind);
         assert!(made.metadata.creation_timestamp.is_some());
         let read = api.get("built-in-kinds").await.unwrap();
@@ -86,15 +86,15 @@ pub(super) async fn every_built_in_kind_is_kept_with_its_defaults(client: Client
             assert_eq!(updated.metadata.labels.map(|labels| labels["a"].clone()).as_deref(), Some("b"));
             assert_eq!(updated.metadata.generation, kind.generation, "{}", kind.kind);
         } else {
-            assert_eq!(refusal(unversioned).code, 422, "{}", kind.kind);
+            assert_eq!(rejection(unversioned).code, 422, "{}", kind.kind);
         }
         let missing = api.replace("built-in-none", &post(), &dynamic(body("built-in-none", json!({})))).await;
-        if kind.made_by_updates {
+        if kind.created_by_updates {
             missing.unwrap_or_else(|error| panic!("{}: {error}", kind.kind));
-            // Events of both groups are the same on the real server.
+            // Events of both groups share one storage.
             api.delete("built-in-none", &DeleteParams::default()).await.unwrap();
         } else {
-            assert_eq!(refusal(missing).code, 404, "{}", kind.kind);
+            assert_eq!(rejection(missing).code, 404, "{}", kind.kind);
         }
         let deleted = api.delete("built-in-kinds", &DeleteParams::background()).await.unwrap();
         assert_eq!(deleted.is_left(), kind.returned_when_deleted, "{}", kind.kind);
@@ -121,16 +121,20 @@ pub(super) async fn discovery_lists_built_in_kinds(client: Client) {
     }
 }
 
-pub(super) async fn config_maps_are_kept_listed_watched_and_patched(client: Client) {
+pub(super) async fn config_maps_are_created_listed_watched_and_patched(client: Client) {
     let namespace = namespace(&client, "config-maps").await;
     let api: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
     let raw: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource("", "ConfigMap", "configmaps"));
-    let wanted = json!({
+    let object = json!({
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": {"app": "x"}},
         "data": {"k": "1", "none": null}, "binaryData": {}, "extra": 1,
     });
-    let made = raw.create(&post(), &dynamic(wanted)).await.unwrap();
-    assert_eq!(made.data, json!({"data": {"k": "1", "none": ""}}), "nulls are empty, what is unknown or empty goes");
+    let made = raw.create(&post(), &dynamic(object)).await.unwrap();
+    assert_eq!(
+        made.data,
+        json!({"data": {"k": "1", "none": ""}}),
+        "nulls become empty, unknown and empty fields are dropped"
+    );
     assert_eq!(made.metadata.generation, None);
     let fields = json!({
         "f:data": {".": {}, "f:k": {}, "f:none": {}}, "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
@@ -144,7 +148,7 @@ pub(super) async fn config_maps_are_kept_listed_watched_and_patched(client: Clie
         merged.data.unwrap().into_iter().collect::<Vec<_>>(),
         [("k".into(), "1".into()), ("l".into(), "2".into())]
     );
-    // What is not there is null: kube's `finalizer` tests so that there is none yet.
+    // An absent field tests equal to null: kube's `finalizer` relies on it.
     let absent = json!({"op": "test", "path": "/metadata/finalizers", "value": null});
     let replaced = json!({"op": "replace", "path": "/data/k", "value": "3"});
     let operations = json!([absent, replaced, {"op": "remove", "path": "/data/l"}]);
@@ -153,24 +157,24 @@ pub(super) async fn config_maps_are_kept_listed_watched_and_patched(client: Clie
     assert_eq!(patched.data.unwrap().into_iter().collect::<Vec<_>>(), [("k".into(), "3".into())]);
     let listed = api.list(&ListParams::default().labels("app=x")).await.unwrap();
     assert_eq!(listed.items.len(), 1);
-    let unknown = refusal(api.list(&ListParams::default().fields("data.k=3")).await);
+    let unknown = rejection(api.list(&ListParams::default().fields("data.k=3")).await);
     let known = "only \"metadata.name\", \"metadata.namespace\"";
     assert_eq!(unknown.message, format!("\"data.k\" is not a known field selector: {known}"));
 
     api.delete("a", &DeleteParams::default()).await.unwrap();
     let mut events = std::pin::pin!(api.watch(&WatchParams::default().labels("app=x"), &since).await.unwrap());
-    let mut heard = Vec::new();
-    while heard.last() != Some(&"deleted") {
+    let mut received = Vec::new();
+    while received.last() != Some(&"deleted") {
         match futures::TryStreamExt::try_next(&mut events).await.unwrap().expect("events") {
-            WatchEvent::Modified(_) => heard.push("modified"),
-            WatchEvent::Deleted(_) => heard.push("deleted"),
+            WatchEvent::Modified(_) => received.push("modified"),
+            WatchEvent::Deleted(_) => received.push("deleted"),
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(heard, ["modified", "modified", "deleted"]);
+    assert_eq!(received, ["modified", "modified", "deleted"]);
 }
 
-pub(super) async fn secrets_keep_text_as_data(client: Client) {
+pub(super) async fn secrets_store_string_data_as_data(client: Client) {
     let namespace = namespace(&client, "secrets").await;
     let api: Api<Secret> = Api::namespaced(client.clone(), &namespace);
     let raw: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &resource("", "Secret", "secrets"));
@@ -189,17 +193,17 @@ pub(super) async fn secrets_keep_text_as_data(client: Client) {
     assert_eq!(merged.string_data, None);
 
     let applied = Patch::Apply(secret(json!({"stringData": {"c": "4"}})));
-    let applied = raw.patch("s", &by("applier"), &applied).await.unwrap();
+    let applied = raw.patch("s", &applied_by("applier"), &applied).await.unwrap();
     assert_eq!(applied.data["data"]["c"], "NA==");
     let fields = json!({"f:stringData": {"f:c": {}}});
     assert_eq!(owners(&applied)[0], ("applier".to_owned(), String::new(), fields));
 
-    let other = refusal(api.patch("s", &merged_by("tests"), &Patch::Merge(json!({"type": "x"}))).await);
+    let other = rejection(api.patch("s", &merged_by("tests"), &Patch::Merge(json!({"type": "x"}))).await);
     assert_eq!(other.message, "Secret \"s\" is invalid: type: Invalid value: \"x\": field is immutable");
     for (text, place) in [("%%", 0), ("YQ=", 3)] {
-        let refused = refusal(raw.create(&post(), &secret(json!({"data": {"a": text}}))).await);
+        let rejected = rejection(raw.create(&post(), &secret(json!({"data": {"a": text}}))).await);
         let why = format!("illegal base64 data at input byte {place}");
-        assert_eq!(refused.message, format!("Secret in version \"v1\" cannot be handled as a Secret: {why}"));
+        assert_eq!(rejected.message, format!("Secret in version \"v1\" cannot be handled as a Secret: {why}"));
     }
     assert_eq!(api.list(&ListParams::default().fields("type=Opaque")).await.unwrap().items.len(), 1);
     assert_eq!(api.list(&ListParams::default().fields("type=other")).await.unwrap().items.len(), 0);
@@ -218,18 +222,22 @@ fn deployment(name: &str) -> Value {
     })
 }
 
-pub(super) async fn deployments_are_scaled_and_reported_on(client: Client) {
+pub(super) async fn deployments_are_scaled_and_their_status_is_written(client: Client) {
     let namespace = namespace(&client, "deployments").await;
     let api: Api<Deployment> = Api::namespaced(client, &namespace);
-    let wanted: Deployment = serde_json::from_value(deployment("web")).unwrap();
-    let made = api.create(&post(), &wanted).await.unwrap();
+    let object: Deployment = serde_json::from_value(deployment("web")).unwrap();
+    let made = api.create(&post(), &object).await.unwrap();
     assert_eq!(made.metadata.generation, Some(1));
     let merge = |patch: Value| Patch::Merge(patch);
     let generation = async |patch: Value| {
         api.patch("web", &merged_by("tests"), &merge(patch)).await.unwrap().metadata.generation.unwrap()
     };
-    assert_eq!(generation(json!({"metadata": {"labels": {"a": "b"}}})).await, 1, "labels are not counted");
-    assert_eq!(generation(json!({"metadata": {"annotations": {"a": "b"}}})).await, 2, "annotations are");
+    assert_eq!(
+        generation(json!({"metadata": {"labels": {"a": "b"}}})).await,
+        1,
+        "labels do not increment the generation"
+    );
+    assert_eq!(generation(json!({"metadata": {"annotations": {"a": "b"}}})).await, 2, "annotations do");
     assert_eq!(generation(json!({"spec": {"paused": true}})).await, 3);
 
     let scale = api.get_scale("web").await.unwrap();
@@ -242,7 +250,7 @@ pub(super) async fn deployments_are_scaled_and_reported_on(client: Client) {
     let scaler = ("scaler".to_owned(), "scale".to_owned(), json!({"f:spec": {"f:replicas": {}}}));
     assert!(owners(&read).contains(&scaler), "{:?}", owners(&read));
     let negative =
-        refusal(api.patch_scale("web", &merged_by("scaler"), &merge(json!({"spec": {"replicas": -1}}))).await);
+        rejection(api.patch_scale("web", &merged_by("scaler"), &merge(json!({"spec": {"replicas": -1}}))).await);
     let why = "spec.replicas: Invalid value: -1: must be greater than or equal to 0";
     assert_eq!((negative.code, negative.message), (422, format!("Scale.autoscaling \"web\" is invalid: {why}")));
 
@@ -253,7 +261,7 @@ pub(super) async fn deployments_are_scaled_and_reported_on(client: Client) {
     let reported = api.patch_status("web", &merged_by("reporter"), &merge(report)).await.unwrap();
     assert_eq!(reported.status.as_ref().unwrap().replicas, Some(3));
     assert_eq!((reported.metadata.generation, reported.spec.as_ref().unwrap().replicas), (Some(4), Some(3)));
-    assert_eq!(reported.metadata.labels.as_ref().unwrap()["a"], "b", "a status is written without labels");
+    assert_eq!(reported.metadata.labels.as_ref().unwrap()["a"], "b", "a status write ignores labels");
     assert_eq!(reported.metadata.annotations.as_ref().unwrap()["b"], "c");
     let fields = json!({
         "f:metadata": {"f:annotations": {"f:b": {}}}, "f:status": {"f:observedGeneration": {}, "f:replicas": {}},
@@ -264,14 +272,14 @@ pub(super) async fn deployments_are_scaled_and_reported_on(client: Client) {
         owners(&reported)
     );
     assert_eq!(api.get_scale("web").await.unwrap().status.unwrap().replicas, 3);
-    let kept = api.patch("web", &merged_by("tests"), &merge(json!({"status": null}))).await.unwrap();
-    assert_eq!(kept.status.unwrap().replicas, Some(3), "only /status writes a status");
+    let unchanged = api.patch("web", &merged_by("tests"), &merge(json!({"status": null}))).await.unwrap();
+    assert_eq!(unchanged.status.unwrap().replicas, Some(3), "only /status writes the status");
     assert!(api.delete("web", &DeleteParams::default()).await.unwrap().is_right());
     assert_eq!(api.get_opt("web").await.unwrap(), None);
 }
 
-/// What a second manager wants of [`deployment`]: another container, and more of the first.
-fn wanted_by_theirs() -> Value {
+/// Returns what a second manager applies to [`deployment`]: another container, and more fields of the first.
+fn their_configuration() -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
         "spec": {"template": {"spec": {
@@ -285,20 +293,20 @@ fn wanted_by_theirs() -> Value {
     })
 }
 
-pub(super) async fn managers_share_a_deployment(client: Client) {
+pub(super) async fn appliers_share_a_deployment(client: Client) {
     let namespace = namespace(&client, "shared-deployment").await;
     let api: Api<DynamicObject> =
         Api::namespaced_with(client, &namespace, &resource("apps", "Deployment", "deployments"));
     let containers = |containers: Value| {
-        let mut wanted = deployment("web");
-        wanted["spec"]["template"]["spec"]["containers"] = containers;
-        Patch::Apply(wanted)
+        let mut object = deployment("web");
+        object["spec"]["template"]["spec"]["containers"] = containers;
+        Patch::Apply(object)
     };
     let mine = containers(json!([{
         "name": "main", "image": "main:1", "env": [{"name": "A", "value": "1"}],
         "ports": [{"containerPort": 80, "protocol": "TCP"}],
     }]));
-    let made = api.patch("web", &by("mine"), &mine).await.unwrap();
+    let made = api.patch("web", &applied_by("mine"), &mine).await.unwrap();
     let selected = json!({"f:metadata": {"f:labels": {"f:app": {}}}});
     let container = json!({
         ".": {}, "f:name": {}, "f:image": {},
@@ -309,8 +317,8 @@ pub(super) async fn managers_share_a_deployment(client: Client) {
     template["f:spec"] = json!({"f:containers": {"k:{\"name\":\"main\"}": container}});
     assert_eq!(owners(&made)[0].2, json!({"f:spec": {"f:selector": {}, "f:template": template}}));
 
-    let theirs = wanted_by_theirs();
-    let both = api.patch("web", &by("theirs"), &Patch::Apply(&theirs)).await.unwrap();
+    let theirs = their_configuration();
+    let both = api.patch("web", &applied_by("theirs"), &Patch::Apply(&theirs)).await.unwrap();
     let spec = &both.data["spec"]["template"]["spec"];
     let names: Vec<_> = spec["containers"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["side", "main"]);
@@ -323,60 +331,60 @@ pub(super) async fn managers_share_a_deployment(client: Client) {
 
     let mut image = theirs.clone();
     image["spec"]["template"]["spec"]["containers"][1]["image"] = json!("other");
-    let conflict = refusal(api.patch("web", &by("theirs"), &Patch::Apply(image)).await);
+    let conflict = rejection(api.patch("web", &applied_by("theirs"), &Patch::Apply(image)).await);
     let field = ".spec.template.spec.containers[name=\"main\"].image";
     assert_eq!(conflict.message, format!("Apply failed with 1 conflict: conflict with \"mine\": {field}"));
     let tolerations = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
         "spec": {"template": {"spec": {"tolerations": [{"key": "l", "operator": "Exists"}]}}},
     });
-    let conflict = refusal(api.patch("web", &by("others"), &Patch::Apply(tolerations)).await);
-    assert_eq!(conflict.reason, "Conflict", "tolerations are one value");
+    let conflict = rejection(api.patch("web", &applied_by("others"), &Patch::Apply(tolerations)).await);
+    assert_eq!(conflict.reason, "Conflict", "tolerations are atomic");
 
     let mut less = theirs;
     less["spec"]["template"]["spec"] = json!({"containers": [{"name": "main", "env": [{"name": "B", "value": "2"}]}]});
-    let left = api.patch("web", &by("theirs"), &Patch::Apply(less)).await.unwrap();
+    let left = api.patch("web", &applied_by("theirs"), &Patch::Apply(less)).await.unwrap();
     let spec = &left.data["spec"]["template"]["spec"];
     assert_eq!(spec["containers"].as_array().unwrap().len(), 1);
     assert_eq!(spec["containers"][0]["ports"], json!([{"containerPort": 80, "protocol": "TCP"}]));
     assert_eq!((&spec["volumes"], &spec["tolerations"]), (&Value::Null, &Value::Null));
 }
 
-/// Unlike that of a custom resource, the Scale of a Deployment can be applied.
+/// Unlike the Scale of a custom resource, that of a Deployment can be applied.
 pub(super) async fn scales_of_deployments_are_applied(client: Client) {
     let namespace = namespace(&client, "applied-scale").await;
     let api: Api<Deployment> = Api::namespaced(client, &namespace);
-    api.patch("web", &by("mine"), &Patch::Apply(deployment("web"))).await.unwrap();
+    api.patch("web", &applied_by("mine"), &Patch::Apply(deployment("web"))).await.unwrap();
     let scale = Patch::Apply(json!({
         "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 3},
     }));
-    let conflict = refusal(api.patch_scale("web", &by("scaler"), &scale).await);
+    let conflict = rejection(api.patch_scale("web", &applied_by("scaler"), &scale).await);
     let owner = "\"before-first-apply\" with subresource \"scale\" using autoscaling/v1";
     assert_eq!(conflict.message, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.replicas"));
-    let scaled = api.patch_scale("web", &by("scaler").force(), &scale).await.unwrap();
+    let scaled = api.patch_scale("web", &applied_by("scaler").force(), &scale).await.unwrap();
     assert_eq!(scaled.spec.unwrap().replicas, Some(3));
     let read = api.get("web").await.unwrap();
     assert_eq!(read.spec.as_ref().unwrap().replicas, Some(3));
     let scaler = ("scaler".to_owned(), "scale".to_owned(), json!({"f:spec": {"f:replicas": {}}}));
     assert!(owners(&read).contains(&scaler), "{:?}", owners(&read));
-    let mut wanted = deployment("web");
-    wanted["spec"]["replicas"] = json!(5);
-    let conflict = refusal(api.patch("web", &by("mine"), &Patch::Apply(wanted)).await);
+    let mut object = deployment("web");
+    object["spec"]["replicas"] = json!(5);
+    let conflict = rejection(api.patch("web", &applied_by("mine"), &Patch::Apply(object)).await);
     assert!(conflict.message.contains("conflict with \"scaler\""), "{}", conflict.message);
 }
 
-/// A deployment with another value in one place.
+/// Returns a deployment with another value at a JSON pointer.
 fn deployment_with(pointer: &str, value: Value) -> DynamicObject {
-    let mut wanted = deployment("web");
-    *wanted.pointer_mut(pointer).expect("the place is there") = value;
-    dynamic(wanted)
+    let mut object = deployment("web");
+    *object.pointer_mut(pointer).expect("the pointer resolves") = value;
+    dynamic(object)
 }
 
-pub(super) async fn unreadable_built_in_objects_are_refused(client: Client) {
+pub(super) async fn undecodable_built_in_objects_are_rejected(client: Client) {
     let namespace = namespace(&client, "unreadable-built-in").await;
     let api: Api<DynamicObject> =
         Api::namespaced_with(client.clone(), &namespace, &resource("apps", "Deployment", "deployments"));
-    let unreadable = [
+    let undecodable = [
         ("/spec", json!("x"), "string into Go struct field Deployment.spec of type v1.DeploymentSpec"),
         (
             "/spec/template",
@@ -399,26 +407,26 @@ pub(super) async fn unreadable_built_in_objects_are_refused(client: Client) {
             "number into Go struct field LabelSelector.spec.selector.matchLabels of type string",
         ),
     ];
-    for (pointer, value, why) in unreadable {
-        let refused = refusal(api.create(&post(), &deployment_with(pointer, value)).await);
+    for (pointer, value, why) in undecodable {
+        let rejected = rejection(api.create(&post(), &deployment_with(pointer, value)).await);
         let expected =
             format!("Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal {why}");
-        assert_eq!((refused.code, refused.message), (400, expected));
+        assert_eq!((rejected.code, rejected.message), (400, expected));
     }
     let mut quantity = deployment("web");
     quantity["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({"limits": {"cpu": "much"}});
-    assert!(refusal(api.create(&post(), &dynamic(quantity)).await).message.contains("quantities must match"));
+    assert!(rejection(api.create(&post(), &dynamic(quantity)).await).message.contains("quantities must match"));
     let mut unknown = deployment("web");
     unknown["spec"]["size"] = json!(1);
     let mut strict = Request::new(api.resource_url()).create(&post(), unknown.to_string().into_bytes()).unwrap();
     *strict.uri_mut() = format!("{}&fieldValidation=Strict", strict.uri()).parse().unwrap();
-    let refused = refusal(client.request::<DynamicObject>(strict).await);
-    assert!(refused.message.ends_with("strict decoding error: unknown field \"spec.size\""), "{}", refused.message);
-    let applied = refusal(api.patch("web", &by("tests"), &Patch::Apply(unknown)).await);
+    let rejected = rejection(client.request::<DynamicObject>(strict).await);
+    assert!(rejected.message.ends_with("strict decoding error: unknown field \"spec.size\""), "{}", rejected.message);
+    let applied = rejection(api.patch("web", &applied_by("tests"), &Patch::Apply(unknown)).await);
     assert!(applied.message.contains(".spec.size: field not declared in schema"), "{}", applied.message);
 }
 
-pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
+pub(super) async fn invalid_built_in_objects_are_rejected(client: Client) {
     let namespace = namespace(&client, "broken-built-in").await;
     let api: Api<DynamicObject> =
         Api::namespaced_with(client, &namespace, &resource("apps", "Deployment", "deployments"));
@@ -436,18 +444,19 @@ pub(super) async fn broken_built_in_objects_are_refused(client: Client) {
         ),
     ];
     for (pointer, value, why) in invalid {
-        let refused = refusal(api.create(&post(), &deployment_with(pointer, value)).await);
-        assert_eq!((refused.code, refused.message), (422, format!("Deployment.apps \"web\" is invalid: {why}")));
+        let rejected = rejection(api.create(&post(), &deployment_with(pointer, value)).await);
+        assert_eq!((rejected.code, rejected.message), (422, format!("Deployment.apps \"web\" is invalid: {why}")));
     }
-    let unnamed = refusal(api.create(&post(), &deployment_with("/metadata/name", json!("A_"))).await);
+    let unnamed = rejection(api.create(&post(), &deployment_with("/metadata/name", json!("A_"))).await);
     assert!(unnamed.message.contains("a lowercase RFC 1123 subdomain must consist of"), "{}", unnamed.message);
 
     api.create(&post(), &deployment_with("/metadata/name", json!("web"))).await.unwrap();
     let selector = json!({"spec": {"selector": {"matchLabels": {"app": "y"}}, "template": {"metadata": {"labels": {"app": "y"}}}}});
-    let changed = refusal(api.patch("web", &merged_by("tests"), &Patch::Merge(selector)).await);
+    let changed = rejection(api.patch("web", &merged_by("tests"), &Patch::Merge(selector)).await);
     let why = "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
     assert_eq!(changed.message, format!("Deployment.apps \"web\" is invalid: {why}"));
-    let text = refusal(api.patch("web", &merged_by("tests"), &Patch::Merge(json!({"spec": {"replicas": "x"}}))).await);
+    let text =
+        rejection(api.patch("web", &merged_by("tests"), &Patch::Merge(json!({"spec": {"replicas": "x"}}))).await);
     assert_eq!(text.code, 422);
     let why = "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32";
     assert!(text.message.ends_with(why), "{}", text.message);

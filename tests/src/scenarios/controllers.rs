@@ -1,4 +1,5 @@
-//! A controller, on this project's runtime and on kube's: it keeps a status true, a child there, and cleans up.
+//! One controller, on this project's runtime and on kube's: it reconciles the status and a child object, and cleans up
+//! with a finalizer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,31 +18,31 @@ use serde_json::{Value, json};
 
 use crate::{logger, namespace};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const FINALIZER: &str = "example.com/close";
 
-/// What both controllers do.
+/// The reconciliation of both controllers.
 #[derive(Clone)]
-struct Keeper {
+struct LoggerReconciler {
     loggers: Api<Logger>,
     config_maps: Api<ConfigMap>,
 }
 
-impl Keeper {
+impl LoggerReconciler {
     fn of(client: &Client, namespace: &str) -> Self {
         let (loggers, config_maps) = (client.clone(), client.clone());
         Self { loggers: Api::namespaced(loggers, namespace), config_maps: Api::namespaced(config_maps, namespace) }
     }
 
-    /// Makes true what a Logger says, and lets it go when it goes.
-    async fn keep(&self, name: &str) -> Result<(), kube::Error> {
+    /// Reconciles a Logger: its child ConfigMap, its status and its finalizer.
+    async fn reconcile_logger(&self, name: &str) -> Result<(), kube::Error> {
         let Some(logger) = self.loggers.get_opt(name).await? else { return Ok(()) };
         if logger.metadata.deletion_timestamp.is_some() {
-            self.config_maps.delete(name, &DeleteParams::default()).await.map(drop).or_else(gone)?;
-            return self.apply(&logger, json!([])).await.or_else(gone);
+            self.config_maps.delete(name, &DeleteParams::default()).await.map(drop).or_else(ignore_not_found)?;
+            return self.apply(&logger, json!([])).await.or_else(ignore_not_found);
         }
         self.apply(&logger, json!([FINALIZER])).await?;
-        let owner = logger.controller_owner_ref(&()).expect("it is stored");
+        let owner = logger.controller_owner_ref(&()).expect("a stored object has a uid");
         let child = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name, "ownerReferences": [owner] },
             "data": { "interval": logger.spec.time_interval.to_string() },
@@ -59,7 +60,7 @@ impl Keeper {
 }
 
 fn manager() -> PatchParams {
-    PatchParams::apply("keeper").force()
+    PatchParams::apply("reconciler").force()
 }
 
 fn configuration(logger: &Logger, field: &str, value: Value) -> Value {
@@ -70,77 +71,78 @@ fn configuration(logger: &Logger, field: &str, value: Value) -> Value {
     configuration
 }
 
-/// What is gone already need not be done.
-fn gone(error: kube::Error) -> Result<(), kube::Error> {
+/// Ignores that an object is already deleted.
+fn ignore_not_found(error: kube::Error) -> Result<(), kube::Error> {
     match error {
         kube::Error::Api(status) if status.is_not_found() => Ok(()),
         error => Err(error),
     }
 }
 
-impl Reconciler for Keeper {
+impl Reconciler for LoggerReconciler {
     async fn reconcile(&self, key: ObjectKey) -> Result<Action, ReconcileError> {
-        self.keep(key.name()).await?;
+        self.reconcile_logger(key.name()).await?;
         Ok(Action::Done)
     }
 }
 
-pub(super) async fn a_controller_keeps_what_it_is_for(client: Client) {
+pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: Client) {
     let namespace = namespace(&client, "controller").await;
     let clientset = Clientset::new(client.clone());
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v1().loggers();
-    let keeper = Keeper::of(&client, &namespace);
-    let controller = Controller::for_informer("keeper", &informer).workers(2).build(keeper.clone());
+    let reconciler = LoggerReconciler::of(&client, &namespace);
+    let controller =
+        Controller::for_informer("reconciler", &informer).max_concurrent_reconciles(2).build(reconciler.clone());
     let stop = CancellationToken::new();
     factory.start();
-    factory.wait_for_sync(PATIENCE).await.unwrap();
+    factory.wait_for_sync(TIMEOUT).await.unwrap();
     let running = tokio::spawn(controller.run(stop.clone()));
-    loggers_live_and_go(&keeper).await;
+    exercise_controller(&reconciler).await;
     stop.cancel();
     running.await.unwrap().unwrap();
     factory.shutdown().await;
 }
 
-pub(super) async fn kubes_controller_keeps_what_it_is_for(client: Client) {
+pub(super) async fn kubes_controller_reconciles_status_child_and_finalizer(client: Client) {
     let namespace = namespace(&client, "kubes-controller").await;
-    let keeper = Keeper::of(&client, &namespace);
-    let controller = KubeController::new(keeper.loggers.clone(), watcher::Config::default())
-        .owns(keeper.config_maps.clone(), watcher::Config::default())
+    let reconciler = LoggerReconciler::of(&client, &namespace);
+    let controller = KubeController::new(reconciler.loggers.clone(), watcher::Config::default())
+        .owns(reconciler.config_maps.clone(), watcher::Config::default())
         .run(
-            |logger: Arc<Logger>, keeper: Arc<Keeper>| async move {
-                keeper.keep(&logger.name_any()).await?;
+            |logger: Arc<Logger>, reconciler: Arc<LoggerReconciler>| async move {
+                reconciler.reconcile_logger(&logger.name_any()).await?;
                 Ok::<_, kube::Error>(KubeAction::await_change())
             },
             |_, _, _| KubeAction::requeue(Duration::from_millis(50)),
-            Arc::new(keeper.clone()),
+            Arc::new(reconciler.clone()),
         );
     let running = tokio::spawn(controller.for_each(|_| async {}));
-    loggers_live_and_go(&keeper).await;
+    exercise_controller(&reconciler).await;
     running.abort();
 }
 
-/// Loggers are made, scaled and deleted while a controller runs, and are as it makes them.
-async fn loggers_live_and_go(keeper: &Keeper) {
+/// Creates, scales and deletes Loggers while a controller runs, and waits for their reconciled state.
+async fn exercise_controller(reconciler: &LoggerReconciler) {
     let names = ["audit", "access", "debug"];
     for name in names {
-        keeper.loggers.create(&PostParams::default(), &logger(name)).await.unwrap();
+        reconciler.loggers.create(&PostParams::default(), &logger(name)).await.unwrap();
     }
     for name in names {
-        until(keeper, name, |logger| replicas(logger) == Some(1)).await;
-        let child = keeper.config_maps.get(name).await.unwrap();
+        wait_until(reconciler, name, |logger| replicas(logger) == Some(1)).await;
+        let child = reconciler.config_maps.get(name).await.unwrap();
         let owner = &child.owner_references()[0];
         assert_eq!((owner.kind.as_str(), child.data.as_ref().unwrap()["interval"].as_str()), ("Logger", "60"));
     }
     let scale = json!({ "spec": { "replicas": 3 } });
-    keeper.loggers.patch_scale("audit", &PatchParams::default(), &Patch::Merge(&scale)).await.unwrap();
-    until(keeper, "audit", |logger| replicas(logger) == Some(3)).await;
+    reconciler.loggers.patch_scale("audit", &PatchParams::default(), &Patch::Merge(&scale)).await.unwrap();
+    wait_until(reconciler, "audit", |logger| replicas(logger) == Some(3)).await;
     for name in names {
-        keeper.loggers.delete(name, &DeleteParams::default()).await.unwrap();
-        let gone = await_condition(keeper.loggers.clone(), name, |logger: Option<&Logger>| logger.is_none());
-        tokio::time::timeout(PATIENCE, gone).await.expect("the controller lets it go").unwrap();
+        reconciler.loggers.delete(name, &DeleteParams::default()).await.unwrap();
+        let gone = await_condition(reconciler.loggers.clone(), name, |logger: Option<&Logger>| logger.is_none());
+        tokio::time::timeout(TIMEOUT, gone).await.expect("the controller removes the finalizer").unwrap();
     }
-    assert!(keeper.config_maps.get_opt("audit").await.unwrap().is_none(), "the child went first");
+    assert!(reconciler.config_maps.get_opt("audit").await.unwrap().is_none(), "the child is deleted first");
 }
 
 fn replicas(logger: &Logger) -> Option<i32> {
@@ -148,9 +150,9 @@ fn replicas(logger: &Logger) -> Option<i32> {
     status.replicas
 }
 
-/// Waits until a Logger is as it should be.
-async fn until(keeper: &Keeper, name: &str, is: impl Fn(&Logger) -> bool) {
-    let condition = move |logger: Option<&Logger>| logger.is_some_and(&is);
-    let reached = await_condition(keeper.loggers.clone(), name, condition);
-    tokio::time::timeout(PATIENCE, reached).await.expect("the controller acts").unwrap();
+/// Waits until a Logger fulfils a condition.
+async fn wait_until(reconciler: &LoggerReconciler, name: &str, holds: impl Fn(&Logger) -> bool) {
+    let condition = move |logger: Option<&Logger>| logger.is_some_and(&holds);
+    let reached = await_condition(reconciler.loggers.clone(), name, condition);
+    tokio::time::timeout(TIMEOUT, reached).await.expect("the controller reconciles the Logger").unwrap();
 }

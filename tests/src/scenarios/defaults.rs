@@ -1,4 +1,4 @@
-//! Defaults: what the server fills in is what decoding fills in, and what Rust's `Default` is.
+//! Defaults: the server applies the same defaults as decoding and Rust's `Default`.
 
 use fixture_client::Clientset;
 use fixture_types::defaults_v1::{Preset, PresetSpec, PresetStatus, Sink};
@@ -17,14 +17,14 @@ fn raw(name: &str, fields: Value) -> Value {
     object
 }
 
-/// The server's answer to what is sent as it stands.
-async fn created(client: &Client, namespace: &str, object: Value) -> DynamicObject {
+/// Creates an object from raw JSON and returns the stored one.
+async fn create_raw(client: &Client, namespace: &str, object: Value) -> DynamicObject {
     let resource = ApiResource::erase::<Preset>(&());
     let api = Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &resource);
     api.create(&PostParams::default(), &from_value(object).unwrap()).await.unwrap()
 }
 
-pub(super) async fn defaults_are_those_of_decoding(client: Client) {
+pub(super) async fn server_defaults_equal_those_of_decoding(client: Client) {
     let namespace = namespace(&client, "decoded").await;
     for (i, fields) in [
         json!({}),
@@ -38,18 +38,18 @@ pub(super) async fn defaults_are_those_of_decoding(client: Client) {
     .enumerate()
     {
         let object = raw(&format!("preset-{i}"), fields);
-        let stored = created(&client, &namespace, object.clone()).await;
+        let stored = create_raw(&client, &namespace, object.clone()).await;
         let decoded: Preset = from_value(object).unwrap();
         assert_eq!(stored.data["spec"], to_value(&decoded).unwrap()["spec"]);
         assert_eq!(stored.data["spec"], to_value(defaulted(&decoded).unwrap()).unwrap()["spec"]);
     }
 }
 
-pub(super) async fn defaults_are_those_of_rust(client: Client) {
+pub(super) async fn server_defaults_equal_those_of_rust(client: Client) {
     let namespace = namespace(&client, "defaulted").await;
-    let stored = created(&client, &namespace, raw("whole", json!({}))).await;
+    let stored = create_raw(&client, &namespace, raw("complete", json!({}))).await;
     assert_eq!(stored.data["spec"], to_value(Preset::default()).unwrap()["spec"]);
-    let stored = created(&client, &namespace, raw("empty", json!({"spec": {}}))).await;
+    let stored = create_raw(&client, &namespace, raw("empty", json!({"spec": {}}))).await;
     assert_eq!(from_value::<PresetSpec>(stored.data["spec"].clone()).unwrap(), PresetSpec::default());
 
     let presets = Clientset::new(client).defaults_v1().presets(&namespace);
@@ -62,7 +62,7 @@ pub(super) async fn defaults_are_those_of_rust(client: Client) {
     assert_eq!((stored.spec.rotation.as_deref(), stored.spec.sinks[0].buffer_size), (Some("daily"), Some(1024)));
 }
 
-pub(super) async fn defaults_come_with_every_write(client: Client) {
+pub(super) async fn every_write_is_defaulted(client: Client) {
     let namespace = namespace(&client, "rewritten").await;
     let presets = Clientset::new(client.clone()).defaults_v1().presets(&namespace);
     let built =
@@ -78,14 +78,14 @@ pub(super) async fn defaults_come_with_every_write(client: Client) {
     assert_eq!(patched.spec, PresetSpec { sinks: vec![Sink::default()], ..PresetSpec::default() });
 }
 
-/// A status that is dropped from a create, or was never written, is filled in too.
-pub(super) async fn an_absent_status_has_its_default(client: Client) {
+/// A status that create drops, or that was never written, is defaulted.
+pub(super) async fn an_absent_status_is_defaulted(client: Client) {
     let namespace = namespace(&client, "reported").await;
-    let stored = created(&client, &namespace, raw("new", json!({"status": {"state": "Told"}}))).await;
+    let stored = create_raw(&client, &namespace, raw("new", json!({"status": {"state": "Reported"}}))).await;
     assert_eq!(stored.data["status"], json!({"state": "Unknown"}));
     let api = Api::<Preset>::namespaced(client, &namespace);
-    let told = Patch::Merge(json!({"status": {"state": "Told"}}));
-    assert_eq!(api.patch_status("new", &PatchParams::default(), &told).await.unwrap().status.state, "Told");
+    let reported = Patch::Merge(json!({"status": {"state": "Reported"}}));
+    assert_eq!(api.patch_status("new", &PatchParams::default(), &reported).await.unwrap().status.state, "Reported");
     let emptied = Patch::Merge(json!({"status": {"state": null}}));
     assert_eq!(
         api.patch_status("new", &PatchParams::default(), &emptied).await.unwrap().status,

@@ -1,4 +1,4 @@
-//! The fixture API: the same derive, generator and client, for kinds unlike the reference.
+//! The fixture API: the same derives, generator and client for kinds that differ from the reference API.
 
 use fixture_client::{Clientset, SharedInformerFactory};
 use fixture_types::archive_v1::{ReadingPolicy, ReadingPolicyStatus};
@@ -21,8 +21,8 @@ fn post() -> PostParams {
     PostParams::default()
 }
 
-/// Waits until an informer has what was written: its first list is of what the server has in memory, which may be older.
-async fn reaches<K: ApiObject>(informer: &SharedInformer<K>, written: &ObjectMeta) {
+/// Waits until an informer has a written version. Its first list is served from the watch cache, which can be older.
+async fn wait_for_version<K: ApiObject>(informer: &SharedInformer<K>, written: &ObjectMeta) {
     let version = ResourceVersion::new(written.resource_version.as_deref().unwrap());
     informer.store().wait_for_within(&version, Duration::from_secs(20)).await.unwrap();
 }
@@ -40,13 +40,13 @@ pub(super) async fn cluster_kinds_have_no_namespace(client: Client) {
     let factory = SharedInformerFactory::new(&clientset);
     let informer = factory.library_example_org_v1beta1().shelves();
     factory.start();
-    reaches(&informer, &reported.metadata).await;
+    wait_for_version(&informer, &reported.metadata).await;
     let read = informer.lister().get("oak").unwrap();
     assert_eq!((read.spec.boards, read.status.clone()), (200, created.status));
     factory.shutdown().await;
 }
 
-pub(super) async fn kinds_without_status_work(client: Client) {
+pub(super) async fn kinds_without_a_status_are_created_and_updated(client: Client) {
     let namespace = namespace(&client, "books").await;
     let books = Clientset::new(client).library_example_org_v1beta1().books(&namespace);
     let book =
@@ -70,13 +70,13 @@ pub(super) async fn unset_fields_are_not_sent(client: Client) {
     assert_eq!(fields, ["boards", "env", "labels", "sections", "width"]);
 }
 
-pub(super) async fn kinds_without_update_status_still_serve_it(client: Client) {
+pub(super) async fn kinds_without_update_status_serve_the_subresource(client: Client) {
     let namespace = namespace(&client, "policies").await;
     let policies = Clientset::new(client.clone()).library_example_net_v1().reading_policies(&namespace);
     let mut policy = ReadingPolicy { metadata: named("all"), ..ReadingPolicy::default() };
     policy.spec.readers = vec!["ann".into()];
     let mut created = policies.create(&policy, &post()).await.unwrap();
-    // The generated client does not grant it (see the ui tests), but plain kube-rs code can: the server serves it.
+    // The generated client does not grant the verb (see the ui tests), but the server serves it to plain kube.
     created.status = ReadingPolicyStatus { books: Some(3) };
     let api = Api::<ReadingPolicy>::namespaced(client, &namespace);
     let reported = api.replace_status("all", &post(), &created).await.unwrap();
@@ -84,8 +84,8 @@ pub(super) async fn kinds_without_update_status_still_serve_it(client: Client) {
     assert_eq!(reported.spec.readers, ["ann"]);
 }
 
-/// What they do not do is no method to call: see the ui tests.
-pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
+/// Verbs that are not granted do not compile: see the ui tests.
+pub(super) async fn clients_have_their_granted_verbs(client: Client) {
     let namespace = namespace(&client, "desk").await;
     let notice = Notice { metadata: named("open"), text: "from nine to five".into() };
     let written = Api::<Notice>::namespaced(client.clone(), &namespace).create(&post(), &notice).await.unwrap();
@@ -96,7 +96,7 @@ pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.desk_v1().notices();
     factory.start();
-    reaches(&informer, &written.metadata).await;
+    wait_for_version(&informer, &written.metadata).await;
     assert_eq!(informer.lister().namespace(&namespace).get("open").unwrap().text, "from nine to five");
     factory.shutdown().await;
 
@@ -108,10 +108,10 @@ pub(super) async fn clients_do_what_their_verbs_say(client: Client) {
     assert!(stamped.metadata.uid.is_some());
 }
 
-pub(super) async fn further_methods_read_and_write_what_they_say(client: Client) {
+pub(super) async fn extension_methods_read_and_write_objects(client: Client) {
     let namespace = namespace(&client, "tables").await;
     let tables = Clientset::new(client).desk_v1().tables(&namespace);
-    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 } };
+    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 }, status: None };
     let mut table = tables.create_extended(&table, &post()).await.unwrap();
     assert_eq!(tables.get_extended("round").await.unwrap(), table);
     assert_eq!(tables.list_extended(&ListParams::default()).await.unwrap().items, [table.clone()]);
@@ -122,13 +122,13 @@ pub(super) async fn further_methods_read_and_write_what_they_say(client: Client)
     let patch = Patch::Merge(json!({"spec": {"seats": 8}}));
     let patched = tables.patch_extended("round", &patch, &PatchParams::default()).await.unwrap();
     assert_eq!(patched.metadata.generation, Some(3));
-    assert_eq!(tables.get("round").await.unwrap().spec.seats, 8, "the verbs are there too");
+    assert_eq!(tables.get("round").await.unwrap().spec.seats, 8, "the standard verbs work on the same object");
 }
 
-pub(super) async fn further_methods_reach_subresources(client: Client) {
+pub(super) async fn extension_methods_reach_subresources(client: Client) {
     let namespace = namespace(&client, "scales").await;
     let tables = Clientset::new(client).desk_v1().tables(&namespace);
-    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 } };
+    let table = Table { metadata: named("round"), spec: TableSpec { seats: 4 }, status: None };
     tables.create(&table, &post()).await.unwrap();
 
     let mut scale = tables.get_scale("round").await.unwrap();

@@ -1,4 +1,4 @@
-//! Clients, informers and listers that are found by the name of a resource, by an index, or with preconditions.
+//! Generic clients and informers by resource, listers by index, and deletes with preconditions.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn post() -> PostParams {
     PostParams::default()
 }
 
-pub(super) async fn resources_are_found_by_name(client: Client) {
+pub(super) async fn generic_clients_are_found_by_resource(client: Client) {
     let namespace = namespace(&client, "for-resource").await;
     let clientset = Clientset::new(client);
     assert!(clientset.for_resource(&resource("museum.example.org", "v2", "exhibits")).is_none());
@@ -64,12 +64,12 @@ pub(super) async fn resources_are_found_by_name(client: Client) {
 
     let notices = clientset.for_resource(&resource("desk.example.org", "v1", "notices")).unwrap();
     assert!(!notices.verbs().contains(&Verb::Delete));
-    let refused = notices.delete(Some(&namespace), "any", &DeleteParams::default()).await.unwrap_err();
+    let rejected = notices.delete(Some(&namespace), "any", &DeleteParams::default()).await.unwrap_err();
     let expected = "cannot delete notices.desk.example.org `any`: the kind's `#[genclient]` does not grant it";
-    assert_eq!(refused.to_string(), expected);
+    assert_eq!(rejected.to_string(), expected);
 }
 
-pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Client) {
+pub(super) async fn generic_informers_are_found_by_resource_and_objects_by_index(client: Client) {
     let namespace = namespace(&client, "by-index").await;
     let clientset = Clientset::new(client);
     let exhibits = clientset.gallery_v1().exhibits(&namespace);
@@ -80,17 +80,20 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     }
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let generic = factory.for_resource(&resource("museum.example.org", "v1", "exhibits")).unwrap();
-    assert!(factory.for_resource(&resource("desk.example.org", "v1", "loans")).is_none(), "it is not watched");
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let tell = move |event: &Event<dyn AnyObject>| told.send(event.object().metadata().name.clone()).unwrap();
-    let heard_by = generic.add_event_handler(tell).unwrap();
+    assert!(
+        factory.for_resource(&resource("desk.example.org", "v1", "loans")).is_none(),
+        "the kind does not grant watch"
+    );
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let handler = move |event: &Event<dyn AnyObject>| sender.send(event.object().metadata().name.clone()).unwrap();
+    let registration = generic.add_event_handler(handler).unwrap();
     factory.start();
     factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
-    heard_by.wait_for_sync().await.unwrap();
+    registration.wait_for_sync().await.unwrap();
     assert!(generic.has_synced());
     let mut names = Vec::new();
     while names.len() < 3 {
-        names.extend(heard.recv().await.unwrap());
+        names.extend(receiver.recv().await.unwrap());
     }
     names.sort();
     assert_eq!(names, ["coin", "mask", "vase"]);
@@ -114,7 +117,7 @@ pub(super) async fn informers_are_found_by_name_and_listers_by_index(client: Cli
     factory.shutdown().await;
 }
 
-pub(super) async fn a_deletion_says_which_object_it_means(client: Client) {
+pub(super) async fn deletes_honour_preconditions(client: Client) {
     let namespace = namespace(&client, "preconditions").await;
     let exhibits = Clientset::new(client).gallery_v1().exhibits(&namespace);
     let first = exhibits.create(&exhibit("vase", Mood::Dark, &[]), &post()).await.unwrap();
@@ -122,21 +125,21 @@ pub(super) async fn a_deletion_says_which_object_it_means(client: Client) {
     changed.spec.mood = Some(Mood::Bright);
     let changed = exhibits.update(&changed, &post()).await.unwrap();
 
-    let stale = Preconditions::unchanged(&first).delete(DeleteParams::default());
+    let stale = Preconditions::uid_and_resource_version(&first).apply_to(DeleteParams::default());
     let conflict = exhibits.delete("vase", &stale).await.unwrap_err();
     assert!(conflict.is_conflict(), "{conflict}");
-    let fresh = Preconditions::unchanged(&changed).delete(DeleteParams::default());
+    let fresh = Preconditions::uid_and_resource_version(&changed).apply_to(DeleteParams::default());
     exhibits.delete("vase", &fresh).await.unwrap();
 
     exhibits.create(&exhibit("vase", Mood::Dark, &[]), &post()).await.unwrap();
-    let other = Preconditions::same(&first).delete(DeleteParams::default());
-    assert!(exhibits.delete("vase", &other).await.unwrap_err().is_conflict(), "it was made anew");
+    let other = Preconditions::uid(&first).apply_to(DeleteParams::default());
+    assert!(exhibits.delete("vase", &other).await.unwrap_err().is_conflict(), "the object was created again");
 }
 
-pub(super) async fn kinds_of_the_core_group_are_declared_like_any_other(client: Client) {
+pub(super) async fn kinds_of_the_core_group_can_be_declared(client: Client) {
     let namespace = namespace(&client, "own-core").await;
     let maps = Clientset::new(client).own_core_v1().config_maps(&namespace);
-    let wanted = ConfigMapApply::new("settings", &namespace).with_data([("a", "1")]);
-    let applied = maps.apply(&wanted, &FieldManager::new("tests")).await.unwrap();
+    let configuration = ConfigMapApply::new("settings", &namespace).with_data([("a", "1")]);
+    let applied = maps.apply(&configuration, &FieldManager::new("tests")).await.unwrap();
     assert_eq!(maps.list(&ListParams::default().fields("metadata.name=settings")).await.unwrap().items, [applied]);
 }

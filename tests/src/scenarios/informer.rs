@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 
 use crate::{logger, namespace};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// `add default/audit (initial)`, `update ..`, `delete ..`
-fn told(event: &Event<Logger>) -> String {
-    let key = ObjectKey::of(event.object().as_ref());
+/// Describes an event: `add default/audit (initial)`, `update ..`, `delete ..`.
+fn describe(event: &Event<Logger>) -> String {
+    let key = ObjectKey::from_object(event.object().as_ref());
     match event {
         Event::Added { initial: true, .. } => format!("add {key} (initial)"),
         Event::Added { .. } => format!("add {key}"),
@@ -24,64 +24,67 @@ fn told(event: &Event<Logger>) -> String {
     }
 }
 
-/// What a handler of this informer hears, in order.
-fn hear(informer: &logger_client::informers::example_v1::LoggerInformer) -> mpsc::UnboundedReceiver<String> {
-    let (tell, heard) = mpsc::unbounded_channel();
-    informer.add_event_handler(move |event| drop(tell.send(told(event)))).expect("it has not stopped");
-    heard
+/// Adds a handler and returns a channel of the events that it receives, in order.
+fn subscribe(informer: &logger_client::informers::example_v1::LoggerInformer) -> mpsc::UnboundedReceiver<String> {
+    let (sender, events) = mpsc::unbounded_channel();
+    informer.add_event_handler(move |event| drop(sender.send(describe(event)))).expect("the informer has not stopped");
+    events
 }
 
-async fn next(heard: &mut mpsc::UnboundedReceiver<String>) -> String {
-    tokio::time::timeout(PATIENCE, heard.recv()).await.expect("the handler hears of it").expect("the informer runs")
+async fn next(events: &mut mpsc::UnboundedReceiver<String>) -> String {
+    tokio::time::timeout(TIMEOUT, events.recv())
+        .await
+        .expect("the handler receives an event")
+        .expect("the informer runs")
 }
 
-pub(super) async fn informers_follow_from_the_start_and_listers_read(client: Client) {
+pub(super) async fn informers_deliver_events_and_listers_read_the_store(client: Client) {
     let namespace = namespace(&client, "informer").await;
     let clientset = Clientset::new(client);
     let loggers = clientset.example_v1().loggers(&namespace);
     loggers.create(&logger("early"), &PostParams::default()).await.unwrap();
-    // What the server has in memory, which informers list, is now as new as this list.
+    // The watch cache, which informers list from, is now as recent as this list.
     loggers.list(&ListParams::default()).await.unwrap();
 
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v1().loggers();
-    let mut heard = hear(&informer);
+    let mut events = subscribe(&informer);
     assert!(!informer.has_synced());
     factory.start();
-    factory.wait_for_sync(PATIENCE).await.unwrap();
-    assert_eq!(next(&mut heard).await, "add informer/early (initial)");
+    factory.wait_for_sync(TIMEOUT).await.unwrap();
+    assert_eq!(next(&mut events).await, "add informer/early (initial)");
 
     let mut late = loggers.create(&logger("late"), &PostParams::default()).await.unwrap();
-    assert_eq!(next(&mut heard).await, "add informer/late");
+    assert_eq!(next(&mut events).await, "add informer/late");
     late.spec.time_interval = 7;
     loggers.update(&late, &PostParams::default()).await.unwrap();
-    assert_eq!(next(&mut heard).await, "update informer/late 60->7");
+    assert_eq!(next(&mut events).await, "update informer/late 60->7");
 
     let lister = factory.example_v1().loggers().lister().namespace(&namespace);
-    assert_eq!(lister.get("late").unwrap().spec.time_interval, 7, "the store changed before the handler heard");
+    assert_eq!(lister.get("late").unwrap().spec.time_interval, 7, "the store is updated before handlers are notified");
     assert_eq!(lister.list().len(), 2);
     let missing = lister.get("nobody").unwrap_err();
     assert_eq!(missing.to_string(), "loggers.example.com \"nobody\" not found in namespace \"informer\"");
 
     loggers.delete("early", &DeleteParams::default()).await.unwrap();
-    assert_eq!(next(&mut heard).await, "delete informer/early");
+    assert_eq!(next(&mut events).await, "delete informer/early");
     factory.shutdown().await;
 }
 
-pub(super) async fn late_handlers_hear_of_everything(client: Client) {
+pub(super) async fn late_handlers_receive_existing_objects(client: Client) {
     let namespace = namespace(&client, "late-handler").await;
     let clientset = Clientset::new(client);
     let loggers = clientset.example_v1().loggers(&namespace);
     let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
     let informer = factory.example_v1().loggers();
     factory.start();
-    factory.wait_for_sync(PATIENCE).await.unwrap();
-    let mut first = hear(&informer);
+    factory.wait_for_sync(TIMEOUT).await.unwrap();
+    let mut first = subscribe(&informer);
     for name in ["a", "b"] {
         loggers.create(&logger(name), &PostParams::default()).await.unwrap();
         next(&mut first).await;
     }
-    let mut late = hear(&informer);
+    let mut late = subscribe(&informer);
     let mut replayed = [next(&mut late).await, next(&mut late).await];
     replayed.sort();
     assert_eq!(replayed, ["add late-handler/a (initial)", "add late-handler/b (initial)"]);

@@ -1,4 +1,4 @@
-//! Server-side apply, and who owns which field after each sort of write.
+//! Server-side apply, and the managed fields after each kind of write.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DynamicObject, ObjectMeta, Patch, PatchParams, PostParams};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{logger, namespace};
 
-/// The definition of Parts, which have a field of every sort that is merged in its own way.
+/// Returns the definition of Parts, which have a field of every merge strategy.
 fn definition() -> Value {
     let text = json!({ "type": "string" });
     let port = json!({
@@ -60,12 +60,12 @@ fn definition() -> Value {
     })
 }
 
-/// The Parts of a namespace that is made for a test.
+/// Creates a namespace for a test and returns its Parts.
 async fn parts(client: &Client, test: &str) -> Api<DynamicObject> {
     let definitions = Api::<CustomResourceDefinition>::all(client.clone());
     let definition: CustomResourceDefinition = serde_json::from_value(definition()).unwrap();
     match definitions.create(&PostParams::default(), &definition).await {
-        // Another scenario was first.
+        // Another scenario has created it.
         Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => {}
         created => drop(created.unwrap()),
     }
@@ -102,7 +102,7 @@ async fn merge(api: &Api<DynamicObject>, manager: &str, patch: Value) -> Dynamic
     api.patch("a", &params, &Patch::Merge(patch)).await.unwrap()
 }
 
-/// Who owns what: the fields by manager, operation and subresource.
+/// Returns the owned fields by manager, operation and subresource.
 fn owners(metadata: &ObjectMeta) -> Value {
     let entries = metadata.managed_fields.iter().flatten().map(|entry| {
         assert_eq!(entry.fields_type.as_deref(), Some("FieldsV1"));
@@ -114,14 +114,14 @@ fn owners(metadata: &ObjectMeta) -> Value {
 }
 
 #[track_caller]
-fn refused(result: kube::Result<DynamicObject>) -> (u16, String, String) {
+fn rejection(result: kube::Result<DynamicObject>) -> (u16, String, String) {
     match result {
         Err(kube::Error::Api(status)) => (status.code, status.reason.clone(), status.message.clone()),
-        other => panic!("it is not refused: {other:?}"),
+        other => panic!("the request is not rejected: {other:?}"),
     }
 }
 
-pub(super) async fn writes_own_what_they_write(client: Client) {
+pub(super) async fn writes_own_the_fields_they_set(client: Client) {
     let api = parts(&client, "own").await;
     let made =
         create(&api, "maker", json!({ "size": 1, "notes": { "n": "1" }, "args": ["x"], "free": { "p": { "q": 1 } } }))
@@ -151,7 +151,7 @@ pub(super) async fn writes_own_what_they_write(client: Client) {
     assert_eq!(owners(&replaced.metadata), expected);
 }
 
-pub(super) async fn appliers_share_what_is_equal_and_conflict_over_the_rest(client: Client) {
+pub(super) async fn appliers_share_equal_values_and_conflict_over_others(client: Client) {
     let api = parts(&client, "share").await;
     apply(&api, "one", json!({ "size": 1, "args": ["x"] })).await.unwrap();
     let shared = apply(&api, "two", json!({ "size": 1 })).await.unwrap();
@@ -162,10 +162,10 @@ pub(super) async fn appliers_share_what_is_equal_and_conflict_over_the_rest(clie
 
     merge(&api, "editor", json!({ "spec": { "notes": { "n": "1" } } })).await;
     let message = "Apply failed with 1 conflict: conflict with \"one\": .spec.args";
-    let one = refused(apply(&api, "two", json!({ "size": 1, "args": ["y"] })).await);
+    let one = rejection(apply(&api, "two", json!({ "size": 1, "args": ["y"] })).await);
     assert_eq!(one, (409, "Conflict".into(), message.into()));
-    let wanted = json!({ "size": 2, "notes": { "n": "2" } });
-    let result = apply(&api, "two", wanted.clone()).await;
+    let object = json!({ "size": 2, "notes": { "n": "2" } });
+    let result = apply(&api, "two", object.clone()).await;
     let Err(kube::Error::Api(status)) = &result else { panic!("{result:?}") };
     let mut causes: Vec<String> = status
         .details
@@ -183,9 +183,9 @@ pub(super) async fn appliers_share_what_is_equal_and_conflict_over_the_rest(clie
     );
     let message = "Apply failed with 2 conflicts: conflicts with \"editor\" using apply.example.org/v1:\n\
         - .spec.notes.n\nconflicts with \"one\":\n- .spec.size";
-    assert_eq!(refused(result).2, message);
+    assert_eq!(rejection(result).2, message);
 
-    let forced = force(&api, "two", wanted).await;
+    let forced = force(&api, "two", object).await;
     let expected = json!({
         "one Apply": { "f:spec": { "f:args": {} } },
         "two Apply": { "f:spec": { "f:size": {}, "f:notes": { "f:n": {} } } },
@@ -195,13 +195,13 @@ pub(super) async fn appliers_share_what_is_equal_and_conflict_over_the_rest(clie
     assert_eq!(forced.data["spec"], json!({ "size": 2, "color": "red", "args": ["x"], "notes": { "n": "2" } }));
 }
 
-pub(super) async fn what_an_applier_gives_up_is_removed(client: Client) {
+pub(super) async fn fields_that_an_applier_drops_are_removed(client: Client) {
     let api = parts(&client, "give-up").await;
     let all = json!({ "size": 1, "args": ["x"], "notes": { "n": "1", "m": "2" }, "whole": { "w": "1" } });
     apply(&api, "one", all).await.unwrap();
     apply(&api, "two", json!({ "args": ["x"], "notes": { "o": "3" } })).await.unwrap();
     let now = apply(&api, "one", json!({ "notes": { "m": "2" } })).await.unwrap();
-    // A default is nobody's and stays; what another applies stays, too.
+    // Defaults have no owner and stay; so do fields that another manager applies.
     assert_eq!(now.data["spec"], json!({ "color": "red", "args": ["x"], "notes": { "m": "2", "o": "3" } }));
     assert_eq!(now.metadata.generation, Some(3));
     let expected = json!({
@@ -215,7 +215,7 @@ pub(super) async fn what_an_applier_gives_up_is_removed(client: Client) {
     assert_eq!(owners(&now.metadata)["two Apply"], json!({ "f:spec": {} }));
 }
 
-pub(super) async fn items_are_merged_by_their_keys(client: Client) {
+pub(super) async fn list_items_are_merged_by_key(client: Client) {
     let api = parts(&client, "items").await;
     apply(&api, "one", json!({ "ports": [{ "name": "http", "number": 80 }] })).await.unwrap();
     let ports = json!([{ "name": "dns", "protocol": "UDP" }, { "name": "http", "protocol": "TCP" }]);
@@ -234,21 +234,21 @@ pub(super) async fn items_are_merged_by_their_keys(client: Client) {
     });
     assert_eq!(owners(&now.metadata), expected);
 
-    let clash = refused(apply(&api, "two", json!({ "ports": [{ "name": "http", "number": 81 }] })).await);
+    let conflict = rejection(apply(&api, "two", json!({ "ports": [{ "name": "http", "number": 81 }] })).await);
     let field = ".spec.ports[name=\"http\",protocol=\"TCP\"].number";
-    assert_eq!(clash.2, format!("Apply failed with 1 conflict: conflict with \"one\": {field}"));
+    assert_eq!(conflict.2, format!("Apply failed with 1 conflict: conflict with \"one\": {field}"));
 
     let now = apply(&api, "one", json!({ "ports": [] })).await.unwrap();
     let rest = json!([{ "name": "dns", "protocol": "UDP" }, { "name": "http", "protocol": "TCP" }]);
-    assert_eq!(now.data["spec"]["ports"], rest, "the item is another's still, the number was not");
-    let twice = json!({ "ports": [{ "name": "x" }, { "name": "x" }] });
-    let (code, _, message) = refused(apply(&api, "two", twice).await);
+    assert_eq!(now.data["spec"]["ports"], rest, "the item belongs to the other manager, its number did not");
+    let duplicate = json!({ "ports": [{ "name": "x" }, { "name": "x" }] });
+    let (code, _, message) = rejection(apply(&api, "two", duplicate).await);
     let why = ".spec.ports: duplicate entries for key [name=\"x\",protocol=\"TCP\"]";
     let object = "(/a; apply.example.org/v1, Kind=Part)";
     assert_eq!((code, message), (500, format!("failed to create typed patch object {object}: {why}")));
 }
 
-pub(super) async fn sets_are_merged_and_atomic_values_are_not(client: Client) {
+pub(super) async fn sets_are_merged_and_atomic_values_replaced(client: Client) {
     let api = parts(&client, "sets").await;
     let one = json!({ "tags": ["a", "b", "c", "d"], "args": ["a"], "whole": { "a": "1" } });
     apply(&api, "one", one).await.unwrap();
@@ -262,20 +262,20 @@ pub(super) async fn sets_are_merged_and_atomic_values_are_not(client: Client) {
     assert_eq!(owners(&now.metadata), expected);
 
     let now = apply(&api, "one", json!({ "tags": ["c", "a"] })).await.unwrap();
-    let kept = json!({ "color": "red", "tags": ["c", "d", "x", "b", "y", "a"] });
-    assert_eq!(now.data["spec"], kept, "b and d are the other's still");
+    let expected = json!({ "color": "red", "tags": ["c", "d", "x", "b", "y", "a"] });
+    assert_eq!(now.data["spec"], expected, "b and d belong to the other manager");
 
     let wholes = json!({ "args": ["a", "b"], "whole": { "b": "2" } });
     apply(&api, "one", wholes).await.unwrap();
-    let clash = refused(apply(&api, "two", json!({ "args": ["b"], "whole": { "a": "1" } })).await);
+    let conflict = rejection(apply(&api, "two", json!({ "args": ["b"], "whole": { "a": "1" } })).await);
     let message = "Apply failed with 2 conflicts: conflicts with \"one\":\n- .spec.args\n- .spec.whole";
-    assert_eq!(clash, (409, "Conflict".into(), message.into()));
+    assert_eq!(conflict, (409, "Conflict".into(), message.into()));
     let now = force(&api, "two", json!({ "args": ["b"], "whole": { "a": "1" } })).await;
     assert_eq!((&now.data["spec"]["args"], &now.data["spec"]["whole"]), (&json!(["b"]), &json!({ "a": "1" })));
     assert_eq!(owners(&now.metadata), json!({ "two Apply": { "f:spec": { "f:args": {}, "f:whole": {} } } }));
 }
 
-pub(super) async fn a_status_is_owned_apart(client: Client) {
+pub(super) async fn status_fields_are_owned_by_subresource(client: Client) {
     let api = Api::<Logger>::namespaced(client.clone(), &namespace(&client, "owned-status").await);
     let params = PostParams { field_manager: Some("maker".into()), ..PostParams::default() };
     api.create(&params, &logger("a")).await.unwrap();
@@ -306,10 +306,10 @@ pub(super) async fn a_status_is_owned_apart(client: Client) {
     });
     assert_eq!(owners(&now.metadata), expected);
 
-    // A status in an apply to the object itself is neither written nor owned, and is no conflict.
+    // A status in an apply to the main resource is neither written nor owned, and causes no conflict.
     let whole = status(vec![condition("Ready"), condition("New")]);
-    let clash = api.patch("a", &PatchParams::apply("three"), &whole).await.unwrap_err().to_string();
-    assert!(clash.contains("conflict with \"maker\" using example.com/v1: .spec.timeInterval"), "{clash}");
+    let conflict = api.patch("a", &PatchParams::apply("three"), &whole).await.unwrap_err().to_string();
+    assert!(conflict.contains("conflict with \"maker\" using example.com/v1: .spec.timeInterval"), "{conflict}");
     let now = api.patch("a", &PatchParams::apply("three").force(), &whole).await.unwrap();
     let spec = json!({ "f:name": {}, "f:timeInterval": {} });
     let three = json!({ "f:metadata": { "f:labels": { "f:not": {} } }, "f:spec": spec });
@@ -321,16 +321,16 @@ pub(super) async fn a_status_is_owned_apart(client: Client) {
     assert_eq!(left.iter().map(|condition| condition.type_.as_str()).collect::<Vec<_>>(), ["Old"]);
 }
 
-pub(super) async fn appliers_take_over_from_updaters(client: Client) {
+pub(super) async fn appliers_share_fields_with_updaters(client: Client) {
     let api = parts(&client, "take-over").await;
     create(&api, "maker", json!({ "size": 1, "args": ["x"] })).await;
     let shared = apply(&api, "one", json!({ "size": 1 })).await.unwrap();
     assert_eq!(owners(&shared.metadata)["one Apply"], json!({ "f:spec": { "f:size": {} } }));
     assert_eq!(owners(&shared.metadata)["maker Update"]["f:spec"]["f:size"], json!({}));
     let now = merge(&api, "maker", json!({ "spec": { "size": 2 } })).await;
-    assert_eq!(owners(&now.metadata).get("one Apply"), None, "an update takes without asking");
+    assert_eq!(owners(&now.metadata).get("one Apply"), None, "an update takes ownership without a conflict");
 
-    // What an updater owns stays when an applier gives it up.
+    // A field that an updater owns stays when an applier drops it.
     force(&api, "one", json!({ "args": ["x"] })).await;
     let now = apply(&api, "one", json!({})).await.unwrap();
     assert_eq!(now.data["spec"]["args"], json!(["x"]));
@@ -338,7 +338,7 @@ pub(super) async fn appliers_take_over_from_updaters(client: Client) {
     let reset = merge(&api, "maker", json!({ "metadata": { "managedFields": [{}] } })).await;
     assert_eq!(reset.metadata.managed_fields, None);
     let untracked = merge(&api, "maker", json!({ "spec": { "size": 3 } })).await;
-    assert_eq!(untracked.metadata.managed_fields, None, "not before somebody applies");
+    assert_eq!(untracked.metadata.managed_fields, None, "tracking starts with the next apply");
     let now = apply(&api, "one", json!({ "notes": { "n": "1" } })).await.unwrap();
     let before = json!({ "f:spec": { ".": {}, "f:size": {}, "f:color": {}, "f:args": {} } });
     let expected = json!({
@@ -347,7 +347,7 @@ pub(super) async fn appliers_take_over_from_updaters(client: Client) {
     assert_eq!(owners(&now.metadata), expected);
 }
 
-pub(super) async fn an_apply_that_changes_nothing_is_no_write(client: Client) {
+pub(super) async fn a_no_op_apply_is_not_written(client: Client) {
     let api = parts(&client, "no-op").await;
     let spec = json!({ "size": 1, "tags": ["a"], "ports": [{ "name": "http" }] });
     let first = apply(&api, "one", spec.clone()).await.unwrap();
@@ -362,18 +362,18 @@ pub(super) async fn an_apply_that_changes_nothing_is_no_write(client: Client) {
     assert_eq!(api.replace("a", &two, &first).await.unwrap(), first);
 }
 
-pub(super) async fn applies_make_what_is_not_there(client: Client) {
+pub(super) async fn apply_creates_missing_objects(client: Client) {
     let api = parts(&client, "make").await;
     let owner = json!([{ "apiVersion": "v1", "kind": "X", "name": "x", "uid": "u" }]);
-    let mut wanted = json!(part(json!({ "size": 1, "notes": {}, "free": null })));
-    wanted["metadata"] =
+    let mut object = json!(part(json!({ "size": 1, "notes": {}, "free": null })));
+    object["metadata"] =
         json!({ "name": "a", "labels": { "l": "1" }, "finalizers": ["a/b"], "ownerReferences": owner });
-    wanted["status"] = json!({ "state": "not written" });
-    let null = refused(api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&wanted)).await);
+    object["status"] = json!({ "state": "not written" });
+    let null = rejection(api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&object)).await);
     let why = "spec.free: Invalid value: \"null\": spec.free in body must be of type object: \"null\"";
     assert_eq!(null, (422, "Invalid".into(), format!("Part.apply.example.org \"a\" is invalid: {why}")));
-    wanted["spec"].as_object_mut().unwrap().remove("free");
-    let made = api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&wanted)).await.unwrap();
+    object["spec"].as_object_mut().unwrap().remove("free");
+    let made = api.patch("a", &PatchParams::apply("one"), &Patch::Apply(&object)).await.unwrap();
     assert_eq!(made.data, json!({ "spec": { "size": 1, "color": "red", "notes": {} } }));
     let metadata = json!({
         "f:labels": { "f:l": {} }, "f:finalizers": { "v:\"a/b\"": {} },
@@ -384,14 +384,14 @@ pub(super) async fn applies_make_what_is_not_there(client: Client) {
     assert_eq!(made.metadata.generation, Some(1));
 }
 
-pub(super) async fn applies_that_say_too_little_or_too_much_are_refused(client: Client) {
-    let api = parts(&client, "refuse").await;
-    let refuse = async |params: PatchParams, body: Value| refused(api.patch("a", &params, &Patch::Apply(body)).await);
+pub(super) async fn invalid_applies_are_rejected(client: Client) {
+    let api = parts(&client, "reject").await;
+    let reject = async |params: PatchParams, body: Value| rejection(api.patch("a", &params, &Patch::Apply(body)).await);
     let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
     let whole = json!(part(json!({ "size": 1 })));
-    assert_eq!(refuse(PatchParams::default(), whole.clone()).await, (422, "Invalid".into(), message.into()));
+    assert_eq!(reject(PatchParams::default(), whole.clone()).await, (422, "Invalid".into(), message.into()));
     let one = || PatchParams::apply("one");
-    let missing = refused(api.patch_status("a", &one(), &Patch::Apply(&whole)).await);
+    let missing = rejection(api.patch_status("a", &one(), &Patch::Apply(&whole)).await);
     assert_eq!((missing.0, missing.2.as_str()), (404, "parts.apply.example.org \"a\" not found"));
     let with = |pointer: &str, name: &str, value: Value| {
         let mut body = whole.clone();
@@ -431,13 +431,13 @@ pub(super) async fn applies_that_say_too_little_or_too_much_are_refused(client: 
         (with("/spec", "notes", json!([1])), 500, format!("{typed}: .spec.notes: expected map, got &{{[1]}}")),
     ];
     for (body, code, message) in cases {
-        let refusal = refuse(one(), body).await;
-        assert_eq!((refusal.0, refusal.2), (code, message));
+        let rejected = reject(one(), body).await;
+        assert_eq!((rejected.0, rejected.2), (code, message));
     }
     assert!(api.get_opt("a").await.unwrap().is_none());
 }
 
-pub(super) async fn who_scales_owns_the_replicas(client: Client) {
+pub(super) async fn scaling_owns_the_replicas(client: Client) {
     let api = parts(&client, "who-scales").await;
     create(&api, "maker", json!({ "size": 1, "replicas": 1 })).await;
     let scaler = PatchParams { field_manager: Some("scaler".into()), ..PatchParams::default() };
@@ -451,9 +451,9 @@ pub(super) async fn who_scales_owns_the_replicas(client: Client) {
         });
         assert_eq!(owners(&now.metadata), expected);
     }
-    let clash = refused(apply(&api, "one", json!({ "replicas": 4 })).await);
+    let conflict = rejection(apply(&api, "one", json!({ "replicas": 4 })).await);
     let owner = "\"scaler\" with subresource \"scale\" using apply.example.org/v1";
-    assert_eq!(clash.2, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.replicas"));
+    assert_eq!(conflict.2, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.replicas"));
     let now = apply(&api, "one", json!({ "replicas": 3 })).await.unwrap();
     assert_eq!(owners(&now.metadata)["one Apply"], json!({ "f:spec": { "f:replicas": {} } }));
 
@@ -466,29 +466,29 @@ pub(super) async fn who_scales_owns_the_replicas(client: Client) {
     api.patch_scale("a", &PatchParams::apply("two"), &scale(3)).await.unwrap();
     let now = api.get("a").await.unwrap();
     assert_eq!(owners(&now.metadata)["two Apply scale"], json!({ "f:spec": { "f:replicas": {} } }));
-    let clash = api.patch_scale("a", &PatchParams::apply("two"), &scale(4)).await.unwrap_err().to_string();
-    assert!(clash.contains("conflicts with \"one\":\n- .spec.replicas"), "{clash}");
+    let conflict = api.patch_scale("a", &PatchParams::apply("two"), &scale(4)).await.unwrap_err().to_string();
+    assert!(conflict.contains("conflicts with \"one\":\n- .spec.replicas"), "{conflict}");
     assert_eq!(api.get_scale("a").await.unwrap().spec.unwrap().replicas, Some(3));
 }
 
-pub(super) async fn kubectl_takes_over_what_it_applied_from_its_side(client: Client) {
+pub(super) async fn server_side_apply_takes_over_client_side_applied_fields(client: Client) {
     const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
     let api = parts(&client, "kubectl").await;
-    let mut wanted = part(json!({ "size": 1, "args": ["x"] }));
-    let note = json!(wanted).to_string();
-    wanted.metadata.annotations = Some([(ANNOTATION.to_owned(), note)].into());
+    let mut object = part(json!({ "size": 1, "args": ["x"] }));
+    let annotation = json!(object).to_string();
+    object.metadata.annotations = Some([(ANNOTATION.to_owned(), annotation)].into());
     let params = PostParams { field_manager: Some("kubectl-client-side-apply".into()), ..PostParams::default() };
-    api.create(&params, &wanted).await.unwrap();
+    api.create(&params, &object).await.unwrap();
 
     merge(&api, "editor", json!({ "spec": { "args": ["y"] } })).await;
-    let clash = refused(apply(&api, "kubectl", json!({ "size": 2, "args": ["z"] })).await);
+    let conflict = rejection(apply(&api, "kubectl", json!({ "size": 2, "args": ["z"] })).await);
     let owner = "\"editor\" using apply.example.org/v1";
-    assert_eq!(clash.2, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.args"));
-    let clash = refused(apply(&api, "other", json!({ "size": 2 })).await);
-    assert!(clash.2.contains("conflict with \"kubectl-client-side-apply\""), "{}", clash.2);
+    assert_eq!(conflict.2, format!("Apply failed with 1 conflict: conflict with {owner}: .spec.args"));
+    let conflict = rejection(apply(&api, "other", json!({ "size": 2 })).await);
+    assert!(conflict.2.contains("conflict with \"kubectl-client-side-apply\""), "{}", conflict.2);
 
     let now = apply(&api, "kubectl", json!({ "size": 2 })).await.unwrap();
     assert_eq!(owners(&now.metadata)["kubectl Apply"], json!({ "f:spec": { "f:size": {} } }));
-    let note: Value = serde_json::from_str(&now.metadata.annotations.unwrap()[ANNOTATION]).unwrap();
-    assert_eq!(note, json!(part(json!({ "size": 2 }))), "the note is kept up to date");
+    let annotation: Value = serde_json::from_str(&now.metadata.annotations.unwrap()[ANNOTATION]).unwrap();
+    assert_eq!(annotation, json!(part(json!({ "size": 2 }))), "the annotation is updated");
 }

@@ -1,4 +1,4 @@
-//! A sample of the matrix: every verb in both scopes, with and without a status, and every extension method.
+//! A sample of the verb matrix: every verb in both scopes, with and without a status, and every extension method.
 
 use std::fmt::Debug;
 
@@ -19,12 +19,12 @@ use serde_json::json;
 use crate::matrix::{Subject, crds};
 use crate::{install, namespace};
 
-/// Takes the entries of these kinds, and leaves the others.
+/// Selects the entries of these kinds.
 macro_rules! sampled {
-    ($($scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident $getter:ident $said:tt $verbs:tt;)*) => {
+    ($($scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident $getter:ident $options:tt $verbs:tt;)*) => {
         fn sample(clientset: &Clientset, namespace: &str) -> Vec<Subject> {
             let mut subjects = Vec::new();
-            $(sampled! { $kind subjects clientset namespace $scope $status $kind $apply $getter $said $verbs })*
+            $(sampled! { $kind subjects clientset namespace $scope $status $kind $apply $getter $options $verbs })*
             subjects
         }
     };
@@ -39,7 +39,7 @@ macro_rules! sampled {
 
 matrix_types::for_each_kind! { sampled }
 
-pub(super) async fn verbs_do_what_they_say_in_every_scope_and_with_every_status(client: Client) {
+pub(super) async fn verbs_work_in_every_scope_and_with_every_status(client: Client) {
     let namespace = namespace(&client, "matrix").await;
     let clientset = Clientset::new(client.clone());
     let sample = sample(&clientset, &namespace);
@@ -47,11 +47,11 @@ pub(super) async fn verbs_do_what_they_say_in_every_scope_and_with_every_status(
     install(&client, crds(Some(&plurals))).await;
     assert_eq!(sample.len(), 6);
     for subject in &sample {
-        subject.is_shown(&clientset, &namespace).await;
+        subject.verify(&clientset, &namespace).await;
     }
 }
 
-pub(super) async fn further_methods_of_every_verb_reach_objects_and_subresources(client: Client) {
+pub(super) async fn extension_methods_of_every_verb_reach_objects_and_subresources(client: Client) {
     let namespace = namespace(&client, "matrix-extended").await;
     install(&client, crds(Some(&["namespacedextendeds", "clusterextendeds"]))).await;
     let clients = Clientset::new(client).matrix_v1();
@@ -82,30 +82,30 @@ fn mine() -> FieldManager {
     FieldManager::new("matrix")
 }
 
-/// Another type of what is wanted, sent as this kind.
+/// Returns another type that is sent as this kind.
 fn letter(kind: &str, name: &str) -> Letter {
     let api_version = GROUP_VERSION.api_version.to_owned();
     Letter { api_version, kind: kind.to_owned(), metadata: named(name), spec: spec("sent", 1) }
 }
 
-/// The answer is of another kind than the method's result.
-const ANOTHER_KIND: &str = "invalid value: string";
+/// The error if the response is of another kind than the method's result.
+const OTHER_KIND: &str = "invalid value: string";
 
-/// What the server says of a subresource that is to be made.
+/// The server's error for the creation of a subresource.
 const NOT_CREATED: &str = "create is not supported on resources of kind";
 
-/// How many a Scale wants.
-fn wanted(scale: &Scale) -> Option<i32> {
+/// Returns the desired replicas of a Scale.
+fn replicas(scale: &Scale) -> Option<i32> {
     scale.spec.as_ref().and_then(|spec| spec.replicas)
 }
 
-/// The call failed, and says this.
-fn fails<T: Debug>(called: Result<T, Error>, expected: &str) {
-    let error = called.expect_err(expected).to_string();
+/// Asserts that a call failed with a message that contains `expected`.
+fn assert_fails<T: Debug>(result: Result<T, Error>, expected: &str) {
+    let error = result.expect_err(expected).to_string();
     assert!(error.contains(expected), "{expected}\n{error}");
 }
 
-/// What each method of a kind does: with the kind's own types (`own`) and with others.
+/// Exercises each extension method of a kind, with the kind's own types (`own`) and with other types.
 macro_rules! methods {
     ($module:ident $kind:ident $client:ident $configuration:ident) => {
         mod $module {
@@ -135,8 +135,8 @@ macro_rules! methods {
                 assert_eq!(client.get_other("got").await.unwrap().spec, made.spec);
                 assert_eq!(client.get_status_own("got").await.unwrap(), made);
                 assert_eq!(client.get_status_other("got").await.unwrap()["status"], json!({"word": "first"}));
-                fails(client.get_scale_own("got").await, ANOTHER_KIND);
-                assert_eq!(wanted(&client.get_scale_other("got").await.unwrap()), Some(1));
+                assert_fails(client.get_scale_own("got").await, OTHER_KIND);
+                assert_eq!(replicas(&client.get_scale_other("got").await.unwrap()), Some(1));
             }
 
             async fn list(client: &$client) {
@@ -145,11 +145,11 @@ macro_rules! methods {
                 assert_eq!(client.list_own(&selected).await.unwrap().items, [made]);
                 assert_eq!(client.list_other(&selected).await.unwrap().items[0].spec, spec("first", 1));
                 // What is below an object is one, so it is no list of the kind's own.
-                fails(client.list_status_own("listed", &selected).await, ANOTHER_KIND);
+                assert_fails(client.list_status_own("listed", &selected).await, OTHER_KIND);
                 let status = client.list_status_other("listed", &selected).await.unwrap();
                 assert_eq!(status["status"], json!({"word": "first"}));
-                fails(client.list_scale_own("listed", &selected).await, ANOTHER_KIND);
-                assert_eq!(wanted(&client.list_scale_other("listed", &selected).await.unwrap()), Some(1));
+                assert_fails(client.list_scale_own("listed", &selected).await, OTHER_KIND);
+                assert_eq!(replicas(&client.list_scale_other("listed", &selected).await.unwrap()), Some(1));
             }
 
             async fn create(client: &$client) {
@@ -159,10 +159,10 @@ macro_rules! methods {
                 let other = client.create_other(&letter(stringify!($kind), "sent"), &post()).await.unwrap();
                 assert_eq!(client.get("sent").await.unwrap().spec, other.spec);
                 let json = json!({"apiVersion": GROUP_VERSION.api_version, "kind": stringify!($kind)});
-                fails(client.create_status_own("created", &made, &post()).await, NOT_CREATED);
-                fails(client.create_status_other("created", &json, &post()).await, NOT_CREATED);
-                fails(client.create_scale_own("created", &made, &post()).await, NOT_CREATED);
-                fails(client.create_scale_other("created", &Scale::default(), &post()).await, NOT_CREATED);
+                assert_fails(client.create_status_own("created", &made, &post()).await, NOT_CREATED);
+                assert_fails(client.create_status_other("created", &json, &post()).await, NOT_CREATED);
+                assert_fails(client.create_scale_own("created", &made, &post()).await, NOT_CREATED);
+                assert_fails(client.create_scale_other("created", &Scale::default(), &post()).await, NOT_CREATED);
             }
 
             async fn update(client: &$client) {
@@ -185,10 +185,10 @@ macro_rules! methods {
                 let json = client.update_status_other("updated", &json, &post()).await.unwrap();
                 assert_eq!(json["status"], json!({"word": "third"}));
 
-                fails(client.update_scale_own("updated", &updated, &post()).await, "v1.Scale");
+                assert_fails(client.update_scale_own("updated", &updated, &post()).await, "v1.Scale");
                 let mut scale = client.get_scale_other("updated").await.unwrap();
                 scale.spec.get_or_insert_default().replicas = Some(4);
-                assert_eq!(wanted(&client.update_scale_other("updated", &scale, &post()).await.unwrap()), Some(4));
+                assert_eq!(replicas(&client.update_scale_other("updated", &scale, &post()).await.unwrap()), Some(4));
                 assert_eq!(client.get("updated").await.unwrap().spec, spec("sent", 4));
             }
 
@@ -206,10 +206,11 @@ macro_rules! methods {
                 let json = client.patch_status_other("patched", &of_status("other"), &params).await.unwrap();
                 assert_eq!(json["status"], json!({"word": "other"}));
 
-                fails(client.patch_scale_own("patched", &of_spec(json!({"replicas": 2})), &params).await, ANOTHER_KIND);
-                assert_eq!(client.get("patched").await.unwrap().spec.count, Some(2), "it is done all the same");
+                let patched = client.patch_scale_own("patched", &of_spec(json!({"replicas": 2})), &params).await;
+                assert_fails(patched, OTHER_KIND);
+                assert_eq!(client.get("patched").await.unwrap().spec.count, Some(2), "the server applies the patch");
                 let scale = client.patch_scale_other("patched", &of_spec(json!({"replicas": 3})), &params).await;
-                assert_eq!(wanted(&scale.unwrap()), Some(3));
+                assert_eq!(replicas(&scale.unwrap()), Some(3));
             }
 
             async fn apply(client: &$client, configuration: impl Fn(&str) -> $configuration) {
@@ -234,10 +235,10 @@ macro_rules! methods {
                 let json = client.apply_status_other("applied", &other, &mine()).await.unwrap();
                 assert_eq!(json["status"], json!({"word": "other"}));
 
-                fails(client.apply_scale_own(&own, &mine()).await, "cannot apply the scale of");
+                assert_fails(client.apply_scale_own(&own, &mine()).await, "cannot apply the scale of");
                 let scale = ScaleApply::new("applied", "").with_spec(ScaleSpecApply::new().with_replicas(2));
-                // No server knows how to convert a custom resource's scale for this (kubernetes 1.36).
-                fails(client.apply_scale_other("applied", &scale, &mine().force()).await, "autoscaling/v1");
+                // No server converts the scale of a custom resource for apply (kubernetes 1.36).
+                assert_fails(client.apply_scale_other("applied", &scale, &mine().force()).await, "autoscaling/v1");
                 assert_eq!(client.get("applied").await.unwrap().spec, spec("other", 1));
             }
         }

@@ -1,4 +1,4 @@
-//! `Nullable`: a null that is sent is stored, and comes back as one.
+//! `Nullable`: nulls are sent, stored and returned as nulls.
 
 use fixture_client::Clientset;
 use fixture_client::applyconfigurations::nullable_v1::{AuthorApply, MemoApply, MemoSpecApply};
@@ -39,13 +39,13 @@ fn values() -> MemoSpec {
     }
 }
 
-/// What is stored, as it stands.
+/// Returns the stored object as raw JSON.
 async fn stored(client: &Client, namespace: &str) -> Value {
     let resource = ApiResource::erase::<Memo>(&());
     Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &resource).get("memo").await.unwrap().data
 }
 
-pub(super) async fn nulls_come_back_as_nulls_and_absent_fields_as_absent(client: Client) {
+pub(super) async fn nulls_and_absent_fields_round_trip(client: Client) {
     let namespace = namespace(&client, "nulls").await;
     let memos = Clientset::new(client.clone()).nullable_v1().memos(&namespace);
     let sent = Memo { remark: Nullable::Null, ..memo(nulls()) };
@@ -73,7 +73,7 @@ pub(super) async fn nulls_come_back_as_nulls_and_absent_fields_as_absent(client:
     assert_eq!(stored(&client, &namespace).await, json!({"spec": {"due": "later", "readers": []}}));
 }
 
-pub(super) async fn a_null_in_a_merge_patch_still_removes(client: Client) {
+pub(super) async fn a_null_in_a_merge_patch_removes_the_field(client: Client) {
     let namespace = namespace(&client, "removed").await;
     let memos = Clientset::new(client.clone()).nullable_v1().memos(&namespace);
     memos.create(&memo(values()), &PostParams::default()).await.unwrap();
@@ -83,7 +83,7 @@ pub(super) async fn a_null_in_a_merge_patch_still_removes(client: Client) {
     assert_eq!(patched.spec.due.value().map(String::as_str), Some("later"));
 }
 
-pub(super) async fn nullable_fields_keep_their_rules(client: Client) {
+pub(super) async fn nullable_fields_are_validated(client: Client) {
     let namespace = namespace(&client, "ruled").await;
     let memos = Clientset::new(client).nullable_v1().memos(&namespace);
     let low = memo(MemoSpec { priority: 0.into(), ..MemoSpec::default() });
@@ -99,12 +99,12 @@ pub(super) async fn nulls_are_applied_extracted_and_applied_again(client: Client
         .with_note(Nullable::Null)
         .with_priority(3)
         .with_author(AuthorApply::new().with_name(Nullable::Null));
-    let wanted = MemoApply::new("memo", &namespace).with_spec(spec).with_remark("kept".to_owned());
-    let applied = memos.apply(&wanted, &manager).await.unwrap();
+    let configuration = MemoApply::new("memo", &namespace).with_spec(spec).with_remark("kept".to_owned());
+    let applied = memos.apply(&configuration, &manager).await.unwrap();
     assert_eq!(applied.spec.note, Nullable::Null);
     assert_eq!(stored(&client, &namespace).await["spec"]["author"], json!({"name": null}));
     let owned = MemoApply::extract(&applied, manager.name()).unwrap();
-    assert_eq!(owned, wanted, "a null is owned as a value is");
+    assert_eq!(owned, configuration, "a null is owned like any value");
     let again = memos.apply(&owned.with_remark(Nullable::Absent), &manager).await.unwrap();
-    assert_eq!(again.remark, Nullable::Absent, "what is not applied any more is removed");
+    assert_eq!(again.remark, Nullable::Absent, "fields that are no longer applied are removed");
 }

@@ -1,4 +1,4 @@
-//! `Validate`: what the client says of an object is what the server says, to the letter.
+//! `Validate`: the client reports exactly the errors that the server reports.
 
 use std::collections::BTreeSet;
 
@@ -15,51 +15,51 @@ use serde_json::{Map, Value, json};
 
 use crate::namespace;
 
-/// How many objects are sent in each scenario. They are the same ones in each run.
+/// The number of objects that each scenario sends. They are the same in each run.
 const OBJECTS: usize = 150;
 
-pub(super) async fn the_client_says_of_new_objects_what_the_server_says(client: Client) {
+pub(super) async fn client_and_server_report_the_same_errors_of_new_objects(client: Client) {
     let namespace = namespace(&client, "validated").await;
     let cars = Clientset::new(client).garage_v1().cars(&namespace);
-    let (mut taken, mut refused) = (0, 0);
+    let (mut accepted, mut rejected) = (0, 0);
     for car in random(new_car()) {
-        let says = said(car.validate());
+        let errors = client_errors(car.validate());
         let answer = cars.create(&car, &dry_run()).await;
-        assert_eq!(says, answered(answer), "{car:#?}");
-        *(if says.is_empty() { &mut taken } else { &mut refused }) += 1;
+        assert_eq!(errors, server_errors(answer), "{car:#?}");
+        *(if errors.is_empty() { &mut accepted } else { &mut rejected }) += 1;
     }
-    assert!(taken > 5 && refused > 50, "{taken} taken, {refused} refused");
+    assert!(accepted > 5 && rejected > 50, "{accepted} accepted, {rejected} rejected");
 }
 
-pub(super) async fn the_client_says_of_updates_what_the_server_says(client: Client) {
+pub(super) async fn client_and_server_report_the_same_errors_of_updates(client: Client) {
     let namespace = namespace(&client, "validated-updates").await;
     let cars = Clientset::new(client).garage_v1().cars(&namespace);
-    let mut refused = 0;
+    let mut rejected = 0;
     for (i, old) in random(new_car()).into_iter().filter(|car| car.validate().is_ok()).take(5).enumerate() {
         let mut old = old;
         old.metadata.name = Some(format!("car-{i}"));
-        let old = cars.create(&old, &PostParams::default()).await.expect("it is valid");
+        let old = cars.create(&old, &PostParams::default()).await.expect("the car is valid");
         for new in random(new_car()).into_iter().skip(i * 20).take(20) {
             let new = Car { metadata: old.metadata.clone(), ..new };
-            let says = said(new.validate_update(&old));
+            let errors = client_errors(new.validate_update(&old));
             let answer = cars.update(&new, &dry_run()).await;
-            assert_eq!(says, answered(answer), "{new:#?}\nin place of {old:#?}");
-            refused += usize::from(!says.is_empty());
+            assert_eq!(errors, server_errors(answer), "{new:#?}\nreplaces {old:#?}");
+            rejected += usize::from(!errors.is_empty());
         }
     }
-    assert!(refused > 50, "{refused} refused");
+    assert!(rejected > 50, "{rejected} rejected");
 }
 
 fn dry_run() -> PostParams {
     PostParams { dry_run: true, ..PostParams::default() }
 }
 
-fn said(result: Result<(), Invalid>) -> BTreeSet<(String, String)> {
+fn client_errors(result: Result<(), Invalid>) -> BTreeSet<(String, String)> {
     let errors = result.err().map(|invalid| invalid.0).unwrap_or_default();
     errors.into_iter().map(|FieldError { field, message }| (field, message)).collect()
 }
 
-fn answered<T>(answer: Result<T, Error>) -> BTreeSet<(String, String)> {
+fn server_errors<T>(answer: Result<T, Error>) -> BTreeSet<(String, String)> {
     let Err(error) = answer else { return BTreeSet::new() };
     let status = error.status().unwrap_or_else(|| panic!("{error}"));
     assert_eq!(status.code, 422, "{error}");
@@ -69,7 +69,7 @@ fn answered<T>(answer: Result<T, Error>) -> BTreeSet<(String, String)> {
 
 fn random(cars: impl Strategy<Value = Car>) -> Vec<Car> {
     let mut runner = TestRunner::deterministic();
-    (0..OBJECTS).map(|_| cars.new_tree(&mut runner).expect("nothing is filtered").current()).collect()
+    (0..OBJECTS).map(|_| cars.new_tree(&mut runner).expect("the strategy rejects no value").current()).collect()
 }
 
 fn new_car() -> impl Strategy<Value = Car> {
@@ -77,20 +77,20 @@ fn new_car() -> impl Strategy<Value = Car> {
         let car = json!({
             "apiVersion": "garage.example.org/v1", "kind": "Car", "metadata": {"name": name}, "spec": spec,
         });
-        serde_json::from_value(car).expect("it is a car")
+        serde_json::from_value(car).expect("the JSON is a car")
     })
 }
 
-/// A field that is there more often than not, mostly with a value that is right.
+/// Generates an optional field, mostly with a valid value.
 fn field(
     name: &'static str,
-    right: &[Value],
-    wrong: &[Value],
+    valid: &[Value],
+    invalid: &[Value],
 ) -> impl Strategy<Value = Option<(String, Value)>> + use<> {
-    let right = prop::sample::select(right.to_vec());
-    let value = match wrong {
-        [] => right.boxed(),
-        wrong => prop_oneof![6 => right, 1 => prop::sample::select(wrong.to_vec())].boxed(),
+    let valid = prop::sample::select(valid.to_vec());
+    let value = match invalid {
+        [] => valid.boxed(),
+        invalid => prop_oneof![6 => valid, 1 => prop::sample::select(invalid.to_vec())].boxed(),
     };
     prop::option::weighted(0.7, value.prop_map(move |value| (name.to_owned(), value)))
 }

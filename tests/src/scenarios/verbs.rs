@@ -19,13 +19,13 @@ fn post() -> PostParams {
     PostParams::default()
 }
 
-pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Client) {
+pub(super) async fn create_returns_the_stored_object(client: Client) {
     let loggers = loggers(&client, "create").await;
-    let mut wanted = logger("audit");
-    wanted.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
-    let created = loggers.create(&wanted, &post()).await.unwrap();
-    assert_eq!(created.spec, wanted.spec);
-    assert_eq!(created.status, None, "a status is not created");
+    let mut desired = logger("audit");
+    desired.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
+    let created = loggers.create(&desired, &post()).await.unwrap();
+    assert_eq!(created.spec, desired.spec);
+    assert_eq!(created.status, None, "create ignores the status");
     assert_eq!(created.metadata.namespace.as_deref(), Some("create"));
     assert_eq!(created.metadata.generation, Some(1));
     assert!(created.metadata.uid.is_some() && created.metadata.resource_version.is_some());
@@ -34,11 +34,11 @@ pub(super) async fn created_objects_come_back_as_the_server_has_them(client: Cli
     let no_older = GetParams { resource_version: created.metadata.resource_version.clone() };
     assert_eq!(loggers.get_with("audit", &no_older).await.unwrap().metadata.uid, created.metadata.uid);
 
-    let again = loggers.create(&wanted, &post()).await.unwrap_err();
-    assert!(again.is_already_exists(), "{again}");
+    let error = loggers.create(&desired, &post()).await.unwrap_err();
+    assert!(error.is_already_exists(), "{error}");
 }
 
-pub(super) async fn updates_replace_the_spec_and_status_updates_the_status(client: Client) {
+pub(super) async fn update_replaces_the_spec_and_update_status_the_status(client: Client) {
     let loggers = loggers(&client, "update").await;
     let mut logger = loggers.create(&logger("audit"), &post()).await.unwrap();
 
@@ -46,16 +46,20 @@ pub(super) async fn updates_replace_the_spec_and_status_updates_the_status(clien
     logger.status = Some(LoggerStatus { state: Some(LoggerState::Available), ..LoggerStatus::default() });
     let mut updated = loggers.update(&logger, &post()).await.unwrap();
     assert_eq!((updated.spec.time_interval, updated.metadata.generation), (5, Some(2)));
-    assert_eq!(updated.status, None, "an update leaves the status alone");
+    assert_eq!(updated.status, None, "an update does not change the status");
 
     updated.spec.time_interval = 99;
     updated.status = logger.status.clone();
     let reported = loggers.update_status(&updated, &post()).await.unwrap();
     assert_eq!(reported.status, logger.status);
-    assert_eq!((reported.spec.time_interval, reported.metadata.generation), (5, Some(2)), "the spec is left alone");
+    assert_eq!(
+        (reported.spec.time_interval, reported.metadata.generation),
+        (5, Some(2)),
+        "a status update does not change the spec"
+    );
 }
 
-pub(super) async fn stale_updates_are_conflicts(client: Client) {
+pub(super) async fn stale_updates_conflict(client: Client) {
     let loggers = loggers(&client, "conflict").await;
     let mut first = loggers.create(&logger("audit"), &post()).await.unwrap();
     let mut second = first.clone();
@@ -69,7 +73,7 @@ pub(super) async fn stale_updates_are_conflicts(client: Client) {
     assert_eq!(loggers.get("audit").await.unwrap().spec.time_interval, 1);
 }
 
-pub(super) async fn lists_are_of_a_namespace_or_of_all(client: Client) {
+pub(super) async fn list_covers_one_or_all_namespaces(client: Client) {
     let here = loggers(&client, "list-here").await;
     let there = loggers(&client, "list-there").await;
     for (loggers, name) in [(&here, "a"), (&here, "b"), (&there, "c")] {
@@ -88,7 +92,7 @@ pub(super) async fn lists_are_of_a_namespace_or_of_all(client: Client) {
     assert_eq!(names(all.list(&ListParams::default().labels("test=list")).await.unwrap()), ["a", "b", "c"]);
 }
 
-pub(super) async fn patches_change_parts(client: Client) {
+pub(super) async fn patch_changes_single_fields(client: Client) {
     let loggers = loggers(&client, "patch").await;
     loggers.create(&logger("audit"), &post()).await.unwrap();
     let patch = Patch::Merge(json!({"spec": {"replicas": 3}}));
@@ -99,7 +103,7 @@ pub(super) async fn patches_change_parts(client: Client) {
     assert_eq!(patched.spec.replicas, None);
 }
 
-pub(super) async fn deleted_objects_are_gone(client: Client) {
+pub(super) async fn delete_removes_the_object(client: Client) {
     let loggers = loggers(&client, "delete").await;
     loggers.create(&logger("audit"), &post()).await.unwrap();
     loggers.delete("audit", &DeleteParams::default()).await.unwrap();
@@ -107,7 +111,7 @@ pub(super) async fn deleted_objects_are_gone(client: Client) {
     assert!(loggers.delete("audit", &DeleteParams::default()).await.unwrap_err().is_not_found());
 }
 
-pub(super) async fn collections_are_deleted_by_selector(client: Client) {
+pub(super) async fn delete_collection_deletes_by_selector(client: Client) {
     let loggers = loggers(&client, "delete-collection").await;
     for (name, tier) in [("a", "old"), ("b", "old"), ("c", "new")] {
         let mut logger = logger(name);
@@ -120,7 +124,7 @@ pub(super) async fn collections_are_deleted_by_selector(client: Client) {
     assert_eq!(left.items[0].metadata.name.as_deref(), Some("c"));
 }
 
-pub(super) async fn watches_begin_at_a_version(client: Client) {
+pub(super) async fn watch_starts_at_a_resource_version(client: Client) {
     let loggers = loggers(&client, "watch").await;
     let version = loggers.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     let mut audit = loggers.create(&logger("audit"), &post()).await.unwrap();
@@ -132,7 +136,7 @@ pub(super) async fn watches_begin_at_a_version(client: Client) {
     pin_mut!(events);
     let mut seen = Vec::new();
     while seen.len() < 3 {
-        match events.next().await.expect("the watch goes on").unwrap() {
+        match events.next().await.expect("the watch continues").unwrap() {
             WatchEvent::Added(logger) => seen.push(("added", logger.spec.time_interval)),
             WatchEvent::Modified(logger) => seen.push(("modified", logger.spec.time_interval)),
             WatchEvent::Deleted(logger) => seen.push(("deleted", logger.spec.time_interval)),

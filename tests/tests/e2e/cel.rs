@@ -1,6 +1,6 @@
-//! The corpus of rules, judged and run by the real server: it still answers as recorded.
+//! The corpus of CEL rules on the real server, which compiles and evaluates them as recorded.
 //!
-//! `CEL_RECORD=1` writes the answers anew, for another version of the server.
+//! `CEL_RECORD=1` records the answers again, for another version of the server.
 
 #[path = "../../../logger-crd/tests/cel_corpus/cases.rs"]
 mod cases;
@@ -15,30 +15,23 @@ use kube::Client;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::{client, trial};
+use super::client_trial;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const NAME: &str = "things.cel.example.com";
 const OBJECTS: &str = "/apis/cel.example.com/v1/namespaces/default/things";
 
-/// How the server calls the schema of a definition's only version.
+/// The server's path of the schema of a definition's only version.
 const SCHEMA: &str = "spec.validation.openAPIV3Schema";
 
 pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
     vec![
-        trial(control_plane, "cel::definitions_are_judged_as_recorded", |it| block_on(it, definitions_are_judged)),
-        trial(control_plane, "cel::rules_have_the_recorded_outcome", |it| block_on(it, rules_are_run)),
+        client_trial(control_plane, "cel::definitions_are_validated_as_recorded", validate_definitions),
+        client_trial(control_plane, "cel::rules_are_evaluated_as_recorded", evaluate_rules),
     ]
 }
 
-fn block_on<F: Future<Output = Result<(), Failed>>>(
-    control_plane: &ControlPlane,
-    test: impl FnOnce(Client) -> F,
-) -> Result<(), Failed> {
-    tokio::runtime::Runtime::new()?.block_on(async { test(client(control_plane).await?).await })
-}
-
-async fn definitions_are_judged(client: Client) -> Result<(), Failed> {
+async fn validate_definitions(client: Client) -> Result<(), Failed> {
     for file in cases::FILES {
         let mut answers = Vec::new();
         for case in cases::cases(file) {
@@ -48,13 +41,13 @@ async fn definitions_are_judged(client: Client) -> Result<(), Failed> {
                 answer.map_err(|failed| format!("{}: {}", case.written, failed.message().unwrap_or_default()))?;
             answers.push(answer.err().unwrap_or_default());
         }
-        agree(file, answers)?;
+        compare_or_record(file, answers)?;
     }
     Ok(())
 }
 
-/// The recorded answers, or these in their place.
-fn agree(file: &str, answers: Vec<Vec<Cause>>) -> Result<(), Failed> {
+/// Compares the answers with the recorded ones, or records them.
+fn compare_or_record(file: &str, answers: Vec<Vec<Cause>>) -> Result<(), Failed> {
     if std::env::var_os("CEL_RECORD").is_some() {
         let path = format!("{}/corpus/cel/{file}.answers.json", env!("CARGO_MANIFEST_DIR"));
         let mut text = serde_json::to_string_pretty(&answers)?;
@@ -75,8 +68,9 @@ fn agree(file: &str, answers: Vec<Vec<Cause>>) -> Result<(), Failed> {
     Err(format!("{} of {} answers of {file} differ:\n{}", different.len(), answers.len(), different.join("\n")).into())
 }
 
-/// All groups are properties of one kind. What runs replace is written before the rules are there: it may break them.
-async fn rules_are_run(client: Client) -> Result<(), Failed> {
+/// All groups are properties of one kind. The objects that runs replace are created before the rules are in force,
+/// since they may violate them.
+async fn evaluate_rules(client: Client) -> Result<(), Failed> {
     let groups = cases::groups();
     send(&client, "POST", DEFINITIONS, &definition(kind(&groups, false)))
         .await?
@@ -108,14 +102,14 @@ async fn rules_are_run(client: Client) -> Result<(), Failed> {
         answers.push(causes);
     }
     send(&client, "DELETE", &format!("{DEFINITIONS}/{NAME}"), &Value::Null).await?.ok();
-    agree(cases::RUNS, answers)
+    compare_or_record(cases::RUNS, answers)
 }
 
 fn runs(groups: &[Group]) -> impl Iterator<Item = (usize, &cases::Run)> {
     groups.iter().enumerate().flat_map(|(index, group)| group.runs.iter().map(move |run| (index, run)))
 }
 
-/// Puts the rules in force, and waits until they are.
+/// Adds the rules to the definition, and waits until they are in force.
 async fn enforce(client: &Client, groups: &[Group]) -> Result<(), Failed> {
     let path = format!("{DEFINITIONS}/{NAME}");
     until(|| async {
@@ -133,15 +127,15 @@ async fn enforce(client: &Client, groups: &[Group]) -> Result<(), Failed> {
     until(|| async { Ok(send(client, "POST", &format!("{OBJECTS}?dryRun=All"), &probe).await?.is_err()) }).await
 }
 
-/// Asks again until it is so; the last wait is half a minute in all.
-async fn until<F: Future<Output = Result<bool, Failed>>>(is_so: impl Fn() -> F) -> Result<(), Failed> {
-    let asked = async {
-        while !is_so().await? {
+/// Polls a condition until it holds, for at most 30 seconds.
+async fn until<F: Future<Output = Result<bool, Failed>>>(holds: impl Fn() -> F) -> Result<(), Failed> {
+    let polling = async {
+        while !holds().await? {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         Ok(())
     };
-    tokio::time::timeout(Duration::from_secs(30), asked).await?
+    tokio::time::timeout(Duration::from_secs(30), polling).await?
 }
 
 fn object(index: usize, group: usize, spec: &Value) -> Value {
@@ -150,7 +144,7 @@ fn object(index: usize, group: usize, spec: &Value) -> Value {
     json!({"apiVersion": "cel.example.com/v1", "kind": "Thing", "metadata": {"name": name}, "spec": spec})
 }
 
-/// The schema of a kind with all groups, and a field that tells when the rules are in force.
+/// Returns the schema of a kind with all groups, and a probe field that shows whether the rules are in force.
 fn kind(groups: &[Group], with_rules: bool) -> Value {
     let mut spec = json!({"type": "object", "properties": {}});
     for (index, group) in groups.iter().enumerate() {
@@ -190,7 +184,8 @@ fn definition(schema: Value) -> Value {
     })
 }
 
-/// What the server answers, or why it refuses: the causes, sorted, without what differs from run to run.
+/// Sends a request and returns the response, or the causes of the rejection: sorted, without parts that differ between
+/// runs.
 async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result<Result<Value, Vec<Cause>>, Failed> {
     let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(body)? };
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json").body(body)?;
@@ -198,9 +193,11 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
         Ok(answer) => Ok(Ok(answer)),
         Err(kube::Error::Api(status)) => {
             let causes = status.details.map(|details| details.causes).unwrap_or_default();
-            let plain = |text: String| without_numbers(&text.replace(SCHEMA, "$"));
-            let mut causes: Vec<Cause> =
-                causes.into_iter().map(|cause| (plain(cause.field), cause.reason, plain(cause.message))).collect();
+            let normalize = |text: String| without_numbers(&text.replace(SCHEMA, "$"));
+            let mut causes: Vec<Cause> = causes
+                .into_iter()
+                .map(|cause| (normalize(cause.field), cause.reason, normalize(cause.message)))
+                .collect();
             causes.sort();
             Ok(Err(causes))
         }
@@ -208,7 +205,7 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
     }
 }
 
-/// The server numbers the types of rules anew each time.
+/// Removes the numbers of rule types, which the server assigns anew for each request.
 fn without_numbers(text: &str) -> String {
     let mut parts = text.split("selfType");
     let first = parts.next().unwrap_or_default().to_owned();

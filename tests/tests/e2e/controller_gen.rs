@@ -1,9 +1,9 @@
-//! The definitions that controller-gen makes of Go types, and ours of the same in Rust: the server takes both, and what it
-//! would store differs where the list says so and nowhere else.
+//! The definitions that controller-gen generates from Go types, and ours of the equivalent Rust types: the server
+//! accepts both, and the objects that it would store differ only as listed in `differences.yaml`.
 
-#[path = "../controller_gen/difference.rs"]
+#[path = "../workspace/controller_gen/difference.rs"]
 mod difference;
-#[path = "../controller_gen/twins.rs"]
+#[path = "../workspace/controller_gen/twins.rs"]
 mod twins;
 
 use std::collections::BTreeMap;
@@ -16,38 +16,38 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
 use super::trial;
-use difference::{differences, reasons};
+use difference::{differences, known_differences};
 use twins::Twins;
 
 pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    vec![trial(control_plane, "controller_gen::the_server_would_store_the_same", the_server_would_store_the_same)]
+    vec![trial(control_plane, "controller_gen::stored_definitions_are_equal", stored_definitions_are_equal)]
 }
 
-fn the_server_would_store_the_same(control_plane: &ControlPlane) -> Result<(), Failed> {
+fn stored_definitions_are_equal(control_plane: &ControlPlane) -> Result<(), Failed> {
     let Some(Twins { ours, theirs }) = twins::find_or_skip() else { return Ok(()) };
     let (ours, theirs) = (stored(control_plane, ours)?, stored(control_plane, theirs)?);
-    let known = reasons();
+    let known = known_differences();
     for (name, ours) in &ours {
         for found in differences(name, ours, &theirs[name]) {
-            if !known.iter().any(|known| known.is(&found)) {
-                return Err(format!("stored otherwise: {found}").into());
+            if !known.iter().any(|known| known.matches(&found)) {
+                return Err(format!("stored differently: {found}").into());
             }
         }
     }
     Ok(())
 }
 
-/// What the server would store of each, which is what it got.
+/// Returns the definitions that the server would store, and checks that they are unchanged.
 fn stored(
     control_plane: &ControlPlane,
     definitions: BTreeMap<String, Value>,
 ) -> Result<BTreeMap<String, Value>, Failed> {
     let one = |(name, definition): (String, Value)| -> Result<(String, Value), Failed> {
         let mut stored = create(control_plane, &definition)?;
-        // What the server fills in.
+        // The server defaults the conversion.
         let conversion = stored["spec"].as_object_mut().and_then(|spec| spec.remove("conversion"));
         if conversion != Some(json!({"strategy": "None"})) || stored["spec"] != definition["spec"] {
-            return Err(format!("{name} is stored otherwise than it was written: {}", stored["spec"]).into());
+            return Err(format!("{name} is stored differently than written: {}", stored["spec"]).into());
         }
         let metadata = &stored["metadata"];
         let metadata = ["name", "annotations", "labels"].map(|key| (key, metadata[key].clone()));
@@ -58,16 +58,16 @@ fn stored(
     definitions.into_iter().map(one).collect()
 }
 
-/// The answer to what is not kept.
+/// Creates a definition in a dry run and returns the response.
 fn create(control_plane: &ControlPlane, definition: &Value) -> Result<Value, Failed> {
     let mut create = control_plane.kubectl();
     create.args(["create", "--dry-run=server", "-o", "json", "-f", "-"]);
     let mut create = create.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     create.stdin.take().ok_or("stdin is piped")?.write_all(definition.to_string().as_bytes())?;
     let output = create.wait_with_output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() || !said.is_empty() {
-        return Err(format!("the server refuses it or warns: {said}").into());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || !stderr.is_empty() {
+        return Err(format!("the server rejects the definition or warns: {stderr}").into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -1,6 +1,6 @@
-//! The corpus of definitions on the real server: its answers are those that are recorded, and the checker's.
+//! The corpus of definitions on the real server: its answers equal the recorded ones and the checker's.
 //!
-//! With `RECORD_DEFINITIONS=1` they are recorded anew.
+//! `RECORD_DEFINITIONS=1` records them again.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,27 +15,23 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use tests::definitions::{Answer, Case, FINE, cases, disagreement, record, recorded};
+use tests::definitions::{ACCEPTED, Answer, Case, cases, difference, record, recorded};
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-pub fn trials(control_plane: &Arc<ControlPlane>) -> impl Iterator<Item = Trial> + use<> {
-    let trial = super::trial(control_plane, "definitions::the_checker_agrees_with_the_server", |control_plane| {
-        let runtime = tokio::runtime::Runtime::new()?;
-        runtime.block_on(async { agree(super::client(control_plane).await?).await })
-    });
-    [trial].into_iter()
+pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+    vec![super::client_trial(control_plane, "definitions::the_checker_agrees_with_the_server", compare)]
 }
 
-async fn agree(client: Client) -> Result<(), Failed> {
+async fn compare(client: Client) -> Result<(), Failed> {
     let cases = cases();
     let mut answers = BTreeMap::new();
     for case in &cases {
         let answer = match &case.old {
-            None => created(&client, case).await,
-            Some(old) => updated(&client, case, old).await,
+            None => create(&client, case).await,
+            Some(old) => update(&client, case, old).await,
         };
         let answer = answer.map_err(|error| format!("{}: {error}", case.name))?;
         answers.insert(case.name.clone(), answer);
@@ -43,10 +39,10 @@ async fn agree(client: Client) -> Result<(), Failed> {
     if std::env::var_os("RECORD_DEFINITIONS").is_some() {
         record(&answers);
     }
-    let mut wrong: Vec<String> = cases.iter().filter_map(|case| disagreement(case, &answers[&case.name])).collect();
+    let mut wrong: Vec<String> = cases.iter().filter_map(|case| difference(case, &answers[&case.name])).collect();
     let recorded = recorded();
     let changed = answers.iter().filter(|(name, answer)| recorded.get(*name) != Some(*answer));
-    wrong.extend(changed.map(|(name, answer)| format!("{name}\n  the server answers by now: {answer:?}")));
+    wrong.extend(changed.map(|(name, answer)| format!("{name}\n  the server now answers: {answer:?}")));
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -54,12 +50,13 @@ async fn agree(client: Client) -> Result<(), Failed> {
     }
 }
 
-async fn created(client: &Client, case: &Case) -> Result<Answer> {
+/// Creates the definition in a dry run.
+async fn create(client: &Client, case: &Case) -> Result<Answer> {
     answer(client, "POST", &format!("{PATH}?dryRun=All"), &case.new).await
 }
 
-/// Installs the old definition, asks for the update without doing it, and removes what was installed.
-async fn updated(client: &Client, case: &Case, old: &Value) -> Result<Answer> {
+/// Creates the old definition, updates it in a dry run, and deletes it.
+async fn update(client: &Client, case: &Case, old: &Value) -> Result<Answer> {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
     let mut old: CustomResourceDefinition = serde_json::from_value(old.clone())?;
     old.status = None;
@@ -71,7 +68,7 @@ async fn updated(client: &Client, case: &Case, old: &Value) -> Result<Answer> {
         let mut new = case.new.clone();
         new["metadata"]["resourceVersion"] = api.get_metadata(&name).await?.metadata.resource_version.into();
         let answer = answer(client, "PUT", &format!("{PATH}/{name}?dryRun=All"), &new).await?;
-        // The server's controllers write to the status still.
+        // The server's controllers still write the status.
         if answer.code != 409 {
             break answer;
         }
@@ -80,7 +77,7 @@ async fn updated(client: &Client, case: &Case, old: &Value) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Deletes a definition, and asks until it is gone: a watch that begins too late would wait for minutes.
+/// Deletes a definition and polls until it is gone: a watch that starts too late would wait for minutes.
 async fn remove(api: &Api<CustomResourceDefinition>, name: &str) -> Result<()> {
     api.delete(name, &DeleteParams::default()).await?;
     for _ in 0..600 {
@@ -89,7 +86,7 @@ async fn remove(api: &Api<CustomResourceDefinition>, name: &str) -> Result<()> {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    Err(format!("{name} is still there").into())
+    Err(format!("{name} still exists").into())
 }
 
 async fn answer(client: &Client, method: &str, uri: &str, body: &Value) -> Result<Answer> {
@@ -104,13 +101,13 @@ async fn answer(client: &Client, method: &str, uri: &str, body: &Value) -> Resul
     let causes = status["details"]["causes"].as_array().into_iter().flatten();
     let causes = causes.map(|cause| (text(cause, "field"), text(cause, "reason"), text(cause, "message"))).collect();
     match code {
-        200..300 => Ok(Answer { code: FINE, causes: Vec::new(), warnings }.sorted()),
+        200..300 => Ok(Answer { code: ACCEPTED, causes: Vec::new(), warnings }.sorted()),
         400 => Ok(Answer { code, causes: Vec::new(), warnings: Vec::new() }),
         _ => Ok(Answer { code, causes, warnings }.sorted()),
     }
 }
 
-/// `299 - "text"`
+/// Returns the text of a warning header: `299 - "text"`.
 fn warning(header: &str) -> Option<String> {
     let quoted = header.strip_prefix("299 - ")?;
     let text = quoted.strip_prefix('"')?.strip_suffix('"')?;

@@ -1,4 +1,4 @@
-//! What people type: kubectl with the generated CRDs and the sample.
+//! kubectl with the generated CRDs and the sample.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -14,10 +14,10 @@ const CRD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/crd/bases/exam
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
 const FIXTURE_CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixture/config/crd/bases");
 
-/// Installs every generated CRD as a user does, and waits until they are established.
+/// Installs every generated CRD with kubectl, and waits until they are established.
 pub(super) fn install(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let said = kubectl(control_plane, &["apply", "-f", CRD, "-f", FIXTURE_CRDS])?;
-    check(!said.contains("Warning"), "the server warns of nothing", &said)?;
+    let output = kubectl(control_plane, &["apply", "-f", CRD, "-f", FIXTURE_CRDS])?;
+    check(!output.contains("Warning"), "the server does not warn", &output)?;
     kubectl(control_plane, &["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])?;
     Ok(())
 }
@@ -28,12 +28,12 @@ pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
     };
     vec![
         trial("crds_are_structural_and_stored_as_written", crds_are_structural_and_stored_as_written),
-        trial("explain_shows_our_docs", explain_shows_our_docs),
-        trial("sample_is_applied_shown_described_and_scaled", sample_is_applied_shown_described_and_scaled),
-        trial("the_server_warns_of_deprecated_kinds", the_server_warns_of_deprecated_kinds),
-        trial("broken_samples_are_refused", broken_samples_are_refused),
-        trial("misspelt_states_are_refused", misspelt_states_are_refused),
-        trial("server_side_dry_run_is_clean_twice", server_side_dry_run_is_clean_twice),
+        trial("explain_shows_the_doc_comments", explain_shows_the_doc_comments),
+        trial("the_sample_is_applied_listed_described_and_scaled", the_sample_is_applied_listed_described_and_scaled),
+        trial("the_server_warns_about_deprecated_kinds", the_server_warns_about_deprecated_kinds),
+        trial("invalid_samples_are_rejected", invalid_samples_are_rejected),
+        trial("misspelt_states_are_rejected", misspelt_states_are_rejected),
+        trial("repeated_server_side_dry_runs_are_clean", repeated_server_side_dry_runs_are_clean),
     ]
 }
 
@@ -46,24 +46,33 @@ fn crds_are_structural_and_stored_as_written(control_plane: &ControlPlane) -> Re
         let non_structural = conditions.iter().any(|condition| condition["type"] == "NonStructuralSchema");
         check(!non_structural, "the schema is structural", &stored["status"])?;
         let mut stored = stored["spec"].clone();
-        // What the server fills in.
-        check(stored["conversion"] == json!({"strategy": "None"}), "nothing is converted", &stored["conversion"])?;
+        // The server defaults the conversion.
+        check(
+            stored["conversion"] == json!({"strategy": "None"}),
+            "the conversion strategy is None",
+            &stored["conversion"],
+        )?;
         stored.as_object_mut().ok_or("a spec is an object")?.remove("conversion");
-        check(stored == written["spec"], "the stored spec is the written one", &stored)?;
+        check(stored == written["spec"], "the stored spec equals the written one", &stored)?;
     }
     Ok(())
 }
 
-fn explain_shows_our_docs(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let said = kubectl(control_plane, &["explain", "loggers.spec"])?;
-    for expected in ["What is wanted.", "timeInterval", "Seconds between two writes; at least 1.", "-required-"] {
-        check(said.contains(expected), expected, &said)?;
+fn explain_shows_the_doc_comments(control_plane: &ControlPlane) -> Result<(), Failed> {
+    let output = kubectl(control_plane, &["explain", "loggers.spec"])?;
+    for expected in [
+        "The desired state of the Logger.",
+        "timeInterval",
+        "The interval between two writes in seconds, at least 1.",
+        "-required-",
+    ] {
+        check(output.contains(expected), expected, &output)?;
     }
-    let said = kubectl(control_plane, &["explain", "loggers"])?;
-    check(said.contains("A Logger periodically writes user activity to files."), "docs of the kind", &said)
+    let output = kubectl(control_plane, &["explain", "loggers"])?;
+    check(output.contains("A Logger periodically writes user activity to files."), "the docs of the kind", &output)
 }
 
-fn sample_is_applied_shown_described_and_scaled(control_plane: &ControlPlane) -> Result<(), Failed> {
+fn the_sample_is_applied_listed_described_and_scaled(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| kubectl_in(control_plane, "sample", args);
     kubectl(&["create", "namespace", "sample"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
@@ -84,7 +93,7 @@ fn sample_is_applied_shown_described_and_scaled(control_plane: &ControlPlane) ->
     check(replicas == "5", "scaled to 5", &replicas)
 }
 
-fn the_server_warns_of_deprecated_kinds(control_plane: &ControlPlane) -> Result<(), Failed> {
+fn the_server_warns_about_deprecated_kinds(control_plane: &ControlPlane) -> Result<(), Failed> {
     for (plural, expected) in [
         (
             "benches",
@@ -93,38 +102,38 @@ fn the_server_warns_of_deprecated_kinds(control_plane: &ControlPlane) -> Result<
         ("scrolls", "Warning: old.example.org/v1 Scroll is deprecated in v0.9+. Nobody reads scrolls any more."),
         ("tablets", "Warning: old.example.org/v1 Tablet is deprecated"),
     ] {
-        let said = kubectl(control_plane, &["get", plural])?;
-        check(said.lines().any(|line| line == expected), expected, &said)?;
+        let output = kubectl(control_plane, &["get", plural])?;
+        check(output.lines().any(|line| line == expected), expected, &output)?;
     }
-    let said = kubectl(control_plane, &["get", "tables"])?;
-    check(!said.contains("Warning"), "no warning of what is not deprecated", &said)
+    let output = kubectl(control_plane, &["get", "tables"])?;
+    check(!output.contains("Warning"), "no warning about kinds that are not deprecated", &output)
 }
 
-fn broken_samples_are_refused(control_plane: &ControlPlane) -> Result<(), Failed> {
+fn invalid_samples_are_rejected(control_plane: &ControlPlane) -> Result<(), Failed> {
     let sample = std::fs::read_to_string(SAMPLE)?;
-    let idle = refusal(control_plane, &sample.replace("timeInterval: 60", "timeInterval: 0"))?;
+    let idle = rejection(control_plane, &sample.replace("timeInterval: 60", "timeInterval: 0"))?;
     check(idle.contains("spec.timeInterval") && idle.contains("greater than or equal to 1"), "the field", &idle)?;
-    let unknown = refusal(control_plane, &sample.replace("timeInterval", "timeinterval"))?;
+    let unknown = rejection(control_plane, &sample.replace("timeInterval", "timeinterval"))?;
     check(unknown.contains("spec.timeinterval") || unknown.contains("spec.timeInterval"), "the unknown field", &unknown)
 }
 
-/// The status has its own endpoint: what a plain apply says of it the server passes over.
-fn misspelt_states_are_refused(control_plane: &ControlPlane) -> Result<(), Failed> {
+/// The status has its own endpoint: a plain apply does not write it.
+fn misspelt_states_are_rejected(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| kubectl_in(control_plane, "misspelt-by-hand", args);
     kubectl(&["create", "namespace", "misspelt-by-hand"])?;
     kubectl(&["apply", "-f", SAMPLE])?;
     let patch = json!({"status": {"state": "Availabel"}}).to_string();
-    let said = match kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &patch]) {
-        Ok(said) => return Err(format!("it is taken: {said}").into()),
+    let error = match kubectl(&["patch", "lg", "web", "--subresource=status", "--type=merge", "-p", &patch]) {
+        Ok(output) => return Err(format!("the patch is accepted: {output}").into()),
         Err(failed) => failed.message().unwrap_or_default().to_owned(),
     };
-    check(said.contains("status.state") && said.contains("\"Available\""), "the field and its values", &said)
+    check(error.contains("status.state") && error.contains("\"Available\""), "the field and its values", &error)
 }
 
-fn server_side_dry_run_is_clean_twice(control_plane: &ControlPlane) -> Result<(), Failed> {
+fn repeated_server_side_dry_runs_are_clean(control_plane: &ControlPlane) -> Result<(), Failed> {
     for _ in 0..2 {
-        let said = kubectl(control_plane, &["apply", "--server-side", "--dry-run=server", "-f", SAMPLE])?;
-        check(said.trim() == "logger.example.com/web serverside-applied (server dry run)", "clean", &said)?;
+        let output = kubectl(control_plane, &["apply", "--server-side", "--dry-run=server", "-f", SAMPLE])?;
+        check(output.trim() == "logger.example.com/web serverside-applied (server dry run)", "clean", &output)?;
     }
     Ok(())
 }
@@ -133,28 +142,28 @@ fn kubectl_in(control_plane: &ControlPlane, namespace: &str, args: &[&str]) -> R
     kubectl(control_plane, &[&["--namespace", namespace], args].concat())
 }
 
-/// Runs kubectl and gives what it said, on both streams.
+/// Runs kubectl and returns its output on both streams.
 fn kubectl(control_plane: &ControlPlane, args: &[&str]) -> Result<String, Failed> {
     let output = control_plane.kubectl().args(args).output()?;
-    let said = said(&output);
-    if output.status.success() { Ok(said) } else { Err(format!("kubectl {}: {said}", args.join(" ")).into()) }
+    let text = text(&output);
+    if output.status.success() { Ok(text) } else { Err(format!("kubectl {}: {text}", args.join(" ")).into()) }
 }
 
-/// What kubectl says to a manifest that it must not accept.
-fn refusal(control_plane: &ControlPlane, manifest: &str) -> Result<String, Failed> {
+/// Applies a manifest that must be rejected and returns kubectl's output.
+fn rejection(control_plane: &ControlPlane, manifest: &str) -> Result<String, Failed> {
     let mut apply = control_plane.kubectl();
     apply.args(["apply", "-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut apply = apply.spawn()?;
     apply.stdin.take().ok_or("stdin is piped")?.write_all(manifest.as_bytes())?;
     let output = apply.wait_with_output()?;
-    check(!output.status.success(), "it is refused", &manifest)?;
-    Ok(said(&output))
+    check(!output.status.success(), "the manifest is rejected", &manifest)?;
+    Ok(text(&output))
 }
 
-fn said(output: &Output) -> String {
+fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 fn check(holds: bool, what: &str, found: &dyn std::fmt::Display) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(format!("not so: {what}\n{found}").into()) }
+    if holds { Ok(()) } else { Err(format!("expected: {what}\n{found}").into()) }
 }

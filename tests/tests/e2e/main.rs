@@ -1,13 +1,13 @@
-//! End to end on a real etcd and kube-apiserver: every scenario, kubectl, and the quickstart.
+//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, and the quickstart.
 //!
-//! Without a control plane it is skipped with one line that says how to get one; with
+//! Without a control plane the suite is skipped with one line that tells how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
+mod connections;
 mod controller_gen;
 mod definitions;
 mod kubectl;
-mod lines;
 mod proxy;
 mod quickstart;
 mod values;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     envtest::exit_code(run(&Arguments::from_args()))
 }
 
-/// One control plane for all trials. It is stopped when this returns, which a test binary's own `main` could not do.
+/// Runs all trials on one control plane, which is stopped on return.
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Some(assets) = envtest::find_or_skip("e2e")? else {
         return Ok(ExitCode::SUCCESS);
@@ -38,25 +38,22 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(controller_gen::trials(&control_plane))
         .chain(definitions::trials(&control_plane))
         .chain(kubectl::trials(&control_plane))
-        .chain(lines::trials(&control_plane, &assets))
+        .chain(connections::trials(&control_plane, &assets))
         .chain(quickstart::trials(&control_plane))
         .chain(cel::trials(&control_plane))
         .chain(values::trials(&control_plane));
     Ok(libtest_mimic::run(args, trials.collect()).exit_code())
 }
 
-/// The scenarios of both servers, on this one.
+/// Returns a trial for each scenario.
 fn scenarios(control_plane: &Arc<ControlPlane>) -> impl Iterator<Item = Trial> + use<> {
     let control_plane = Arc::clone(control_plane);
     scenarios::ALL.iter().map(move |scenario| {
-        let control_plane = Arc::clone(&control_plane);
-        Trial::test(format!("scenario::{}", scenario.name), move || {
-            let runtime = tokio::runtime::Runtime::new()?;
-            runtime.block_on(async {
-                (scenario.run)(client(&control_plane).await?).await;
-                Ok(())
-            })
-        })
+        let run = async |client| {
+            (scenario.run)(client).await;
+            Ok(())
+        };
+        client_trial(&control_plane, &format!("scenario::{}", scenario.name), run)
     })
 }
 
@@ -66,7 +63,18 @@ async fn client(control_plane: &ControlPlane) -> Result<Client, Failed> {
     Ok(Client::try_from(config)?)
 }
 
-/// A trial on the control plane.
+/// Creates a trial that runs with a client of the control plane.
+fn client_trial(
+    control_plane: &Arc<ControlPlane>,
+    name: &str,
+    run: impl AsyncFnOnce(Client) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    trial(control_plane, name, move |control_plane| {
+        tokio::runtime::Runtime::new()?.block_on(async { run(client(control_plane).await?).await })
+    })
+}
+
+/// Creates a trial on the control plane.
 fn trial(
     control_plane: &Arc<ControlPlane>,
     name: &str,

@@ -1,4 +1,4 @@
-//! A proxy on the loopback interface whose connections can be cut, stalled and refused.
+//! A proxy on the loopback interface whose connections can be reset, stalled and refused.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,66 +8,67 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// A proxy before a server. It and its connections end when this is dropped.
+/// A proxy in front of a server. It and its connections are closed on drop.
 pub struct Proxy {
     address: SocketAddr,
-    line: watch::Sender<Line>,
-    /// Whether it listens, as its task tells.
+    state: watch::Sender<State>,
+    /// Whether the task of the proxy listens.
     listening: watch::Receiver<bool>,
     _task: JoinSet<()>,
 }
 
-/// How the line is.
+/// The state of a proxy.
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
+struct State {
     traffic: Traffic,
-    cuts: u64,
+    /// How often the connections were reset.
+    resets: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Traffic {
     #[default]
-    Flows,
-    Stalls,
+    Flowing,
+    Stalled,
     Refused,
 }
 
 impl Proxy {
-    /// A proxy on a free port.
+    /// Starts a proxy on a free port.
     pub async fn start(server: SocketAddr) -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let line = watch::Sender::new(Line::default());
-        let (tell, listening) = watch::channel(true);
+        let state = watch::Sender::new(State::default());
+        let (listening_sender, listening) = watch::channel(true);
         let mut task = JoinSet::new();
-        task.spawn(serve(listener, address, server, line.subscribe(), tell));
-        Ok(Proxy { address, line, listening, _task: task })
+        task.spawn(serve(listener, address, server, state.subscribe(), listening_sender));
+        Ok(Proxy { address, state, listening, _task: task })
     }
 
-    /// Where it listens.
+    /// Returns the address that the proxy listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Resets every connection. New ones are served.
-    pub fn cut(&self) {
-        self.line.send_modify(|line| line.cuts += 1);
+    /// Resets every connection. New connections are served.
+    pub fn reset(&self) {
+        self.state.send_modify(|state| state.resets += 1);
     }
 
-    /// From now on connections stand, and nothing comes through: as when a firewall forgot them.
+    /// Keeps connections open without forwarding data, as a firewall that dropped its state.
     pub fn stall(&self) {
-        self.line.send_modify(|line| line.traffic = Traffic::Stalls);
+        self.state.send_modify(|state| state.traffic = Traffic::Stalled);
     }
 
-    /// Resets every connection, and refuses new ones when this returns.
+    /// Resets every connection, and refuses new ones by the time this returns.
     pub async fn refuse(&self) {
-        self.line.send_modify(|line| *line = Line { traffic: Traffic::Refused, cuts: line.cuts + 1 });
+        self.state.send_modify(|state| *state = State { traffic: Traffic::Refused, resets: state.resets + 1 });
         drop(self.listening.clone().wait_for(|listening| !listening).await);
     }
 
-    /// All flows again, also what was stalled.
+    /// Forwards all data again, including stalled data.
     pub async fn heal(&self) {
-        self.line.send_modify(|line| line.traffic = Traffic::Flows);
+        self.state.send_modify(|state| state.traffic = Traffic::Flowing);
         drop(self.listening.clone().wait_for(|listening| *listening).await);
     }
 }
@@ -76,21 +77,21 @@ async fn serve(
     mut listener: TcpListener,
     address: SocketAddr,
     server: SocketAddr,
-    mut line: watch::Receiver<Line>,
+    mut state: watch::Receiver<State>,
     listening: watch::Sender<bool>,
 ) {
     let mut connections = JoinSet::new();
     loop {
-        let mut refused = line.clone();
+        let mut refused = state.clone();
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((client, _)) = accepted else { continue };
-                connections.spawn(carry(client, server, line.clone()));
+                connections.spawn(forward(client, server, state.clone()));
             }
-            () = async { drop(refused.wait_for(|line| line.traffic == Traffic::Refused).await) } => {
+            () = async { drop(refused.wait_for(|state| state.traffic == Traffic::Refused).await) } => {
                 drop(listener);
                 listening.send_replace(false);
-                if line.wait_for(|line| line.traffic != Traffic::Refused).await.map(drop).is_err() {
+                if state.wait_for(|state| state.traffic != Traffic::Refused).await.map(drop).is_err() {
                     return;
                 }
                 listener = TcpListener::bind(address).await.expect("the port is still free");
@@ -101,33 +102,34 @@ async fn serve(
     }
 }
 
-/// Carries one connection until both sides have ended it, or it is cut.
-async fn carry(mut client: TcpStream, server: SocketAddr, mut line: watch::Receiver<Line>) {
-    let begun = line.borrow().cuts;
+/// Forwards one connection until both sides have closed it, or until it is reset.
+async fn forward(mut client: TcpStream, server: SocketAddr, mut state: watch::Receiver<State>) {
+    let resets = state.borrow().resets;
     let Ok(mut server) = TcpStream::connect(server).await else { return };
     let (from_client, to_client) = client.split();
     let (from_server, to_server) = server.split();
-    let there = pump(from_client, to_server, line.clone());
-    let back = pump(from_server, to_client, line.clone());
+    let upstream = pump(from_client, to_server, state.clone());
+    let downstream = pump(from_server, to_client, state.clone());
     tokio::select! {
-        () = async { drop(line.wait_for(|line| line.cuts != begun).await) } => {}
-        _ = async { tokio::try_join!(there, back) } => return,
+        () = async { drop(state.wait_for(|state| state.resets != resets).await) } => {}
+        _ = async { tokio::try_join!(upstream, downstream) } => return,
     }
-    // Without a linger, to close is to reset.
+    // With a linger of zero, closing sends a reset.
     drop(client.set_zero_linger());
     drop(server.set_zero_linger());
 }
 
+/// Copies data in one direction while traffic flows.
 async fn pump(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    mut line: watch::Receiver<Line>,
+    mut state: watch::Receiver<State>,
 ) -> io::Result<()> {
     let mut buffer = vec![0; 16 << 10];
     loop {
         let read = from.read(&mut buffer).await?;
-        // What was read is held back while the line stalls; so is the end.
-        if line.wait_for(|line| line.traffic == Traffic::Flows).await.map(drop).is_err() || read == 0 {
+        // Data and the end of the stream are held back while traffic is stalled.
+        if state.wait_for(|state| state.traffic == Traffic::Flowing).await.map(drop).is_err() || read == 0 {
             return to.shutdown().await;
         }
         to.write_all(&buffer[..read]).await?;

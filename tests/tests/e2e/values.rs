@@ -1,6 +1,6 @@
-//! The corpus of values on the real server: what it makes of each is what is recorded, and what ours makes of it.
+//! The corpus of values on the real server: its answers equal the recorded ones and ours.
 //!
-//! With `RECORD_VALUES=1` it is recorded anew.
+//! `RECORD_VALUES=1` records them again.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -20,15 +20,11 @@ const PATH: &str = "/apis/values.example.com/v1/things";
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-pub fn trials(control_plane: &Arc<ControlPlane>) -> impl Iterator<Item = Trial> + use<> {
-    let trial = super::trial(control_plane, "values::ours_agree_with_the_server", |control_plane| {
-        let runtime = tokio::runtime::Runtime::new()?;
-        runtime.block_on(async { agree(super::client(control_plane).await?).await })
-    });
-    [trial].into_iter()
+pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+    vec![super::client_trial(control_plane, "values::our_answers_agree_with_the_server", compare)]
 }
 
-async fn agree(client: Client) -> Result<(), Failed> {
+async fn compare(client: Client) -> Result<(), Failed> {
     let cases = cases();
     let answers = answers(&client, &cases).await.map_err(|error| error.to_string())?;
     if std::env::var_os("RECORD_VALUES").is_some() {
@@ -36,10 +32,10 @@ async fn agree(client: Client) -> Result<(), Failed> {
     }
     let schema = schema(false);
     let mut wrong: Vec<String> =
-        cases.iter().filter_map(|case| case.disagreement(&schema, &answers[&case.name])).collect();
+        cases.iter().filter_map(|case| case.difference(&schema, &answers[&case.name])).collect();
     let recorded = recorded();
     let changed = answers.iter().filter(|(name, answer)| recorded.get(*name) != Some(*answer));
-    wrong.extend(changed.map(|(name, answer)| format!("{name}: the server answers by now: {answer:?}")));
+    wrong.extend(changed.map(|(name, answer)| format!("{name}: the server now answers: {answer:?}")));
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -47,21 +43,21 @@ async fn agree(client: Client) -> Result<(), Failed> {
     }
 }
 
-/// What was there before its schema is made first, under one that takes anything.
+/// Returns the answers of the server. Old values are created first, under a schema that accepts any value.
 async fn answers(client: &Client, cases: &[Case]) -> Result<BTreeMap<String, Answer>> {
     tests::install(client, [serde_json::from_value(definition(true))?]).await;
     for (index, case) in cases.iter().enumerate() {
         if let Some(old) = &case.old {
-            let (code, said) = send(client, "POST", PATH, &object(index, case, old)).await?;
+            let (code, body) = send(client, "POST", PATH, &object(index, case, old)).await?;
             if code != 201 {
-                return Err(format!("{}: {said}", case.name).into());
+                return Err(format!("{}: {body}", case.name).into());
             }
         }
     }
     let api = Api::<CustomResourceDefinition>::all(client.clone());
     let parameters = PatchParams::default();
     api.patch("things.values.example.com", &parameters, &Patch::Merge(definition(false))).await?;
-    in_force(client).await?;
+    wait_until_in_force(client).await?;
     let mut answers = BTreeMap::new();
     for (index, case) in cases.iter().enumerate() {
         answers.insert(case.name.clone(), answer(client, index, case).await?);
@@ -69,18 +65,18 @@ async fn answers(client: &Client, cases: &[Case]) -> Result<BTreeMap<String, Ans
     Ok(answers)
 }
 
-/// Waits until the schema is the one that is asked about.
-async fn in_force(client: &Client) -> Result<()> {
+/// Waits until the schema of the corpus is in force.
+async fn wait_until_in_force(client: &Client) -> Result<()> {
     let mut probe = json!({ "apiVersion": "values.example.com/v1", "kind": "Thing", "metadata": { "name": "p" } });
     probe["spec"] = json!({ "unknown": 1 });
     for _ in 0..300 {
-        let (code, said) = send(client, "POST", &format!("{PATH}?dryRun=All"), &probe).await?;
-        if code == 201 && said["spec"].get("unknown").is_none() {
+        let (code, body) = send(client, "POST", &format!("{PATH}?dryRun=All"), &probe).await?;
+        if code == 201 && body["spec"].get("unknown").is_none() {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    Err("the schema never came into force".into())
+    Err("the schema did not come into force".into())
 }
 
 fn definition(loose: bool) -> Value {
@@ -108,7 +104,7 @@ fn object(index: usize, case: &Case, value: &Value) -> Value {
 
 async fn answer(client: &Client, index: usize, case: &Case) -> Result<Answer> {
     let mut object = object(index, case, &case.new);
-    let (code, said) = match &case.old {
+    let (code, body) = match &case.old {
         None => send(client, "POST", &format!("{PATH}?dryRun=All"), &object).await?,
         Some(_) => {
             let uri = format!("{PATH}/a{index}");
@@ -118,11 +114,11 @@ async fn answer(client: &Client, index: usize, case: &Case) -> Result<Answer> {
         }
     };
     if code < 300 {
-        return Ok(Answer::taken(said["spec"].get(&case.field)));
+        return Ok(Answer::accepted(body["spec"].get(&case.field)));
     }
     let text = |cause: &Value, name: &str| cause[name].as_str().unwrap_or_default().to_owned();
-    let causes = said["details"]["causes"].as_array().ok_or_else(|| format!("{}: {said}", case.name))?.iter();
-    Ok(Answer::refused(
+    let causes = body["details"]["causes"].as_array().ok_or_else(|| format!("{}: {body}", case.name))?.iter();
+    Ok(Answer::rejected(
         causes.map(|cause| (text(cause, "field"), text(cause, "reason"), text(cause, "message"))).collect(),
     ))
 }

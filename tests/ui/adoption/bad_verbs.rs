@@ -1,4 +1,4 @@
-//! Verbs that are none, and words that contradict each other.
+//! Unknown verbs, and keys that exclude each other.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

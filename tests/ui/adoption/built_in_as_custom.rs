@@ -1,4 +1,4 @@
-//! A kind of Kubernetes' own among the custom resources.
+//! A built-in kind in `custom_resources`.
 
 logger_core::adopt! { custom_resources = [k8s_openapi::api::core::v1::ConfigMap] }
 

@@ -1,4 +1,4 @@
-//! A kind of Kubernetes' own among the custom resources, by a name of its own.
+//! A built-in kind in `custom_resources`, under another name.
 
 pub use k8s_openapi::api::core::v1::ConfigMap;
 

@@ -1,4 +1,4 @@
-//! Nothing is to be said of a built-in kind.
+//! Keys of a built-in kind.
 
 logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod(readonly)] }
 

@@ -1,4 +1,4 @@
-//! A kind of kube's derive among the built-in ones.
+//! A kind of kube's derive in `built_in`.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

@@ -1,4 +1,4 @@
-//! The lists are empty.
+//! Empty lists.
 
 logger_core::adopt! { built_in = [], custom_resources = [] }
 

@@ -1,4 +1,4 @@
-//! A type that kube knows and the runtime cannot hold.
+//! A `kube::Resource` that does not implement `Clone`.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;

@@ -1,4 +1,4 @@
-//! The struct that kube's derive stands on, instead of the kind it makes; and a type that is none.
+//! The spec struct of kube's derive instead of its kind, and a type that is not a kind.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

@@ -1,4 +1,4 @@
-//! One kind, not in a list.
+//! One kind that is not in a list.
 
 logger_core::adopt! { built_in = k8s_openapi::api::core::v1::Pod }
 

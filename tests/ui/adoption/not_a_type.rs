@@ -1,4 +1,4 @@
-//! What is listed is no type.
+//! Items that are not types.
 
 logger_core::adopt! { built_in = ["Pod", k8s_openapi::api::core::v1::Pod = status] }
 

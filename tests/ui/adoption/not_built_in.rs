@@ -1,4 +1,4 @@
-//! Types that are no kinds, as built-in ones.
+//! Types in `built_in` that are not kinds.
 
 pub struct Sprocket;
 

@@ -1,4 +1,4 @@
-//! What the kind's own derive says, or one's own code.
+//! Keys that adopted kinds do not support.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

@@ -1,4 +1,4 @@
-//! Nothing is listed.
+//! No kinds.
 
 logger_core::adopt! {}
 

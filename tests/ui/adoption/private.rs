@@ -1,4 +1,4 @@
-//! Types that no other crate can name.
+//! Types that are not public.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

@@ -1,4 +1,4 @@
-//! A verb that was not granted.
+//! A verb that is not granted.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

@@ -1,4 +1,4 @@
-//! A verb of the status, and no status.
+//! A verb of the status of a kind without a status.
 
 #[path = "../kube_kinds.rs"]
 mod kube_kinds;

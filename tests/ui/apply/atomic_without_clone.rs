@@ -1,4 +1,4 @@
-//! What is applied as a whole stands in a configuration, so it must be cloned, compared, read and written.
+//! An atomic field whose type cannot be used in a configuration.
 
 use logger_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! An enum is applied as a whole.
+//! An enum that cannot be used in a configuration.
 
 use logger_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A type in a kind that can be applied neither by field nor as a whole.
+//! A field whose type can be applied neither by field nor atomically.
 
 use logger_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A configuration has one name.
+//! A generic type.
 
 use logger_core::ApplyConfiguration;
 

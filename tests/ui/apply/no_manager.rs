@@ -1,4 +1,4 @@
-//! Apply needs a field manager.
+//! An apply request without a field manager.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

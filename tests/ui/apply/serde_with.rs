@@ -1,4 +1,4 @@
-//! How a field is written must be known by its type, and its name be one.
+//! A custom serialisation of a field, and different names for reading and writing.
 
 use logger_core::ApplyConfiguration;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A category that the server refuses.
+//! An invalid category.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

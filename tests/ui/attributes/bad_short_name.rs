@@ -1,4 +1,4 @@
-//! A short name that the server refuses.
+//! An invalid short name.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A priority is no negative number.
+//! A negative priority.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A column of nothing.
+//! A column without a path.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A path starts with a dot.
+//! A path without a dot.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

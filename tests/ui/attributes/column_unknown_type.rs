@@ -1,4 +1,4 @@
-//! A column type that the server refuses.
+//! An unknown column type.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A flag twice, in two attributes.
+//! A duplicate flag in two attributes.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

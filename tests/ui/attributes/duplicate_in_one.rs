@@ -1,4 +1,4 @@
-//! A keyword twice in one attribute.
+//! A duplicate key in one attribute.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

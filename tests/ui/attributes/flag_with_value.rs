@@ -1,4 +1,4 @@
-//! A flag is there or not.
+//! A flag with a value.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! `#[genclient]` belongs on the struct.
+//! `#[genclient]` on a field.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

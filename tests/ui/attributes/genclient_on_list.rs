@@ -1,4 +1,4 @@
-//! `#[genclient]` belongs on the kind.
+//! `#[genclient]` on a list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

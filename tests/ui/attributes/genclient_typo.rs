@@ -1,4 +1,4 @@
-//! A keyword with a typo.
+//! A misspelt key.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A keyword that is not there.
+//! An unknown key.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Go takes no notice of `+genClient`.
+//! A misspelt attribute, which Go ignores.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! `#[genclient]` takes a list.
+//! A value of `#[genclient]`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

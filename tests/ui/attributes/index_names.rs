@@ -1,4 +1,4 @@
-//! Indexes: names twice, no name, a function of another type.
+//! Duplicate and invalid names of indexes, and a missing function.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! The values of an index are texts.
+//! An index whose values are not strings.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

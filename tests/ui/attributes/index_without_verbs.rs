@@ -1,4 +1,4 @@
-//! An index needs a lister to read it.
+//! An index without `get`, `list` and `watch`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

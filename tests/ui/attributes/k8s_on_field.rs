@@ -1,4 +1,4 @@
-//! `#[k8s]` belongs on the struct.
+//! `#[k8s]` on a field.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

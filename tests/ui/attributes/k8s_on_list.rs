@@ -1,4 +1,4 @@
-//! A list has no names of its own.
+//! Keys of a kind on its list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

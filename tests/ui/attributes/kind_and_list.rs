@@ -1,4 +1,4 @@
-//! A kind and its list, each with a mistake: two errors.
+//! Errors of a kind and of its list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A read sends no object.
+//! A request body of `get`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Go makes a dangling method of this.
+//! An unknown verb of an extension method, which Go ignores.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A method that does nothing.
+//! An extension method without a verb.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

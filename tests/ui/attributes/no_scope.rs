@@ -1,4 +1,4 @@
-//! No client and no scope.
+//! A kind without a client and without a scope.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A scope with a typo is one mistake, not two.
+//! A misspelt key is one error, not a missing scope too.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

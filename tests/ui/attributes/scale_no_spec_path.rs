@@ -1,4 +1,4 @@
-//! A path of the scale is missing.
+//! A missing path of the scale subresource.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

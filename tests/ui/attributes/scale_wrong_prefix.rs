@@ -1,4 +1,4 @@
-//! Scale paths lie in the spec and the status.
+//! Paths of the scale subresource outside of spec and status.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

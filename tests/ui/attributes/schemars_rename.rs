@@ -1,4 +1,4 @@
-//! A name for the schema only.
+//! A rename for the schema only.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A default that is no function.
+//! A default that is not a function.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! What serde's derive does with a root, this one does not.
+//! An unsupported serde attribute of a kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

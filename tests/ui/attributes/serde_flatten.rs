@@ -1,4 +1,4 @@
-//! A field of a root has a name.
+//! A flattened field of a kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

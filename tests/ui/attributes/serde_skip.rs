@@ -1,4 +1,4 @@
-//! A field of a root is written; that it is unset is seen by itself.
+//! Unsupported serde attributes of a field of a kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

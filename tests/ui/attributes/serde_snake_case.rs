@@ -1,4 +1,4 @@
-//! Kubernetes fields are camelCase.
+//! A case convention other than camelCase.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

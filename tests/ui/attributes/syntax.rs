@@ -1,4 +1,4 @@
-//! Not an attribute's syntax.
+//! A syntax error.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A scope that is not there.
+//! An unknown scope.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

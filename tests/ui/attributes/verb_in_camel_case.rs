@@ -1,4 +1,4 @@
-//! Go's spelling of a verb.
+//! A verb in Go's spelling.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

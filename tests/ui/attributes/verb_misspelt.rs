@@ -1,4 +1,4 @@
-//! A verb with a letter too many; Go lets it remove every verb.
+//! A misspelt verb, with which Go removes all verbs.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

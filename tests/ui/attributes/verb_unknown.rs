@@ -1,4 +1,4 @@
-//! No verb at all.
+//! An unknown verb.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

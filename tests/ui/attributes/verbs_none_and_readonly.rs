@@ -1,4 +1,4 @@
-//! No verbs, and some.
+//! Keys for verbs that exclude each other.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

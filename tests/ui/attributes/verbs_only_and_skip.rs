@@ -1,4 +1,4 @@
-//! Go drops one of the two without a word.
+//! Keys for verbs that exclude each other, of which Go ignores one.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Two ways to say which verbs there are.
+//! Keys for verbs that exclude each other.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A status that is and is not updated.
+//! A verb of the status with `no_status`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

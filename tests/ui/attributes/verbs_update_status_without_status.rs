@@ -1,4 +1,4 @@
-//! There is no status to update.
+//! A verb of the status without the status subresource.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

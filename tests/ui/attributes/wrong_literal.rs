@@ -1,4 +1,4 @@
-//! A number where a text is wanted.
+//! A number instead of a string.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

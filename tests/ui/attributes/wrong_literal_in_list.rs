@@ -1,4 +1,4 @@
-//! A number where a text is wanted, in a list.
+//! A number instead of a string in a list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

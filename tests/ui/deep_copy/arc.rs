@@ -1,4 +1,4 @@
-//! An `Arc` shares what it points to, in an option too.
+//! An `Arc` in an `Option`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The fields of variants count too.
+//! A field of a variant.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A generic type is deep-copied if its parameter is.
+//! A generic type whose parameter does not implement `DeepCopy`.
 
 use logger_core::DeepCopy;
 

@@ -1,4 +1,4 @@
-//! A generic type is deep-copied if its parameter is.
+//! A field of a generic type whose parameter does not implement `DeepCopy`.
 
 use std::rc::Rc;
 

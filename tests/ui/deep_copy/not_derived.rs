@@ -1,4 +1,4 @@
-//! A field's type derives `DeepCopy` itself.
+//! A field whose type does not derive `DeepCopy`.
 
 use logger_core::DeepCopy;
 

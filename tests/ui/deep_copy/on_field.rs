@@ -1,4 +1,4 @@
-//! A field has no such keyword.
+//! A key that does not apply to a field.
 
 use logger_core::DeepCopy;
 

@@ -1,4 +1,4 @@
-//! An `Rc` shares what it points to.
+//! An `Rc`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A reference shares what it points to.
+//! A reference.
 
 use logger_core::DeepCopy;
 

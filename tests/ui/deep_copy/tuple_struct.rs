@@ -1,4 +1,4 @@
-//! A field without a name is named by its type.
+//! A field without a name.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Two fields are two errors.
+//! Two errors of two fields.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A union does not know what it holds.
+//! A union.
 
 use logger_core::DeepCopy;
 

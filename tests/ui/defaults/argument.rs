@@ -1,4 +1,4 @@
-//! The macro itself takes no defaults.
+//! An argument of the macro that is not a key.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The same, where std's `Default` is derived above.
+//! The attribute below the derives, with `Default` above.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The derives have read the fields before it sees them.
+//! The attribute below the derives.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What reads the fields stands above it.
+//! The attribute below the derive of `Deserialize`.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

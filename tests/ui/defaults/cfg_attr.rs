@@ -1,4 +1,4 @@
-//! What is conditional cannot be seen.
+//! A default inside a `cfg_attr`.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

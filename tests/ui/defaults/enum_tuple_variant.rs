@@ -1,4 +1,4 @@
-//! Fields of variants need names too.
+//! A default of a field without a name in a variant.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Another way to write it.
+//! `#[default = ..]` instead of `#[default(..)]`.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

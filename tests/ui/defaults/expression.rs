@@ -1,4 +1,4 @@
-//! More than a value.
+//! An unsupported expression.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

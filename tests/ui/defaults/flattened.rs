@@ -1,4 +1,4 @@
-//! A flattened field is never absent.
+//! A default of a flattened field.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

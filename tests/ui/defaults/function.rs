@@ -1,4 +1,4 @@
-//! Neither a struct nor an enum.
+//! The attribute on an item that is neither a struct nor an enum.
 
 #[logger_core::defaults]
 pub fn spec() {}

@@ -1,4 +1,4 @@
-//! A call where the function is meant.
+//! A call instead of the path of a function.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The server fills in no metadata.
+//! A default of the metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! `#[logger_core::defaults]` is missing.
+//! `#[default(..)]` without `#[logger_core::defaults]`.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The same, where std's `Default` is derived.
+//! The same with a derive of `Default`.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

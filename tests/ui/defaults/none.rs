@@ -1,4 +1,4 @@
-//! What `None` is for.
+//! `None` as a default.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

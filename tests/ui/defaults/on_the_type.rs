@@ -1,4 +1,4 @@
-//! A default of the type is none of a field.
+//! `#[default(..)]` on the type and on a variant.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Two defaults for a field.
+//! Two defaults of a field.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Two values in one.
+//! Two values in one attribute.
 
 use logger_core::DeepCopy;
 use schemars::JsonSchema;

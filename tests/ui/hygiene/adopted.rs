@@ -1,9 +1,9 @@
-//! `adopt!` names everything absolutely, and its types may bear other names than their kinds.
+//! The output of `adopt!` uses absolute paths, and adopted types can have other names than their kinds.
 #![deny(warnings, unreachable_pub, missing_docs, rust_2018_idioms)]
 
 extern crate logger_core as renamed;
 
-/// Made by kube.
+/// A spec of kube's derive.
 #[allow(missing_docs)]
 pub mod gauge {
     use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub mod gauge {
     pub struct GaugeSpec {}
 }
 
-/// Adopted.
+/// The adopted kinds.
 pub mod kinds {
     mod core {}
     mod std {}

@@ -1,4 +1,4 @@
-//! What is emitted for a deprecated kind, and what names it, is no use of it.
+//! The expansion of a deprecated kind does not warn about its use.
 
 #![deny(warnings)]
 
@@ -19,7 +19,7 @@ pub mod v1 {
         pub metadata: ObjectMeta,
     }
 
-    // The derive of schemars warns.
+    // The derive of schemars emits the warning.
     #[allow(deprecated)]
     impl JsonSchema for Widget {
         fn schema_name() -> Cow<'static, str> {

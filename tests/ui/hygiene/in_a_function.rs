@@ -1,4 +1,4 @@
-//! The derives work on types of a function's body, and on those of a macro.
+//! The derives support types in a function body, and types of a macro.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Expansion is free of warnings, also of those that are off by default.
+//! The expansion has no warnings, including those that are off by default.
 
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![deny(future_incompatible, nonstandard_style, rust_2018_idioms, unused)]
@@ -27,31 +27,31 @@ pub mod v1 {
     #[k8s(short_names = ["wg"], subresource(status))]
     #[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").priority(1), date("Changed", ".metadata.creationTimestamp")])]
     pub struct Widget {
-        /// Name and all else.
+        /// Standard object's metadata.
         pub metadata: ObjectMeta,
-        /// What is wanted.
+        /// The desired state.
         pub spec: WidgetSpec,
-        /// What was observed.
+        /// The observed state.
         pub status: Option<String>,
     }
 
-    /// What is wanted of a Widget.
+    /// The desired state of a Widget.
     #[logger_core::defaults]
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
     pub struct WidgetSpec {
-        /// How wide.
+        /// The width.
         #[default(with = Bag::empty)]
         pub size: Bag<i32>,
-        /// What it is called.
+        /// The display name.
         #[default("widget")]
         pub name: Option<String>,
-        /// How many.
+        /// The count.
         #[default(Self::LEAST)]
         pub count: i32,
-        /// How fast.
+        /// The speed.
         #[default(-1.5)]
         pub speed: Option<f64>,
-        /// How made.
+        /// The material.
         pub shape: Option<Shape>,
     }
 
@@ -75,28 +75,28 @@ pub mod v1 {
     pub enum Shape {
         /// A circle.
         Round,
-        /// Another.
+        /// A named variant.
         Other {
-            /// Its name.
+            /// The name.
             #[default("other")]
             name: String,
         },
-        /// Two of them.
+        /// A pair.
         Both(Box<Shape>, Box<Shape>),
     }
 
-    /// Nothing to copy.
+    /// A type without fields.
     #[derive(Clone, Debug, DeepCopy)]
     pub struct Nothing;
 
-    /// No value to copy.
+    /// A type without values.
     #[derive(Clone, Debug, DeepCopy)]
     pub enum Never {}
 
     /// A list of Widgets.
     #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
     pub struct WidgetList {
-        /// Version and continuation of the list.
+        /// Standard list metadata.
         pub metadata: ListMeta,
         /// The Widgets.
         pub items: Vec<Widget>,
@@ -108,12 +108,12 @@ pub mod v1 {
     #[k8s(scope = "Cluster")]
     #[serde(rename_all = "camelCase")]
     pub struct Gadget {
-        /// Name and all else.
+        /// Standard object's metadata.
         pub metadata: ObjectMeta,
-        /// How wide.
+        /// The width.
         #[serde(default)]
         pub full_width: i32,
-        /// How high.
+        /// The height.
         #[default(4)]
         pub full_height: i32,
     }

@@ -1,4 +1,4 @@
-//! `crate = path` finds `logger_core` under another name, where its own name means something else.
+//! `crate = path` supports `logger_core` under another name.
 
 extern crate logger_core as renamed;
 

@@ -1,4 +1,4 @@
-//! The derives name everything by its absolute path: what a module calls `Option` or `core` does not matter.
+//! The expansion uses absolute paths, so that a module can declare its own `Option` or `core`.
 
 #![allow(dead_code, non_camel_case_types)]
 
@@ -6,14 +6,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 
-/// What the fields need, under names that nothing shadows.
+/// Types of the fields, under names that are not shadowed.
 mod real {
     pub type Text = std::string::String;
     pub type Maybe<T> = std::option::Option<T>;
     pub type Many<T> = std::vec::Vec<T>;
 }
 
-/// The derives of std and schemars are not as careful, so they stand where nothing is shadowed.
+/// Types with derives of std and schemars, which do not use absolute paths.
 mod elsewhere {
     use super::*;
 

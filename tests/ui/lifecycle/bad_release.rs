@@ -1,4 +1,4 @@
-//! Releases have two numbers.
+//! Releases that are not `major.minor`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

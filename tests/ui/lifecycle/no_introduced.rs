@@ -1,4 +1,4 @@
-//! When it was introduced is missing.
+//! A lifecycle without `introduced`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

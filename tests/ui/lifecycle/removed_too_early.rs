@@ -1,4 +1,4 @@
-//! Removed before it could be used.
+//! Removed in the release that introduces it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

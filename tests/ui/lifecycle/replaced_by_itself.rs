@@ -1,4 +1,4 @@
-//! A kind replaces itself.
+//! A kind that replaces itself.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

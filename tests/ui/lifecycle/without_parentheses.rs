@@ -1,4 +1,4 @@
-//! A lifecycle is more than one release.
+//! A release instead of a list of keys.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A list has metadata and items.
+//! A list with another field.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

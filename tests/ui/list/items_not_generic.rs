@@ -1,4 +1,4 @@
-//! The items are a `Vec`.
+//! Items whose type has no item type.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! The items are a `Vec`.
+//! Items that are not a `Vec`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

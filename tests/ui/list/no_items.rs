@@ -1,4 +1,4 @@
-//! A list has items.
+//! A list without items.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

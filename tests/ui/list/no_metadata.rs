@@ -1,4 +1,4 @@
-//! A list has metadata.
+//! A list without metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! The metadata of a list is its own.
+//! A list with `ObjectMeta`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A group is a domain name.
+//! A group that is not a domain name.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A version says how stable it is.
+//! A version that is not a DNS-1035 label.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! All that is missing is said at once.
+//! All missing keys are reported at once.
 
 logger_core::group_version! {}
 

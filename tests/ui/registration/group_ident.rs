@@ -1,4 +1,4 @@
-//! The word for a group is one of generated code's.
+//! An identifier that is not in snake case.
 
 logger_core::group_version! { group = "example.com", version = "v1", group_ident = "Second-Example", kinds = [] }
 

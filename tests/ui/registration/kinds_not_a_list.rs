@@ -1,4 +1,4 @@
-//! The kinds are a list.
+//! `kinds` that is not a list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

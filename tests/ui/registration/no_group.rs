@@ -1,4 +1,4 @@
-//! A group has a name.
+//! A missing group.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

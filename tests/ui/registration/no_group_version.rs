@@ -1,4 +1,4 @@
-//! A kind alone, as first written.
+//! A kind without a `group_version!`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A version has kinds.
+//! Missing kinds.
 
 logger_core::group_version! { group = "example.com", version = "v1" }
 

@@ -1,4 +1,4 @@
-//! A version has a name.
+//! A missing version.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Only kinds and lists are registered.
+//! A type that is neither a kind nor a list.
 
 use logger_core::DeepCopy;
 

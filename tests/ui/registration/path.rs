@@ -1,4 +1,4 @@
-//! A kind is named as it is seen here.
+//! A path instead of a name.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

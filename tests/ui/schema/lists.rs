@@ -1,3 +1,5 @@
+//! Errors of list types and keys.
+
 use logger_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 

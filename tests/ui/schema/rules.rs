@@ -1,3 +1,5 @@
+//! Errors of CEL rules.
+
 use logger_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 

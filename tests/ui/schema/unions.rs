@@ -1,3 +1,5 @@
+//! Errors of unions of fields.
+
 use logger_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Keys that do not apply to the type of the field.
+
 use logger_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Invalid values.
+
 use logger_core::KubeSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The derive writes `apiVersion` itself.
+//! A field `apiVersion` by `rename_all`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

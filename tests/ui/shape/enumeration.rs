@@ -1,4 +1,4 @@
-//! A kind is a struct.
+//! A kind that is an enum.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use logger_core::{DeepCopy, Object, ObjectList};

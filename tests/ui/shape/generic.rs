@@ -1,4 +1,4 @@
-//! A kind has one name and one schema, so it is no generic type.
+//! A generic kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A list has one name and one kind of items, so it is no generic type.
+//! A generic list.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

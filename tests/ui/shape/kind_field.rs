@@ -1,4 +1,4 @@
-//! The derive writes `kind` itself.
+//! A field `kind`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

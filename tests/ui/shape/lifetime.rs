@@ -1,4 +1,4 @@
-//! A kind owns what it holds.
+//! A kind with a lifetime parameter.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

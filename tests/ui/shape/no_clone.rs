@@ -1,4 +1,4 @@
-//! A kind is `Clone`.
+//! A kind without `Clone`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A kind is `DeepCopy`.
+//! A kind without `DeepCopy`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::Object;

@@ -1,4 +1,4 @@
-//! The schema of a kind is schemars'.
+//! A kind without a schema.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

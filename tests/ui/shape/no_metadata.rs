@@ -1,4 +1,4 @@
-//! Every object has metadata.
+//! A kind without metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use logger_core::{DeepCopy, Object, ObjectList};

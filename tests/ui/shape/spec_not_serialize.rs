@@ -1,4 +1,4 @@
-//! The type of a field derives serde's traits itself.
+//! A field whose type does not implement serde's traits.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

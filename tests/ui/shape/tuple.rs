@@ -1,4 +1,4 @@
-//! A kind has named fields.
+//! A kind that is a tuple struct.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! A kind is a struct.
+//! A kind that is a union.
 
 use logger_core::{DeepCopy, Object};
 

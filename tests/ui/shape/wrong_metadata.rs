@@ -1,4 +1,4 @@
-//! The metadata of a kind is `ObjectMeta`.
+//! A kind with `ListMeta`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A kind of the cluster has no namespaces.
+//! A client for all namespaces of a cluster-scoped kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! The lister of a kind of the cluster has no namespaces.
+//! A namespaced lister of a cluster-scoped kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A kind of the cluster has no namespace.
+//! A namespaced client of a cluster-scoped kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A namespaced kind has a namespace.
+//! A cluster-scoped client of a namespaced kind.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

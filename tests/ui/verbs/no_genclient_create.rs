@@ -1,4 +1,4 @@
-//! Without `#[genclient]` no verb is granted.
+//! A write of a kind without `#[genclient]`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! A kind without a list type cannot be listed.
+//! A list request of a kind without a list type.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

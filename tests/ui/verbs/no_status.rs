@@ -1,4 +1,4 @@
-//! `no_status` takes `update_status` away.
+//! `update_status` with `no_status`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! Without a status there is none to apply.
+//! `apply_status` with `no_status`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

@@ -1,4 +1,4 @@
-//! Without the subresource there is no `update_status`.
+//! `update_status` without the status subresource.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

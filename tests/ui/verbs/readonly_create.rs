@@ -1,4 +1,4 @@
-//! A client that only reads.
+//! A write of a read-only client.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,4 +1,4 @@
-//! Without apply there is no apply.
+//! A skipped `apply`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

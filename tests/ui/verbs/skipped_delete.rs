@@ -1,4 +1,4 @@
-//! A verb that is skipped.
+//! A skipped verb.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

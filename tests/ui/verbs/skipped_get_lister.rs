@@ -1,4 +1,4 @@
-//! Without get nothing lists: the lister reads by name too.
+//! A lister without `get`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};

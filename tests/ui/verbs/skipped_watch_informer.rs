@@ -1,4 +1,4 @@
-//! Without watch there is no informer.
+//! An informer without `watch`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_core::{DeepCopy, Object};

@@ -1,6 +1,6 @@
-// Package queue shows what client-go's work queue does where our rules promise better; a test fails once Go does.
+// Package queue shows defects of client-go's work queue that ours avoids. A test fails once client-go fixes its defect.
 //
-// Time is that of testing/synctest: it passes only when all wait.
+// Time is that of testing/synctest: it advances only when all goroutines wait.
 package queue
 
 import (
@@ -22,7 +22,7 @@ func run(t *testing.T, show func(t *testing.T, q queue)) {
 	})
 }
 
-// drain tells when ShutDownWithDrain returned.
+// drain calls ShutDownWithDrain and closes the channel when it has returned.
 func drain(q queue) <-chan struct{} {
 	returned := make(chan struct{})
 	go func() {
@@ -33,7 +33,7 @@ func drain(q queue) <-chan struct{} {
 	return returned
 }
 
-func has(returned <-chan struct{}) bool {
+func isClosed(returned <-chan struct{}) bool {
 	select {
 	case <-returned:
 		return true
@@ -42,20 +42,20 @@ func has(returned <-chan struct{}) bool {
 	}
 }
 
-func expect(t *testing.T, rule, shown string, holds bool) {
+func expect(t *testing.T, rule, defect string, holds bool) {
 	t.Helper()
 	if !holds {
-		t.Fatalf("%s: client-go does this no more: %s", rule, shown)
+		t.Fatalf("%s: client-go has fixed this: %s", rule, defect)
 	}
-	t.Logf("%s: %s", rule, shown)
+	t.Logf("%s: %s", rule, defect)
 }
 
 func TestQ20(t *testing.T) {
 	run(t, func(t *testing.T, q queue) {
 		q.Add("a")
 		q.Add("b")
-		holds := has(drain(q)) && q.Len() == 2
-		expect(t, "Q20", "ShutDownWithDrain returned while two keys waited and none was worked on", holds)
+		holds := isClosed(drain(q)) && q.Len() == 2
+		expect(t, "Q20", "ShutDownWithDrain returned with two queued keys and none being processed", holds)
 		q.Get()
 		q.Get()
 	})
@@ -67,8 +67,8 @@ func TestQ21(t *testing.T) {
 		key, _ := q.Get()
 		one, other := drain(q), drain(q)
 		q.Done(key)
-		first, second := has(one), has(other)
-		expect(t, "Q21", "of two that drain, one is still waiting an hour after the last key was done", first != second)
+		first, second := isClosed(one), isClosed(other)
+		expect(t, "Q21", "one of two drains still waits an hour after the last key was done", first != second)
 	})
 }
 
@@ -76,10 +76,10 @@ func TestQ22(t *testing.T) {
 	run(t, func(t *testing.T, q queue) {
 		q.Add("a")
 		first, _ := q.Get()
-		q.Done("a") // by somebody who has no work on it
+		q.Done("a") // by a caller that is not processing it
 		q.Add("a")
 		second, _ := q.Get()
-		expect(t, "Q22", "one key is with two workers, after a Done by a third", first == "a" && second == "a")
+		expect(t, "Q22", "one key is processed by two workers after a Done by a third party", first == "a" && second == "a")
 		q.Done("a")
 	})
 }
@@ -92,7 +92,7 @@ func TestQ23(t *testing.T) {
 		q.Done(key)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		expect(t, "Q23", "a key added later and then now came now and later", q.Len() == 1)
+		expect(t, "Q23", "a key added with a delay and then at once was delivered twice", q.Len() == 1)
 	})
 }
 
@@ -111,7 +111,7 @@ func TestQ24(t *testing.T) {
 			limiter.When("a")
 		}
 		delay := limiter.When("a")
-		expect(t, "Q24", "18 runs that events caused failed within "+took.String()+": the next failure waits "+delay.String(),
+		expect(t, "Q24", "18 failures of event-driven runs within "+took.String()+" give the next failure a back-off of "+delay.String(),
 			failures == 18 && delay == 1000*time.Second)
 	})
 }
@@ -120,8 +120,8 @@ func TestQ25(t *testing.T) {
 	run(t, func(t *testing.T, q queue) {
 		q.AddAfter("a", time.Minute)
 		synctest.Wait()
-		returned := has(drain(q))
+		returned := isClosed(drain(q))
 		_, over := q.Get()
-		expect(t, "Q25", "a key that was due in a minute was dropped by the drain, and nobody is told", returned && over)
+		expect(t, "Q25", "the drain dropped a key that was due in a minute without reporting it", returned && over)
 	})
 }

@@ -18,14 +18,14 @@ import (
 
 const (
 	namespaces = 100
-	// So many requests are under way at a time.
+	// The number of concurrent requests.
 	writers = 32
 )
 
 func namespaceOf(i int) string { return fmt.Sprintf("bench-%03d", i%namespaces) }
 func nameOf(i int) string      { return fmt.Sprintf("logger-%06d", i) }
 
-// load makes what is missing of n Loggers, spread over the namespaces, each with a status that another manager wrote.
+// load creates missing Loggers up to n, spread over the namespaces, each with a status of another field manager.
 func load(n int) error {
 	ctx, start := context.Background(), time.Now()
 	if err := loadNamespaces(ctx); err != nil {
@@ -35,7 +35,7 @@ func load(n int) error {
 	if err != nil {
 		return err
 	}
-	var made atomic.Int64
+	var created atomic.Int64
 	err = inParallel(n, func(i int) error {
 		loggers := clients.ExampleV1().Loggers(namespaceOf(i))
 		logger, err := loggers.Create(ctx, loggerOf(i), metav1.CreateOptions{FieldManager: "bench-user"})
@@ -45,12 +45,12 @@ func load(n int) error {
 		if err != nil {
 			return err
 		}
-		made.Add(1)
+		created.Add(1)
 		logger.Status = statusOf(logger.Generation)
 		_, err = loggers.UpdateStatus(ctx, logger, metav1.UpdateOptions{FieldManager: "bench-operator"})
 		return err
 	})
-	say("load", map[string]any{"made": made.Load(), "elapsed_s": time.Since(start).Seconds()})
+	report("load", map[string]any{"created": created.Load(), "elapsed_s": time.Since(start).Seconds()})
 	return err
 }
 
@@ -73,7 +73,7 @@ func loadNamespaces(ctx context.Context) error {
 	})
 }
 
-// churn changes n statuses, one after the other as each writer sees it.
+// churn updates n statuses; each writer updates sequentially.
 func churn(n int) error {
 	clients, err := client()
 	if err != nil {
@@ -87,11 +87,11 @@ func churn(n int) error {
 		_, err := loggers.Patch(context.Background(), nameOf(i), types.MergePatchType, patch, options, "status")
 		return err
 	})
-	say("churn", map[string]any{"changed": n, "elapsed_s": time.Since(start).Seconds()})
+	report("churn", map[string]any{"changed": n, "elapsed_s": time.Since(start).Seconds()})
 	return err
 }
 
-// loggerOf is Logger number i, as an operator's user would write it.
+// loggerOf returns Logger number i.
 func loggerOf(i int) *v1.Logger {
 	name, replicas := nameOf(i), int32(1+i%3)
 	recorded := map[string]string{}
@@ -143,7 +143,7 @@ func statusOf(generation int64) v1.LoggerStatus {
 	}
 }
 
-// inParallel does each of n things; after an error it begins no more.
+// inParallel calls do for each number below n, and starts no more calls after an error.
 func inParallel(n int, do func(i int) error) error {
 	var next, failed atomic.Int64
 	errs := make(chan error, writers)

@@ -1,4 +1,4 @@
-// Command runtime measures client-go under generated code; each line that it prints is one measurement as JSON.
+// Command runtime measures client-go under generated code. It prints one measurement per line as JSON.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("say what: load N, churn N, sync, events N, lister, queue, decode OBJECT PAGE")
+		return fmt.Errorf("usage: load N | churn N | sync | events N | lister | queue | decode OBJECT PAGE")
 	}
 	switch what, rest := args[0], args[1:]; what {
 	case "load":
@@ -39,7 +39,7 @@ func run(args []string) error {
 	case "decode":
 		return decode(rest[0], rest[1])
 	default:
-		return fmt.Errorf("%s is not known", what)
+		return fmt.Errorf("unknown command %q", what)
 	}
 }
 
@@ -51,14 +51,14 @@ func number(args []string) int {
 	return n
 }
 
-// say prints one measurement: what was measured, and its figures by name.
-func say(what string, figures map[string]any) {
+// report prints one measurement with its name and its figures.
+func report(what string, figures map[string]any) {
 	figures["what"] = what
 	line, _ := json.Marshal(figures)
 	fmt.Println(string(line))
 }
 
-// config is that of the cluster that KUBECONFIG names, without a limit of the client's own.
+// config returns the configuration of the cluster in KUBECONFIG, without client-side rate limits.
 func config() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err == nil {

@@ -16,8 +16,8 @@ import (
 	"example.com/logger/tools/bench/client/clientset/versioned/scheme"
 )
 
-// computed is the time that this process has computed so far, for itself and in the kernel.
-func computed() time.Duration {
+// cpuTime returns the user and system CPU time of this process.
+func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		return 0
@@ -25,13 +25,13 @@ func computed() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func computedSince(before time.Duration) time.Duration { return computed() - before }
+func cpuTimeSince(before time.Duration) time.Duration { return cpuTime() - before }
 
 func micros(taken time.Duration, times int) float64 {
 	return float64(taken.Nanoseconds()) / 1e3 / float64(times)
 }
 
-// memory is a line of this process's status, in megabytes of 10^6 bytes.
+// memory returns a value from the status of this process in megabytes of 10^6 bytes.
 func memory(line string) float64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), line+":")
@@ -40,11 +40,11 @@ func memory(line string) float64 {
 	return kilobytes * 1024 / 1e6
 }
 
-// rateQueues measures the typed rate limiting queue: keys are added, got, forgotten and done.
+// rateQueues measures the throughput of the typed rate limiting queue: add, get, forget and done.
 func rateQueues() error {
 	for _, load := range []struct {
-		what           string
-		keys, adds, at int
+		what                    string
+		keys, adds, parallelism int
 	}{
 		{"queue_distinct_1", 100_000, 100_000, 1},
 		{"queue_distinct_2", 100_000, 100_000, 2},
@@ -56,8 +56,8 @@ func rateQueues() error {
 			keys[i] = namespaceOf(i) + "/" + nameOf(i)
 		}
 		for range 5 {
-			processed, taken := rateQueue(keys, load.adds, load.at)
-			say(load.what, map[string]any{
+			processed, taken := rateQueue(keys, load.adds, load.parallelism)
+			report(load.what, map[string]any{
 				"adds_per_s":      float64(load.adds) / taken.Seconds(),
 				"processed_per_s": float64(processed) / taken.Seconds(),
 			})
@@ -66,13 +66,13 @@ func rateQueues() error {
 	return nil
 }
 
-// rateQueue has so many goroutines add, and as many work, until all is drained.
-func rateQueue(keys []string, adds, at int) (int64, time.Duration) {
+// rateQueue runs this number of producers and of workers until the queue is drained.
+func rateQueue(keys []string, adds, parallelism int) (int64, time.Duration) {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	var processed atomic.Int64
 	var adders, workers sync.WaitGroup
-	began := time.Now()
-	for range at {
+	start := time.Now()
+	for range parallelism {
 		workers.Go(func() {
 			own := int64(0)
 			for {
@@ -87,9 +87,9 @@ func rateQueue(keys []string, adds, at int) (int64, time.Duration) {
 			}
 		})
 	}
-	for first := range at {
+	for first := range parallelism {
 		adders.Go(func() {
-			for i := first; i < adds; i += at {
+			for i := first; i < adds; i += parallelism {
 				queue.Add(keys[i%len(keys)])
 			}
 		})
@@ -97,10 +97,10 @@ func rateQueue(keys []string, adds, at int) (int64, time.Duration) {
 	adders.Wait()
 	queue.ShutDownWithDrain()
 	workers.Wait()
-	return processed.Load(), time.Since(began)
+	return processed.Load(), time.Since(start)
 }
 
-// decode measures the client's codec, on one object and on a page.
+// decode measures the codec of the client on one object and on a page.
 func decode(object, page string) error {
 	if err := decodeFile("decode_object", object, func() runtime.Object { return &v1.Logger{} }); err != nil {
 		return err
@@ -117,13 +117,13 @@ func decodeFile(what, path string, into func() runtime.Object) error {
 	decoder := scheme.Codecs.WithoutConversion().DecoderToVersion(info.Serializer, v1.SchemeGroupVersion)
 	rounds := max(20, 20_000_000/len(data))
 	for range 5 {
-		before := computed()
+		before := cpuTime()
 		for range rounds {
 			if _, _, err := decoder.Decode(data, nil, into()); err != nil {
 				return err
 			}
 		}
-		say(what, map[string]any{"us": micros(computedSince(before), rounds)})
+		report(what, map[string]any{"us": micros(cpuTimeSince(before), rounds)})
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type informer struct {
 	stop           chan struct{}
 }
 
-// start returns when the handler has heard of all objects.
+// start starts an informer and returns when its handler has received all objects.
 func start() (*informer, error) {
 	clients, err := client()
 	if err != nil {
@@ -42,49 +42,50 @@ func start() (*informer, error) {
 	}
 	factory.Start(informer.stop)
 	if !cache.WaitForCacheSync(informer.stop, handler.HasSynced) {
-		return nil, fmt.Errorf("it was stopped")
+		return nil, fmt.Errorf("the informer was stopped")
 	}
 	return informer, nil
 }
 
-// syncOnce measures the first sync. Settled is what is left when the heap was collected and given back.
+// syncOnce measures the initial sync. Settled memory is measured after the heap was collected and returned to the
+// system.
 func syncOnce() error {
-	began, computed := time.Now(), computed()
+	started, cpuTime := time.Now(), cpuTime()
 	informer, err := start()
 	if err != nil {
 		return err
 	}
-	elapsed, computed := time.Since(began), computedSince(computed)
+	elapsed, cpuTime := time.Since(started), cpuTimeSince(cpuTime)
 	peak := memory("VmHWM")
 	runtime.GC()
 	debug.FreeOSMemory()
 	time.Sleep(300 * time.Millisecond)
-	say("sync", map[string]any{
-		"objects": informer.added.Load(), "elapsed_s": elapsed.Seconds(), "cpu_s": computed.Seconds(),
+	report("sync", map[string]any{
+		"objects": informer.added.Load(), "elapsed_s": elapsed.Seconds(), "cpu_s": cpuTime.Seconds(),
 		"peak_mb": peak, "settled_mb": memory("VmRSS"),
 	})
 	close(informer.stop)
 	return nil
 }
 
-// events says that it is ready, and measures what n changes cost.
+// events prints "ready" and measures the cost of n changes.
 func events(n int) error {
 	informer, err := start()
 	if err != nil {
 		return err
 	}
 	runtime.GC()
-	before, computed := informer.updated.Load(), computed()
+	before, cpuTime := informer.updated.Load(), cpuTime()
 	fmt.Fprintln(os.Stderr, "ready")
 	for informer.updated.Load()-before < int64(n) {
 		time.Sleep(20 * time.Millisecond)
 	}
-	say("events", map[string]any{"delivered": informer.updated.Load() - before, "cpu_us": micros(computedSince(computed), n)})
+	report("events", map[string]any{"delivered": informer.updated.Load() - before, "cpu_us": micros(cpuTimeSince(cpuTime), n)})
 	close(informer.stop)
 	return nil
 }
 
-// readLister measures finding an object by its key, and listing a namespace.
+// readLister measures lookups by key and lists of a namespace.
 func readLister() error {
 	informer, err := start()
 	if err != nil {
@@ -103,23 +104,23 @@ func readLister() error {
 			object := all[random.IntN(len(all))]
 			picked[i] = [2]string{object.Namespace, object.Name}
 		}
-		before := computed()
+		before := cpuTime()
 		for _, key := range picked {
 			if _, err := informer.lister.Loggers(key[0]).Get(key[1]); err != nil {
 				return err
 			}
 		}
-		say("get", map[string]any{"ns": micros(computedSince(before), gets) * 1e3})
+		report("get", map[string]any{"ns": micros(cpuTimeSince(before), gets) * 1e3})
 		taken := make([]float64, lists)
 		for i := range taken {
-			began := time.Now()
+			started := time.Now()
 			if _, err := informer.lister.Loggers(namespaceOf(i)).List(labels.Everything()); err != nil {
 				return err
 			}
-			taken[i] = micros(time.Since(began), 1)
+			taken[i] = micros(time.Since(started), 1)
 		}
 		slices.Sort(taken)
-		say("list_namespace", map[string]any{"us": taken[lists/2]})
+		report("list_namespace", map[string]any{"us": taken[lists/2]})
 	}
 	close(informer.stop)
 	return nil

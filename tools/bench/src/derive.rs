@@ -1,32 +1,38 @@
-//! `bench derive`: what compiling the types and the client of many kinds costs, beside kube's derive and Go's compiler.
+//! `bench derive`: the compile time of the types and the client of many kinds, compared with kube's derive and Go's
+//! compiler.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::Result;
 
-use crate::go::{self, Module};
-use crate::kinds::{self, Derives, go_edited};
-use crate::program::{output, timed};
-use crate::project::{Project, cargo_in, target_dir};
-use crate::stats::Timings;
-use crate::table::Table;
-use crate::{conditions, files, paths};
+use crate::{
+    environment, files,
+    go::{self, Module},
+    kinds::{self, Derives, go_edited},
+    paths,
+    program::{output, timed},
+    project::{Project, cargo_in, target_dir},
+    stats::Timings,
+    table::Table,
+};
 
-/// For how many kinds, and how often.
+/// The options of the benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// For how many kinds, of four types each
+    /// The number of kinds, each with four types.
     #[arg(long, default_value_t = 100)]
     kinds: usize,
-    /// How often each is compiled
+    /// The number of compilations of each.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
 }
 
-/// What is derived, as the package is called that has it.
+/// The derives and the packages that use them.
 const CRATES: [(Derives, &str); 3] =
-    [(Derives::Floor, "with-serde-and-schemars"), (Derives::Kube, "with-kube"), (Derives::Ours, "with-ours")];
+    [(Derives::Baseline, "with-serde-and-schemars"), (Derives::Kube, "with-kube"), (Derives::Ours, "with-ours")];
 
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
@@ -48,10 +54,10 @@ const KUBE: &str = r#"kube = { version = "5", default-features = false, features
 serde_json = "1"
 "#;
 
-/// Measures, and prints a table of the derives and one of the clients.
+/// Runs the benchmark and prints a table of the derives and one of the clients.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let tools = go::build_tools()?;
-    conditions::print();
+    environment::print();
     derives(options)?;
     let rust = rust_client(options)?;
     let go = go_client(options, &tools)?;
@@ -61,10 +67,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Compiles the three types crates in turns.
+/// Compiles the three types crates alternately.
 fn derives(options: &Options) -> Result<()> {
     let directory = write_crates(options.kinds)?;
-    eprintln!("building what the types depend on");
+    eprintln!("building the dependencies of the types");
     output(&mut compile(&directory, &["build", "--workspace"]))?;
     let mut all = CRATES.map(|_| Timings::default());
     for round in 1..=options.rounds {
@@ -75,28 +81,28 @@ fn derives(options: &Options) -> Result<()> {
         }
     }
     let title = format!("types of {} kinds", options.kinds);
-    let [floor, kube, _] = &all;
-    let (floor, kube) = (floor.computed.median(), kube.computed.median());
+    let [baseline, kube, _] = &all;
+    let (baseline, kube) = (baseline.cpu_time.median(), kube.cpu_time.median());
     let mut table = Table::new([
         title.as_str(),
         "s, median",
-        "s, least",
+        "s, min",
         "CPU s",
         "CPU to kube",
-        "CPU above the floor, to kube",
-        "expanded lines a kind",
+        "CPU above the baseline, to kube",
+        "expanded lines per kind",
     ]);
     for ((_, name), timings) in CRATES.iter().zip(&all) {
-        let [median, least, computed] = figures(timings);
-        let cpu = timings.computed.median();
+        let [median, least, cpu_time] = figures(timings);
+        let cpu = timings.cpu_time.median();
         let lines = expanded_lines(&directory, name)? / options.kinds;
-        let (whole, above) = (cpu / kube, (cpu - floor) / (kube - floor));
+        let (total, above) = (cpu / kube, (cpu - baseline) / (kube - baseline));
         table.row([
             (*name).to_owned(),
             median,
             least,
-            computed,
-            format!("{whole:.2}"),
+            cpu_time,
+            format!("{total:.2}"),
             format!("{above:.2}"),
             lines.to_string(),
         ]);
@@ -105,17 +111,17 @@ fn derives(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// One workspace with a types crate for each way to derive.
+/// Writes a workspace with a types crate for each set of derives.
 fn write_crates(count: usize) -> Result<PathBuf> {
     let directory = paths::home().join(format!("rust/derive-{count}"));
-    files::make_empty(&directory)?;
+    files::recreate_directory(&directory)?;
     files::write(&directory.join("Cargo.toml"), WORKSPACE)?;
     files::write(&directory.join("Cargo.lock"), crate::project::CARGO_LOCK)?;
     files::write(&directory.join(".cargo/config.toml"), crate::project::CARGO_CONFIG)?;
     for (derives, name) in CRATES {
         let core = paths::workspace_root().join("logger-core");
         let own = match derives {
-            Derives::Floor => String::new(),
+            Derives::Baseline => String::new(),
             Derives::Kube => KUBE.to_owned(),
             Derives::Ours => format!("logger-core = {{ path = {:?} }}\n", core.display().to_string()),
         };
@@ -125,20 +131,20 @@ fn write_crates(count: usize) -> Result<PathBuf> {
     Ok(directory)
 }
 
-/// Cargo on two cores, compiling everything of a crate that changed.
+/// Returns a cargo command on two cores without incremental compilation.
 fn compile(directory: &Path, args: &[&str]) -> Command {
     let mut command = cargo_in(directory, args);
     command.args(["--jobs", "2"]).env("CARGO_INCREMENTAL", "0");
     command
 }
 
-/// Makes cargo compile it again.
+/// Rewrites a file so that cargo recompiles it.
 fn touch(path: &Path) -> Result<()> {
     files::write(path, &files::read(path)?)
 }
 
-/// How many lines the compiler sees after macros. In a directory of its own, because the variable that lets a stable compiler
-/// print them makes build scripts run again.
+/// Returns the number of lines after macro expansion. Uses a separate target directory, since the variable that makes a
+/// stable compiler print them causes build scripts to run again.
 fn expanded_lines(directory: &Path, package: &str) -> Result<usize> {
     let mut command = cargo_in(directory, ["rustc", "--profile", "check", "--package", package]);
     command.args(["--", "-Zunpretty=expanded"]);
@@ -146,9 +152,9 @@ fn expanded_lines(directory: &Path, package: &str) -> Result<usize> {
     Ok(output(&mut command)?.lines().count())
 }
 
-/// The generated client: checked and built when the types are built already.
+/// Measures `cargo check` and `cargo build` of the generated client, with the types built already.
 fn rust_client(options: &Options) -> Result<Vec<(String, Timings)>> {
-    eprintln!("building what our client depends on");
+    eprintln!("building the dependencies of our client");
     let project = Project::write(paths::home().join(format!("rust/client-{}", options.kinds)), options.kinds)?;
     output(&mut project.cargo(["xtask", "codegen"]))?;
     let [client, _] = project.generated();
@@ -167,7 +173,7 @@ fn rust_client(options: &Options) -> Result<Vec<(String, Timings)>> {
     Ok(all)
 }
 
-/// The same in Go: with nothing cached, and with all but the kinds and their client.
+/// Measures `go build` without a cache, and with a cache of everything but the kinds and their client.
 fn go_client(options: &Options, tools: &go::Tools) -> Result<Vec<(String, Timings)>> {
     eprintln!("building the Go client");
     let module = Module::write(paths::home().join(format!("go/client-{}", options.kinds)), options.kinds)?;
@@ -182,7 +188,7 @@ fn go_client(options: &Options, tools: &go::Tools) -> Result<Vec<(String, Timing
         command
     };
     let (mut cold, mut warm) = (Timings::default(), Timings::default());
-    files::make_empty(&cache)?;
+    files::recreate_directory(&cache)?;
     cold.push(timed(&mut build())?);
     let types = files::read(&module.types())?;
     for round in 1..=options.rounds {
@@ -196,14 +202,14 @@ fn go_client(options: &Options, tools: &go::Tools) -> Result<Vec<(String, Timing
 }
 
 fn timings_table(title: &str) -> Table<4> {
-    Table::new([title, "s, median", "s, least", "CPU s"])
+    Table::new([title, "s, median", "s, min", "CPU s"])
 }
 
 fn timings_row(name: &str, timings: &Timings) -> [String; 4] {
-    let [median, least, computed] = figures(timings);
-    [name.to_owned(), median, least, computed]
+    let [median, least, cpu_time] = figures(timings);
+    [name.to_owned(), median, least, cpu_time]
 }
 
 fn figures(timings: &Timings) -> [String; 3] {
-    [timings.elapsed.median(), timings.elapsed.min(), timings.computed.median()].map(|seconds| format!("{seconds:.2}"))
+    [timings.elapsed.median(), timings.elapsed.min(), timings.cpu_time.median()].map(|seconds| format!("{seconds:.2}"))
 }

@@ -1,12 +1,14 @@
-//! Files and directories that a bench makes; an error names the path.
+//! File operations whose errors contain the path.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 
-/// Writes a file, and the directories above it.
+/// Writes a file and creates its parent directories.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory)
@@ -19,8 +21,8 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Makes it a directory with nothing in it.
-pub(crate) fn make_empty(directory: &Path) -> Result<()> {
+/// Creates an empty directory, and removes an existing one.
+pub(crate) fn recreate_directory(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => fs::create_dir_all(directory),
@@ -28,7 +30,7 @@ pub(crate) fn make_empty(directory: &Path) -> Result<()> {
     .with_context(|| format!("cannot empty {}", directory.display()))
 }
 
-/// How many files these are, with all below them, and how many lines they have.
+/// Returns the number of files, directories recursively included, and the number of their lines.
 pub(crate) fn count(paths: &[PathBuf]) -> Result<(usize, usize)> {
     let (mut files, mut lines) = (0, 0);
     for path in paths {
@@ -52,13 +54,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_lines_are_counted_at_any_depth() {
+    fn files_and_lines_are_counted_recursively() {
         let home = std::env::temp_dir().join(format!("bench-files-{}", std::process::id()));
-        make_empty(&home).unwrap();
+        recreate_directory(&home).unwrap();
         write(&home.join("a/b/one"), "1\n2\n").unwrap();
         write(&home.join("two"), "3\n").unwrap();
         assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (2, 3));
-        make_empty(&home).unwrap();
+        recreate_directory(&home).unwrap();
         assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (0, 0));
         fs::remove_dir_all(&home).unwrap();
     }

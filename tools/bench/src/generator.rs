@@ -1,33 +1,36 @@
-//! `bench generator`: from types to a client and CRDs, by the Go tools and by ours.
+//! `bench generator`: generating clients and CRDs from types with the Go tools and with our generator.
 
 use anyhow::Result;
 
-use crate::go::{self, Module, Tools};
-use crate::kinds::{go_edited, rust_edited};
-use crate::program::{Taken, output, timed};
-use crate::project::Project;
-use crate::stats::Timings;
-use crate::table::Table;
-use crate::{conditions, files, paths};
+use crate::{
+    environment, files,
+    go::{self, Module, Tools},
+    kinds::{go_edited, rust_edited},
+    paths,
+    program::{Timing, output, timed},
+    project::Project,
+    stats::Timings,
+    table::Table,
+};
 
-/// For how many kinds, and how often.
+/// The options of the benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// For how many kinds, of four types and a list each
+    /// The numbers of kinds, each with four types and a list.
     #[arg(long, value_delimiter = ',', default_value = "1,100,1000")]
     kinds: Vec<usize>,
-    /// How often Go and Rust take turns
+    /// The number of alternations between Go and Rust.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
 }
 
-/// How often our generator alone runs in a turn: it is quick.
+/// The number of runs of our generator per round; it is fast.
 const RUNS: usize = 5;
 
-/// Measures, and prints a table for each number of kinds.
+/// Runs the benchmark and prints a table for each number of kinds.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let tools = go::build_tools()?;
-    conditions::print();
+    environment::print();
     for &kinds in &options.kinds {
         let mut bench = Bench::prepare(&tools, kinds)?;
         for round in 1..=options.rounds {
@@ -40,16 +43,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The same kinds twice, and what was measured of them.
+/// The same kinds in Go and in Rust, and their measurements.
 struct Bench {
     go: Module,
     rust: Project,
-    /// The kinds as they were before any edit.
+    /// The sources of the kinds before the edits.
     go_types: String,
     rust_types: String,
     steps: Vec<Timings>,
     other_deep_copies: Timings,
-    all_of_go: Timings,
+    go_total: Timings,
     edit: Timings,
     generator: Timings,
     definitions: Timings,
@@ -57,7 +60,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Writes the kinds and lets everything run once: packages are loaded, dependencies built, caches warm.
+    /// Writes the kinds and runs everything once, which builds dependencies and warms caches.
     fn prepare(tools: &Tools, kinds: usize) -> Result<Bench> {
         eprintln!("{kinds} kinds: first runs");
         let go = Module::write(paths::home().join(format!("go/{kinds}")), kinds)?;
@@ -73,7 +76,7 @@ impl Bench {
             rust,
             steps: go::STEPS.iter().map(|_| Timings::default()).collect(),
             other_deep_copies: Timings::default(),
-            all_of_go: Timings::default(),
+            go_total: Timings::default(),
             edit: Timings::default(),
             generator: Timings::default(),
             definitions: Timings::default(),
@@ -81,27 +84,27 @@ impl Bench {
         })
     }
 
-    /// One edit, and every Go tool after it.
+    /// Makes an edit and runs every Go tool.
     fn go(&mut self, tools: &Tools, round: usize) -> Result<()> {
         files::write(&self.go.types(), &go_edited(&self.go_types, round))?;
         self.other_deep_copies.push(timed(&mut tools.command(&go::OTHER_DEEP_COPIES, &self.go))?);
-        let mut all = Taken::default();
+        let mut total = Timing::default();
         for (step, timings) in go::STEPS.iter().zip(&mut self.steps) {
-            let taken = timed(&mut tools.command(step, &self.go))?;
-            timings.push(taken);
-            all = all + taken;
+            let timing = timed(&mut tools.command(step, &self.go))?;
+            timings.push(timing);
+            total = total + timing;
         }
-        self.all_of_go.push(all);
+        self.go_total.push(total);
         Ok(())
     }
 
-    /// The same edit, and all files written anew; then our generator alone, which finds none of its files there.
+    /// Makes the same edit and regenerates all files; then runs our generator alone without existing files.
     fn rust(&mut self, round: usize) -> Result<()> {
         files::write(&self.rust.types(), &rust_edited(&self.rust_types, round))?;
         self.edit.push(timed(&mut self.rust.cargo(["xtask", "codegen"]))?);
         for _ in 0..RUNS {
             for directory in self.rust.generated() {
-                files::make_empty(&directory)?;
+                files::recreate_directory(&directory)?;
             }
             self.generator.push(timed(&mut self.rust.generator())?);
             self.check.push(timed(self.rust.generator().arg("--check"))?);
@@ -113,23 +116,23 @@ impl Bench {
     fn print(&self, kinds: usize) -> Result<()> {
         let title = format!("{kinds} kinds");
         let mut table =
-            Table::new([title.as_str(), "s, median", "s, least", "CPU s", "times as fast as Go", "by CPU s"]);
+            Table::new([title.as_str(), "s, median", "s, min", "CPU s", "speedup to Go", "speedup by CPU s"]);
         let mut row = |name: &str, timings: &Timings, compared: bool| {
-            let of = |ratio: f64| if compared { format!("{ratio:.1}") } else { String::new() };
+            let speedup = |ratio: f64| if compared { format!("{ratio:.1}") } else { String::new() };
             table.row([
                 name.to_owned(),
                 format!("{:.3}", timings.elapsed.median()),
                 format!("{:.3}", timings.elapsed.min()),
-                format!("{:.2}", timings.computed.median()),
-                of(self.all_of_go.elapsed.median() / timings.elapsed.median()),
-                of(self.all_of_go.computed.median() / timings.computed.median()),
+                format!("{:.2}", timings.cpu_time.median()),
+                speedup(self.go_total.elapsed.median() / timings.elapsed.median()),
+                speedup(self.go_total.cpu_time.median() / timings.cpu_time.median()),
             ]);
         };
         for (step, timings) in go::STEPS.iter().zip(&self.steps) {
             row(step.name, timings, false);
         }
         row(&format!("{}, not in the sum", go::OTHER_DEEP_COPIES.name), &self.other_deep_copies, false);
-        row("all Go tools, after an edit", &self.all_of_go, true);
+        row("all Go tools, after an edit", &self.go_total, true);
         row("cargo xtask codegen, after an edit", &self.edit, true);
         row("our generator alone", &self.generator, true);
         row("our generator alone, --check", &self.check, true);
@@ -141,19 +144,19 @@ impl Bench {
         Ok(())
     }
 
-    /// CRDs alone: ours are printed, since only all of it is written at once.
+    /// Prints the table of CRDs alone. Our generator prints them, since it writes all files or none.
     fn print_definitions(&self) {
-        let mut table = Table::new(["CRDs alone", "s, median", "s, least", "CPU s", "times as fast", "by CPU s"]);
+        let mut table = Table::new(["CRDs alone", "s, median", "s, min", "CPU s", "speedup", "speedup by CPU s"]);
         let steps = go::STEPS.iter().zip(&self.steps);
         for (step, theirs) in steps.filter(|(step, _)| step.name == "controller-gen crd") {
-            for (name, of) in [(step.name, theirs), ("codegen --stdout", &self.definitions)] {
+            for (name, timings) in [(step.name, theirs), ("codegen --stdout", &self.definitions)] {
                 table.row([
                     name.to_owned(),
-                    format!("{:.3}", of.elapsed.median()),
-                    format!("{:.3}", of.elapsed.min()),
-                    format!("{:.2}", of.computed.median()),
-                    format!("{:.1}", theirs.elapsed.median() / of.elapsed.median()),
-                    format!("{:.1}", theirs.computed.median() / of.computed.median()),
+                    format!("{:.3}", timings.elapsed.median()),
+                    format!("{:.3}", timings.elapsed.min()),
+                    format!("{:.2}", timings.cpu_time.median()),
+                    format!("{:.1}", theirs.elapsed.median() / timings.elapsed.median()),
+                    format!("{:.1}", theirs.cpu_time.median() / timings.cpu_time.median()),
                 ]);
             }
         }

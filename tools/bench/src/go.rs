@@ -1,8 +1,10 @@
-//! The Go side: the pinned tools, and modules of as many kinds as wanted.
+//! The pinned Go tools, and Go modules with any number of kinds.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 
@@ -12,10 +14,10 @@ const GO_MOD: &str = include_str!("../go.mod");
 const GO_SUM: &str = include_str!("../go.sum");
 const DOC: &str = include_str!("../apis/example/v1/doc.go");
 
-/// The name of this module, and of every one that is written.
+/// The name of this module and of every generated one.
 const MODULE: &str = "example.com/logger/tools/bench";
 
-/// The versions that go.mod pins, of what is compared.
+/// Returns the versions of the compared modules that go.mod pins.
 pub(crate) fn versions() -> String {
     let compared = ["k8s.io/code-generator", "sigs.k8s.io/controller-tools", "k8s.io/client-go"];
     let required = GO_MOD.lines().filter_map(|line| line.trim().split_once(' '));
@@ -26,30 +28,30 @@ pub(crate) fn versions() -> String {
         .join(", ")
 }
 
-/// Builds the tools of go.mod, which is quick when they are built already.
+/// Builds the tools of go.mod, which is fast if they are built already.
 pub(crate) fn build_tools() -> Result<Tools> {
     eprintln!("building the Go tools");
     let directory = paths::home().join("go-tools");
     let mut command = Command::new("go");
-    // A trailing slash: into this directory, whether it is there or not.
+    // A trailing slash makes go create the directory.
     command.args(["build", "-trimpath", "-o"]).arg(directory.join("")).arg("tool").current_dir(paths::crate_dir());
-    program::output(&mut command).context("the Go tools cannot be built")?;
+    program::output(&mut command).context("cannot build the Go tools")?;
     Ok(Tools { directory })
 }
 
-/// The Go tools, built.
+/// The built Go tools.
 pub(crate) struct Tools {
     directory: PathBuf,
 }
 
-/// One run of a tool.
+/// An invocation of a tool.
 pub(crate) struct Step {
-    /// The program and its subcommand, which is also what tables call it.
+    /// The program and its subcommand, which is also the table label.
     pub(crate) name: &'static str,
     args: &'static str,
 }
 
-/// All that makes of Go types what we make of Rust types, as the tools' own documentation has it.
+/// The invocations that generate what our generator does, as the documentation of the tools specifies.
 pub(crate) const STEPS: [Step; 7] = [
     DEEP_COPIES,
     REGISTRATION,
@@ -78,23 +80,23 @@ pub(crate) const STEPS: [Step; 7] = [
     Step { name: "controller-gen crd", args: "paths=./apis/... output:crd:dir=config/crd/bases" },
 ];
 
-/// The step after which the kinds can be copied.
+/// Generates the deep copy functions.
 pub(crate) const DEEP_COPIES: Step = Step {
     name: "deepcopy-gen",
     args: "--go-header-file boilerplate.txt --output-file zz_generated.deepcopy.go ./apis/example/v1",
 };
 
-/// The step without which copies do not compile: it says which group they are of.
+/// Generates the group version, without which the deep copies do not compile.
 pub(crate) const REGISTRATION: Step = Step {
     name: "register-gen",
     args: "--go-header-file boilerplate.txt --output-file zz_generated.register.go ./apis/example/v1",
 };
 
-/// What some projects run in place of [`DEEP_COPIES`].
+/// The alternative to [`DEEP_COPIES`] of controller-tools.
 pub(crate) const OTHER_DEEP_COPIES: Step = Step { name: "controller-gen object", args: "paths=./apis/..." };
 
 impl Tools {
-    /// A step on a module, to be run.
+    /// Returns the command of a step on a module.
     pub(crate) fn command(&self, step: &Step, module: &Module) -> Command {
         let mut words = step.name.split(' ').chain(step.args.split_whitespace());
         let mut command = Command::new(self.directory.join(words.next().unwrap_or_default()));
@@ -103,15 +105,15 @@ impl Tools {
     }
 }
 
-/// A Go module of some kinds.
+/// A Go module with kinds.
 pub(crate) struct Module {
     directory: PathBuf,
 }
 
 impl Module {
-    /// Writes one of so many kinds, with nothing generated.
+    /// Writes a module with this number of kinds and no generated code.
     pub(crate) fn write(directory: PathBuf, count: usize) -> Result<Module> {
-        files::make_empty(&directory)?;
+        files::recreate_directory(&directory)?;
         let module = Module { directory };
         for (path, text) in
             [("go.mod", GO_MOD), ("go.sum", GO_SUM), ("boilerplate.txt", ""), ("apis/example/v1/doc.go", DOC)]
@@ -122,24 +124,24 @@ impl Module {
         Ok(module)
     }
 
-    /// Where it is.
+    /// Returns the directory of the module.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The source of its kinds.
+    /// Returns the source file of the kinds.
     pub(crate) fn types(&self) -> PathBuf {
         self.directory.join("apis/example/v1/types.go")
     }
 
-    /// The directories that hold nothing but what was generated, and the generated sources beside the kinds.
+    /// Returns the directories with generated files only, and the generated sources beside the kinds.
     pub(crate) fn generated(&self) -> Vec<PathBuf> {
         ["client", "config", "apis/example/v1/zz_generated.deepcopy.go", "apis/example/v1/zz_generated.register.go"]
             .map(|path| self.directory.join(path))
             .into()
     }
 
-    /// `go` in it.
+    /// Returns a `go` command in the module.
     pub(crate) fn go(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         let mut command = Command::new("go");
         command.args(args).current_dir(&self.directory);
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_a_program_with_its_arguments() {
+    fn a_step_is_a_program_with_arguments() {
         let tools = Tools { directory: "/bin".into() };
         let command = tools.command(&STEPS[6], &Module { directory: "/m".into() });
         assert_eq!(command.get_program(), "/bin/controller-gen");
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_versions_are_those_of_go_mod() {
+    fn versions_are_those_of_go_mod() {
         let versions = versions();
         assert!(
             versions.contains("k8s.io/code-generator v0.") && versions.contains("sigs.k8s.io/controller-tools v0.")

@@ -1,12 +1,12 @@
-//! As many kinds as wanted, in Go and in Rust: the Logger again and again, under other names.
+//! Sources with any number of kinds in Go and in Rust: copies of the Logger under other names.
 
 const RUST: &str = include_str!("logger.rs");
 const GO: &str = include_str!("../apis/example/v1/types.go");
 
-/// What comes after the kinds in Rust.
+/// The macro after the kinds in Rust.
 const REGISTRATION: &str = "logger_core::group_version!";
 
-/// What types that know nothing of us need.
+/// The imports of types without our derives.
 const PLAIN_IMPORTS: &str = "\
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use schemars::JsonSchema;
@@ -16,30 +16,30 @@ use std::collections::BTreeMap;
 const PLAIN_DERIVES: [&str; 8] =
     ["Clone", "Copy", "Debug", "Default", "PartialEq", "Deserialize", "JsonSchema", "Serialize"];
 
-/// How the Logger is declared to kube, on its spec.
+/// The declaration of the Logger for kube, on its spec.
 const KUBE: &str = "\
 #[derive(kube::CustomResource)]
 #[kube(group = \"example.com\", version = \"v1\", kind = \"Logger\", namespaced, status = \"LoggerStatus\", shortname = \"lg\")]
 #[kube(printcolumn = r#\"{\"name\":\"State\",\"type\":\"string\",\"jsonPath\":\".status.state\"}\"#)]
 ";
 
-/// What is derived on the types.
+/// The derives of the types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Derives {
-    /// serde and schemars alone, without root objects: the floor.
-    Floor,
-    /// And kube's `CustomResource`, which makes the root objects.
+    /// serde and schemars only, without root objects.
+    Baseline,
+    /// Also kube's `CustomResource`, which generates the root objects.
     Kube,
-    /// Ours: all that stands on the Logger of this crate.
+    /// Ours: all derives of the Logger of this crate.
     Ours,
 }
 
-/// One Rust module of so many kinds.
+/// Returns one Rust module with this number of kinds.
 pub(crate) fn rust(derives: Derives, count: usize) -> String {
     let (head, pattern) = rust_pattern();
-    let types: Vec<_> = pattern.split("\n\n").filter_map(|item| derived(derives, item)).collect();
+    let types: Vec<_> = pattern.split("\n\n").filter_map(|item| with_derives(derives, item)).collect();
     let pattern = types.join("\n\n");
-    let mut parts: Vec<_> = names(count).map(|name| named(&pattern, &name) + "\n").collect();
+    let mut parts: Vec<_> = names(count).map(|name| renamed(&pattern, &name) + "\n").collect();
     match derives {
         Derives::Ours => {
             parts.insert(0, head.to_owned());
@@ -50,13 +50,14 @@ pub(crate) fn rust(derives: Derives, count: usize) -> String {
     parts.join("\n")
 }
 
-/// Ours as people write them, a file for each kind: the name of each file, without its ending, and its text.
+/// Returns the usual layout with our derives, one file for each kind: the name of each file without extension, and its
+/// text.
 pub(crate) fn rust_files(count: usize) -> Vec<(String, String)> {
     let (head, pattern) = rust_pattern();
-    names(count).map(|name| (name.to_lowercase(), format!("{head}\n{}\n", named(pattern, &name)))).collect()
+    names(count).map(|name| (name.to_lowercase(), format!("{head}\n{}\n", renamed(pattern, &name)))).collect()
 }
 
-/// The module above those files.
+/// Returns the parent module of these files.
 pub(crate) fn rust_version(count: usize) -> String {
     let mut text = "//! Version `v1` of group `example.com`.\n\n".to_owned();
     for name in names(count) {
@@ -71,35 +72,35 @@ fn registration(count: usize) -> String {
     format!("{REGISTRATION} {{ group = \"example.com\", version = \"v1\", kinds = [{}] }}\n", kinds.join(", "))
 }
 
-/// The Go source of so many kinds.
+/// Returns the Go source with this number of kinds.
 pub(crate) fn go(count: usize) -> String {
     let (head, pattern) = GO.split_at(GO.find("// Logger ").unwrap_or(GO.len()));
-    let kinds: Vec<_> = names(count).map(|name| named(pattern, &name)).collect();
+    let kinds: Vec<_> = names(count).map(|name| renamed(pattern, &name)).collect();
     head.to_owned() + &kinds.join("\n")
 }
 
-/// A Rust module with one more field in its first kind, under another name each time.
-pub(crate) fn rust_edited(module: &str, time: usize) -> String {
+/// Adds a field to the first kind of a Rust module, with a name for each round.
+pub(crate) fn rust_edited(module: &str, round: usize) -> String {
     let field = "    pub name: String,\n";
-    module.replacen(field, &format!("{field}    /// Edited.\n    pub edited{time}: Option<String>,\n"), 1)
+    module.replacen(field, &format!("{field}    /// Edited.\n    pub edited{round}: Option<String>,\n"), 1)
 }
 
-/// The same edit of a Go source.
-pub(crate) fn go_edited(source: &str, time: usize) -> String {
+/// Adds the same field to a Go source.
+pub(crate) fn go_edited(source: &str, round: usize) -> String {
     let field = "\tName string `json:\"name\"`\n";
-    let edit = format!("{field}\t// Edited.\n\tEdited{time} *string `json:\"edited{time},omitempty\"`\n");
+    let edit = format!("{field}\t// Edited.\n\tEdited{round} *string `json:\"edited{round},omitempty\"`\n");
     source.replacen(field, &edit, 1)
 }
 
-/// What stands above the kinds of this crate, and its one kind.
+/// Returns the head of the module of this crate, and its only kind.
 fn rust_pattern() -> (&'static str, &'static str) {
     let start = RUST.find("/// Logger ").unwrap_or(RUST.len());
     let end = RUST.find(REGISTRATION).unwrap_or(RUST.len());
     (RUST[..start].trim_end_matches('\n'), RUST[start..end].trim_end())
 }
 
-/// One type as these derives have it; `None` for the root objects, where they are another's.
-fn derived(derives: Derives, item: &str) -> Option<String> {
+/// Replaces the derives of a type; returns `None` for root objects unless the derives are ours.
+fn with_derives(derives: Derives, item: &str) -> Option<String> {
     if derives == Derives::Ours {
         return Some(item.to_owned());
     }
@@ -113,13 +114,13 @@ fn derived(derives: Derives, item: &str) -> Option<String> {
     Some(format!("{before}{kube}#[derive({})]\n{after}", words.join(", ")))
 }
 
-/// `Logger`, `Logger1`, `Logger2` and so on.
+/// Returns `Logger`, `Logger1`, `Logger2` and so on.
 fn names(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|i| if i == 0 { "Logger".to_owned() } else { format!("Logger{i}") })
 }
 
-/// The pattern under another name, with a short name of its own.
-fn named(pattern: &str, name: &str) -> String {
+/// Renames the kind of the pattern and its short name.
+fn renamed(pattern: &str, name: &str) -> String {
     let short = name.replace("Logger", "lg");
     ["short_names = [\"lg", "shortname = \"lg", "shortName=lg"]
         .into_iter()
@@ -131,14 +132,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_kind_of_ours_is_the_pattern_itself() {
+    fn one_kind_with_our_derives_is_the_pattern() {
         let code = |text: &str| text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(code(&rust(Derives::Ours, 1)), code(RUST));
         assert_eq!(go(1), GO);
     }
 
     #[test]
-    fn a_kind_has_a_file_of_its_own() {
+    fn each_kind_has_a_file() {
         let files = rust_files(2);
         assert_eq!(files[1].0, "logger1");
         assert!(files[1].1.starts_with("//! ") && files[1].1.contains("pub struct Logger1 {"));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_names_of_its_own() {
+    fn every_kind_has_unique_names() {
         let module = rust(Derives::Ours, 3);
         for once in ["pub struct Logger2 {", "pub enum Logger2State {", "short_names = [\"lg2\"]", ", Logger2List] }"] {
             assert_eq!(module.matches(once).count(), 1, "{once}");
@@ -166,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_derives_nothing_of_ours_and_has_no_root_objects() {
-        let floor = rust(Derives::Floor, 2);
-        assert!(!["DeepCopy", "Object", "logger_core", "kube", "genclient"].iter().any(|word| floor.contains(word)));
-        assert!(!floor.contains("pub struct Logger1 {") && floor.contains("pub struct Logger1Spec {"));
+    fn the_baseline_has_none_of_our_derives_and_no_root_objects() {
+        let baseline = rust(Derives::Baseline, 2);
+        assert!(!["DeepCopy", "Object", "logger_core", "kube", "genclient"].iter().any(|word| baseline.contains(word)));
+        assert!(!baseline.contains("pub struct Logger1 {") && baseline.contains("pub struct Logger1Spec {"));
     }
 
     #[test]
-    fn kube_makes_its_root_objects_from_the_specs() {
+    fn kube_generates_root_objects_from_the_specs() {
         let kube = rust(Derives::Kube, 2);
         assert_eq!(kube.matches("kube::CustomResource").count(), 2);
         assert!(kube.contains("kind = \"Logger1\", namespaced, status = \"Logger1Status\", shortname = \"lg1\""));

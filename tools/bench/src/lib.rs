@@ -1,6 +1,7 @@
-//! What the programs of this crate share: the Logger they are about, the ways to copy it, and what is measured of our runtime.
+//! The shared parts of the benchmark programs: the Logger kind, the copy methods, the measurements, and the workload of
+//! our runtime.
 
-pub mod copies;
+pub mod copy_methods;
 pub mod logger;
 pub mod measure;
-pub mod ours;
+pub mod runtime_workload;

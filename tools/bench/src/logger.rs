@@ -1,25 +1,26 @@
-//! The Logger that every bench is about: one that is copied, and the pattern of as many kinds as are generated for.
+//! The Logger kind of all benchmarks, which is also the pattern of the generated kinds.
+
+use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ListMeta, ObjectMeta};
 use logger_core::{DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Logger writes user activity to files on a fixed interval.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, JsonSchema, Object)]
 #[genclient]
 #[k8s(short_names = ["lg"], subresource(status), printcolumns = [string("State", ".status.state")])]
 pub struct Logger {
-    /// Name, namespace, labels and all else that every object has.
+    /// Standard metadata of the object.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     pub spec: LoggerSpec,
-    /// What was last observed.
+    /// The last observed state.
     pub status: Option<LoggerStatus>,
 }
 
-/// LoggerSpec is what is wanted of a Logger.
+/// LoggerSpec is the desired state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerSpec {
@@ -29,12 +30,12 @@ pub struct LoggerSpec {
     /// Seconds between two records.
     #[schemars(range(min = 1))]
     pub time_interval: i32,
-    /// How many instances write the log.
+    /// Number of instances that write the log.
     pub replicas: Option<i32>,
-    /// Labels put on every record.
+    /// Labels of every record.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Where the records go.
+    /// Destinations of the records.
     #[serde(default)]
     pub sinks: Vec<LoggerSink>,
 }
@@ -45,21 +46,21 @@ pub struct LoggerSpec {
 pub struct LoggerSink {
     /// The file.
     pub path: String,
-    /// Bytes after which a new file is begun.
+    /// Size in bytes at which a new file is started.
     pub max_size: Option<i64>,
-    /// Time after which a new file is begun.
+    /// Interval after which a new file is started.
     pub rotate: Option<String>,
 }
 
-/// LoggerStatus is what was last observed of a Logger.
+/// LoggerStatus is the last observed state of a Logger.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggerStatus {
     /// Whether the log is being written.
     pub state: Option<LoggerState>,
-    /// The generation that this status is about.
+    /// Generation of the spec that this status describes.
     pub observed_generation: Option<i64>,
-    /// The observations in detail.
+    /// Conditions of the Logger.
     #[serde(default)]
     pub conditions: Vec<Condition>,
 }

@@ -1,11 +1,11 @@
-//! The command line of the benches: each runs ours and the peer in turns, and prints medians and ratios.
+//! The command line of the benchmarks. Each alternates between our implementation and its peers and prints medians and
+//! ratios.
 
 mod apiserver;
 mod cargo;
-mod conditions;
-mod copy;
-mod defects;
+mod deep_copy;
 mod derive;
+mod environment;
 mod files;
 mod generator;
 mod go;
@@ -13,15 +13,17 @@ mod kinds;
 mod paths;
 mod program;
 mod project;
+mod queue_defects;
 mod runtime;
 mod stats;
 mod table;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// Measures this toolchain beside its peers, and prints medians and ratios. Quiet machines give better figures.
+/// Benchmark this toolchain against its peers and print medians and ratios; run it on an idle machine.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", version)]
 struct Arguments {
@@ -31,30 +33,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Copy one Logger: Go's generated DeepCopy, Clone, `deep_copy` and `deep_copy_into`, on two allocators
-    DeepCopy(copy::Options),
-    /// Generate for many kinds: the Go tools, our generator, and from an edit to all files written
+    /// Copy one Logger with Go's generated DeepCopy, Clone, `deep_copy` and `deep_copy_into` on two allocators.
+    DeepCopy(deep_copy::Options),
+    /// Generate code for many kinds with the Go tools and our generator, and measure the time from an edit to all files.
     Generator(generator::Options),
-    /// Compile many kinds: serde and schemars alone, kube's derive, ours; then the generated clients
+    /// Compile many kinds with serde and schemars only, with kube's derive and with ours; then the generated clients.
     Derive(derive::Options),
-    /// Show what client-go's work queue does where our rules promise better
+    /// Show the defects of client-go's work queue that our queue avoids.
     QueueDefects,
-    /// Sync many objects from a real API server, list them, queue their keys: client-go, plain kube-runtime, ours
+    /// Sync many objects from a real API server, list them and queue their keys with client-go, kube-runtime and our
+    /// runtime.
     Runtime(runtime::Options),
-    /// Load the server in memory, in process and on a socket, beside a real etcd and kube-apiserver
+    /// Load the API server in memory, in process and on a socket, and a real etcd and kube-apiserver.
     Apiserver(apiserver::Options),
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().bench {
-        Bench::DeepCopy(options) => copy::run(&options),
-        Bench::Generator(options) => generator::run(&options),
-        Bench::Derive(options) => derive::run(&options),
-        Bench::QueueDefects => defects::run(),
-        Bench::Runtime(options) => runtime::run(&options),
-        Bench::Apiserver(options) => apiserver::run(&options),
-    };
-    match done {
+    match run(Arguments::parse().bench) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -63,12 +58,24 @@ fn main() -> ExitCode {
     }
 }
 
+fn run(bench: Bench) -> Result<()> {
+    paths::init()?;
+    match bench {
+        Bench::DeepCopy(options) => deep_copy::run(&options),
+        Bench::Generator(options) => generator::run(&options),
+        Bench::Derive(options) => derive::run(&options),
+        Bench::QueueDefects => queue_defects::run(),
+        Bench::Runtime(options) => runtime::run(&options),
+        Bench::Apiserver(options) => apiserver::run(&options),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn the_command_line_definition_is_valid() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
     }

@@ -1,42 +1,42 @@
-//! What the Rust programs of the runtime bench measure with, and how they print it.
+//! Measurements of the Rust programs in the runtime benchmark, and their output.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
-/// How often a short measurement is taken.
-pub const TIMES: usize = 5;
+/// The number of repetitions of a short measurement.
+pub const REPETITIONS: usize = 5;
 
-/// Prints one measurement: what was measured, and its figures by name.
-pub fn say(what: &str, mut figures: Value) {
+/// Prints one measurement with its name and its figures as JSON.
+pub fn report(what: &str, mut figures: Value) {
     figures["what"] = what.into();
     println!("{figures}");
 }
 
-/// What this process has computed so far, for itself and in the kernel.
-pub fn computed() -> Duration {
+/// Returns the user and system CPU time of this process.
+pub fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
-/// Microseconds.
+/// Converts to microseconds.
 pub fn micros(taken: Duration) -> f64 {
     taken.as_nanos() as f64 / 1e3
 }
 
-/// A line of this process's status, such as `VmHWM`, in megabytes of 10^6 bytes.
+/// Returns a value from the status of this process, such as `VmHWM`, in megabytes of 10^6 bytes.
 pub fn memory(line: &str) -> f64 {
     memory_of("self", line)
 }
 
-/// The same, of the process with this id.
+/// Returns a value from the status of the process with this pid, in megabytes of 10^6 bytes.
 pub fn memory_of(pid: &str, line: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')?.split_whitespace().next());
     value.and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
-/// So many places below the end, scattered but the same each time.
+/// Returns `count` pseudorandom indices below `end`, always the same.
 pub fn scattered(count: usize, end: usize) -> impl Iterator<Item = usize> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     std::iter::repeat_with(move || {
@@ -46,18 +46,18 @@ pub fn scattered(count: usize, end: usize) -> impl Iterator<Item = usize> {
     .take(count)
 }
 
-/// Times the decoding of a text of this length, again and again, and prints it.
+/// Measures and prints the time to decode a text of this length.
 ///
 /// # Errors
-/// It cannot be decoded.
+/// Fails if `run` fails.
 pub fn time_decoding<E>(what: &str, bytes: usize, mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let rounds = (20_000_000 / bytes.max(1)).max(20);
-    for _ in 0..TIMES {
-        let before = computed();
+    for _ in 0..REPETITIONS {
+        let before = cpu_time();
         for _ in 0..rounds {
             run()?;
         }
-        say(what, json!({ "us": micros(computed() - before) / rounds as f64 }));
+        report(what, json!({ "us": micros(cpu_time() - before) / rounds as f64 }));
     }
     Ok(())
 }

@@ -1,25 +1,40 @@
-//! Where this crate is, and where it writes.
+//! The directories of the workspace, of this crate and of the files that benchmarks write.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
-/// The directory of this crate, which is also the Go module that pins the Go tools.
-pub(crate) fn crate_dir() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+use anyhow::Result;
+
+static WORKSPACE_ROOT: OnceLock<PathBuf> = OnceLock::new();
+
+/// Determines the workspace root, at run time as [`envtest::workspace_root`] does. Must be called before the other
+/// functions.
+pub(crate) fn init() -> Result<()> {
+    let root = envtest::workspace_root()?;
+    WORKSPACE_ROOT.get_or_init(|| root);
+    Ok(())
 }
 
-/// The workspace that is measured.
+/// Returns the root of the measured workspace.
 pub(crate) fn workspace_root() -> &'static Path {
-    crate_dir().ancestors().nth(2).expect("the crate is two directories below the workspace root")
+    WORKSPACE_ROOT.get().expect("`init` is called first")
 }
 
-/// Where cargo puts what it builds of the workspace.
+/// Returns the directory of this crate, which is also the Go module that pins the Go tools.
+pub(crate) fn crate_dir() -> PathBuf {
+    workspace_root().join("tools/bench")
+}
+
+/// Returns the target directory of the workspace.
 pub(crate) fn target_dir() -> PathBuf {
-    // A relative one counts from where cargo is started, and we start it in the root.
+    // Relative to the root, since benchmarks start cargo there.
     workspace_root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// Where everything that a bench writes is.
+/// Returns the directory of all files that benchmarks write.
 pub(crate) fn home() -> PathBuf {
     target_dir().join("bench")
 }

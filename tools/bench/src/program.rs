@@ -1,62 +1,65 @@
-//! Other programs: run to their end, with their time.
+//! Runs programs and measures their time.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::ops::Add;
-use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::{
+    fs,
+    io::ErrorKind,
+    ops::Add,
+    process::{Command, Output, Stdio},
+    time::Instant,
+};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-/// How much of a failed program's output is shown.
+/// The number of lines that are shown of a failed program's output.
 const SHOWN_LINES: usize = 30;
 
-/// What a program took, in seconds.
+/// The time of a program in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Taken {
-    /// By the clock: on a busy machine what others do counts as well.
+pub(crate) struct Timing {
+    /// The wall time, which includes other processes on a busy machine.
     pub(crate) elapsed: f64,
-    /// What it and the programs it started computed, to a hundredth.
-    pub(crate) computed: f64,
+    /// The CPU time of the program and its children, in hundredths of a second.
+    pub(crate) cpu_time: f64,
 }
 
-impl Add for Taken {
-    type Output = Taken;
+impl Add for Timing {
+    type Output = Timing;
 
-    fn add(self, other: Taken) -> Taken {
-        Taken { elapsed: self.elapsed + other.elapsed, computed: self.computed + other.computed }
+    fn add(self, other: Timing) -> Timing {
+        Timing { elapsed: self.elapsed + other.elapsed, cpu_time: self.cpu_time + other.cpu_time }
     }
 }
 
-/// Runs it to its end.
-pub(crate) fn timed(command: &mut Command) -> Result<Taken> {
-    let (start, before) = (Instant::now(), computed_by_children());
+/// Runs a program and measures its time.
+pub(crate) fn timed(command: &mut Command) -> Result<Timing> {
+    let (start, before) = (Instant::now(), children_cpu_time());
     output(command)?;
-    Ok(Taken { elapsed: start.elapsed().as_secs_f64(), computed: computed_by_children() - before })
+    Ok(Timing { elapsed: start.elapsed().as_secs_f64(), cpu_time: children_cpu_time() - before })
 }
 
-/// Seconds that ended children have computed, as Linux tells; 0 elsewhere.
-fn computed_by_children() -> f64 {
-    children_in(&fs::read_to_string("/proc/self/stat").unwrap_or_default()).unwrap_or_default()
+/// Returns the CPU time of ended children in seconds on Linux, and 0 elsewhere.
+fn children_cpu_time() -> f64 {
+    parse_children_cpu_time(&fs::read_to_string("/proc/self/stat").unwrap_or_default()).unwrap_or_default()
 }
 
-/// The 16th and 17th field, in hundredths. The second, the program's name, is in parentheses and may have spaces.
-fn children_in(stat: &str) -> Option<f64> {
+/// Returns the sum of the 16th and 17th field. The second, the program's name, is in parentheses and can contain
+/// spaces.
+fn parse_children_cpu_time(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(") ")?;
     let hundredths = rest.split(' ').skip(13).take(2).map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>()?;
     Some(hundredths / 100.0)
 }
 
-/// Runs it, and gives what it printed. One that fails is an error with the end of what it said.
+/// Runs a program and returns its standard output. A failure is an error with the last lines of both outputs.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     match command.stdin(Stdio::null()).output() {
         Ok(Output { status, stdout, .. }) if status.success() => {
-            String::from_utf8(stdout).with_context(|| format!("{name} prints something other than text"))
+            String::from_utf8(stdout).with_context(|| format!("the output of {name} is not UTF-8"))
         }
         Ok(Output { status, stdout, stderr }) => {
-            let said = [stdout, stderr].concat();
-            bail!("{name} failed ({status}):\n{}", last_lines(&String::from_utf8_lossy(&said)))
+            let printed = [stdout, stderr].concat();
+            bail!("{name} failed ({status}):\n{}", last_lines(&String::from_utf8_lossy(&printed)))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Err(anyhow!("{name} is not installed")),
         Err(error) => Err(error).with_context(|| format!("cannot run {name}")),
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_with_what_the_program_said() {
+    fn a_failure_contains_the_output_of_the_program() {
         let error = output(Command::new("sh").args(["-c", "echo no such thing >&2; exit 3"])).unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.ends_with("no such thing"), "{error}");
         let error = output(&mut Command::new("no-such-program")).unwrap_err().to_string();
@@ -81,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn what_children_computed_is_read() {
+    fn cpu_time_of_children_is_parsed() {
         let stat = "7 (a ) b) S 4 5 6 7 8 9 10 11 12 13 14 15 150 25 18 19";
-        assert_eq!(children_in(stat), Some(1.75));
-        assert_eq!(children_in(""), None);
+        assert_eq!(parse_children_cpu_time(stat), Some(1.75));
+        assert_eq!(parse_children_cpu_time(""), None);
     }
 
     #[test]
-    fn of_much_output_the_end_is_shown() {
+    fn long_output_is_truncated_to_its_end() {
         let text: String = (0..100).map(|i| format!("{i}\n")).collect();
         assert_eq!(last_lines(&text).lines().next(), Some("70"));
     }

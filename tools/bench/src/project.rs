@@ -1,19 +1,21 @@
-//! The Rust side: projects of their own on this workspace, as `examples/own-api` is one, of as many kinds as wanted.
+//! Generated Rust projects with any number of kinds, which depend on this workspace as `examples/own-api` does.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::Result;
 
 use crate::{cargo, files, kinds, paths};
 
-/// Which Kubernetes version the kinds are of is said there.
+/// Specifies the Kubernetes version of the kinds.
 pub(crate) const CARGO_CONFIG: &str = include_str!("../../../.cargo/config.toml");
-/// The same versions of everything.
+/// Pins the dependencies to the versions of the workspace.
 pub(crate) const CARGO_LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// How it is built is said there.
+/// Specifies the build profiles.
 const EXAMPLE: &str = include_str!("../../../examples/own-api/Cargo.toml");
 
 const WORKSPACE: &str = r#"[workspace]
@@ -40,13 +42,13 @@ schemars.workspace = true
 serde.workspace = true
 "#;
 const TYPES_LIB: &str = "\
-//! Kinds to measure with.
+//! The kinds of the benchmark.
 
 use logger_core::meta::ApiGroup;
 
 pub mod v1;
 
-/// Every group and version of this crate.
+/// Returns every group and version of this crate.
 pub const fn groups() -> &'static [ApiGroup] {
     &[v1::API_GROUP]
 }
@@ -72,27 +74,27 @@ bench-types.workspace = true
 logger-codegen.workspace = true
 "#;
 const XTASK_MAIN: &str = "\
-//! All that generating needs.
+//! Generates the client and the CRDs.
 
 fn main() -> std::process::ExitCode {
     logger_codegen::cli(bench_types::groups())
 }
 ";
 
-/// The example's profiles.
+/// Returns the build profiles of the example.
 fn profiles() -> &'static str {
     EXAMPLE.find("[profile").map_or("", |start| &EXAMPLE[start..])
 }
 
-/// A project: types, a client crate that is generated, an xtask.
+/// A project with types, a generated client crate and an xtask.
 pub(crate) struct Project {
     directory: PathBuf,
 }
 
 impl Project {
-    /// Writes one of so many kinds, with nothing generated.
+    /// Writes a project with this number of kinds and no generated code.
     pub(crate) fn write(directory: PathBuf, count: usize) -> Result<Project> {
-        files::make_empty(&directory)?;
+        files::recreate_directory(&directory)?;
         let project = Project { directory };
         let workspace = WORKSPACE.replace("ROOT", &paths::workspace_root().display().to_string());
         for (path, text) in [
@@ -114,27 +116,28 @@ impl Project {
         Ok(project)
     }
 
-    /// Where it is.
+    /// Returns the directory of the project.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The module of its first kind.
+    /// Returns the module of the first kind.
     pub(crate) fn types(&self) -> PathBuf {
         self.directory.join("bench-types/src/v1/logger.rs")
     }
 
-    /// The directories that hold nothing but what was generated.
+    /// Returns the directories with generated files only.
     pub(crate) fn generated(&self) -> [PathBuf; 2] {
         ["bench-client/src", "config"].map(|path| self.directory.join(path))
     }
 
-    /// Cargo in it, as in the example project.
+    /// Returns a cargo command in the project.
     pub(crate) fn cargo(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
         cargo_in(&self.directory, args)
     }
 
-    /// Its generator, built last of all: projects share one target directory.
+    /// Returns a command of the generator. Projects share a target directory, so it must be the last one that was
+    /// built.
     pub(crate) fn generator(&self) -> Command {
         let mut command = Command::new(target_dir().join("debug/xtask"));
         command.arg("codegen").current_dir(&self.directory);
@@ -142,14 +145,14 @@ impl Project {
     }
 }
 
-/// Cargo in a project, building into the directory that all projects share: so dependencies are built once.
+/// Returns a cargo command in a project, with the shared target directory in which dependencies are built once.
 pub(crate) fn cargo_in(directory: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = cargo::command(directory, args);
     command.env("CARGO_TARGET_DIR", target_dir()).env_remove("CARGO_INCREMENTAL");
     command
 }
 
-/// That directory.
+/// Returns the target directory that all projects share.
 pub(crate) fn target_dir() -> PathBuf {
     paths::home().join("target")
 }

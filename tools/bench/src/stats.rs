@@ -1,30 +1,30 @@
-//! Samples of one figure.
+//! Samples and their statistics.
 
-use crate::program::Taken;
+use crate::program::Timing;
 
-/// What a program took, run after run.
+/// The times of several runs of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timings {
-    /// Seconds by the clock.
+    /// Wall times in seconds.
     pub(crate) elapsed: Samples,
-    /// Seconds computed.
-    pub(crate) computed: Samples,
+    /// CPU times in seconds.
+    pub(crate) cpu_time: Samples,
 }
 
 impl Timings {
-    /// Adds one more run.
-    pub(crate) fn push(&mut self, taken: Taken) {
-        self.elapsed.push(taken.elapsed);
-        self.computed.push(taken.computed);
+    /// Adds a run.
+    pub(crate) fn push(&mut self, timing: Timing) {
+        self.elapsed.push(timing.elapsed);
+        self.cpu_time.push(timing.cpu_time);
     }
 }
 
-/// What was measured, run after run.
+/// The samples of several runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<f64>);
 
 impl Samples {
-    /// The one in the middle; not a number if nothing was measured.
+    /// Returns the median, or NaN without samples.
     pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -35,22 +35,22 @@ impl Samples {
         }
     }
 
-    /// All of them, in the order in which they were measured.
+    /// Returns all samples in the order of measurement.
     pub(crate) fn all(&self) -> &[f64] {
         &self.0
     }
 
-    /// The best: what the machine can do when nothing else runs.
+    /// Returns the minimum, the sample with the least influence of other load.
     pub(crate) fn min(&self) -> f64 {
         self.0.iter().copied().fold(f64::NAN, f64::min)
     }
 
-    /// One run after the other, each by the peer's run beside it: what else the machine did weighs on both.
+    /// Returns the ratio of each sample to the peer's sample of the same round, which other load affects equally.
     pub(crate) fn ratios_to(&self, peer: &Samples) -> Samples {
         self.0.iter().zip(&peer.0).map(|(ours, theirs)| ours / theirs).collect()
     }
 
-    /// Adds what was measured in one more run.
+    /// Adds a sample.
     pub(crate) fn push(&mut self, sample: f64) {
         self.0.push(sample);
     }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_one_in_the_middle() {
+    fn the_median_is_the_middle_sample() {
         assert_eq!(samples([9.0, 1.0, 2.0]).median(), 2.0);
         assert_eq!(samples([4.0, 1.0, 2.0, 9.0]).median(), 3.0);
         assert!(samples([]).median().is_nan());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_taken_run_by_run() {
+    fn ratios_are_computed_per_round() {
         let ratios = samples([1.0, 4.0, 3.0]).ratios_to(&samples([2.0, 8.0, 2.0]));
         assert_eq!(ratios.median(), 0.5);
     }

@@ -1,14 +1,14 @@
-//! Tables as Markdown, aligned to be read on a terminal too.
+//! Markdown tables, aligned for terminals.
 
 use std::fmt;
 
-/// A table; every row has a cell for each column.
+/// A table with N columns.
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
 }
 
 impl<const N: usize> Table<N> {
-    /// An empty table under these titles.
+    /// Creates an empty table with these titles.
     pub(crate) fn new(titles: [&str; N]) -> Self {
         Table { rows: vec![titles.map(str::to_owned)] }
     }
@@ -34,7 +34,7 @@ impl<const N: usize> fmt::Display for Table<N> {
     }
 }
 
-/// A figure as a cell: with three digits that count, large ones in thousands.
+/// Formats a figure with three significant digits, or in thousands.
 pub(crate) fn number(value: f64) -> String {
     match value {
         value if value.is_nan() => "–".to_owned(),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_three_digits_that_count() {
+    fn figures_have_three_significant_digits() {
         let shown = [f64::NAN, 0.394, 45.52, 217.4, 9173.0, 65_318.0].map(number);
         assert_eq!(shown, ["–", "0.39", "45.5", "217", "9173", "65 k"]);
     }

@@ -1,18 +1,19 @@
-//! Load on an API server: creates, updates, whole lists, and watches; each line that it prints is one measurement as JSON.
+//! Load on an API server: creates, updates, full lists and watches. Prints one measurement per line as JSON.
 //!
-//! `apiserver-load OBJECTS WATCHERS`, on the server of `KUBECONFIG`, whose processes `PIDS` names; without, on one in memory in this
-//! process.
+//! `apiserver-load OBJECTS WATCHERS` uses the server of `KUBECONFIG`, whose processes are `PIDS`; by default, an API
+//! server in memory in this process.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, ensure};
-use bench::measure::{memory_of, say};
+use bench::measure::{memory_of, report};
 use futures::StreamExt;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use kube::client::Body;
-use kube::{Client, Config};
+use kube::{Client, Config, client::Body};
 use logger_apiserver::ApiServer;
 use serde_json::{Value, json};
 
@@ -20,14 +21,14 @@ const DEFINITION: &str = include_str!("../../../config/crd/bases/example.com_log
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const LOGGERS: &str = "/apis/example.com/v1/namespaces/default/loggers";
 
-/// How many requests are under way at once.
+/// The number of concurrent requests.
 const WRITERS: usize = 8;
-/// How often the whole list is asked for.
+/// The number of full lists.
 const LISTS: usize = 7;
-/// How many changes the watchers are told of.
+/// The number of changes that the watchers receive.
 const CHANGES: usize = 300;
 /// How long a definition may take to be served.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -37,15 +38,15 @@ async fn main() -> Result<()> {
     load.define().await?;
     let before = load.memory();
     let mut versions = load.create(objects).await?;
-    // The servers may still be busy with what came.
+    // Lets the servers finish background work.
     tokio::time::sleep(Duration::from_secs(1)).await;
-    say("memory", json!({ "bytes": (load.memory() - before) * 1e6 / objects as f64 }));
+    report("memory", json!({ "bytes": (load.memory() - before) * 1e6 / objects as f64 }));
     load.update(&mut versions).await?;
     load.list(objects).await?;
     load.watch(watchers, &mut versions).await
 }
 
-/// A client of the server that is measured. How long one in memory takes to give its first answer is the first figure.
+/// Returns a client of the measured server. Reports the start of a server in memory until its first response.
 async fn client() -> Result<Client> {
     if std::env::var_os("KUBECONFIG").is_some() {
         return Ok(Client::try_from(Config::infer().await?)?);
@@ -53,11 +54,11 @@ async fn client() -> Result<Client> {
     let start = Instant::now();
     let client = ApiServer::new().client();
     send(&client, Method::GET, "/version", Vec::new()).await?;
-    say("start", json!({ "ms": millis(start.elapsed()) }));
+    report("start", json!({ "ms": millis(start.elapsed()) }));
     Ok(client)
 }
 
-/// The processes whose memory counts.
+/// Returns the processes whose memory is measured.
 fn pids() -> Vec<String> {
     let named = std::env::var("PIDS").unwrap_or_else(|_| "self".to_owned());
     named.split_whitespace().map(str::to_owned).collect()
@@ -67,14 +68,14 @@ fn millis(taken: Duration) -> f64 {
     taken.as_secs_f64() * 1e3
 }
 
-/// What is done to a server.
+/// The load on a server.
 struct Load {
     client: Client,
     pids: Vec<String>,
 }
 
 impl Load {
-    /// Defines the kind, and waits until it is served.
+    /// Creates the CRD and waits until it is served.
     async fn define(&self) -> Result<()> {
         let definition: Value = serde_saphyr::from_str(DEFINITION)?;
         send(&self.client, Method::POST, DEFINITIONS, serde_json::to_vec(&definition)?).await?;
@@ -83,26 +84,26 @@ impl Load {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, served).await.context("Loggers are not served")
+        tokio::time::timeout(TIMEOUT, served).await.context("Loggers are not served")
     }
 
-    /// Megabytes of 10^6 bytes.
+    /// Returns the resident memory in megabytes of 10^6 bytes.
     fn memory(&self) -> f64 {
         self.pids.iter().map(|pid| memory_of(pid, "VmRSS")).sum()
     }
 
-    /// Makes the objects, and gives the version of each.
+    /// Creates the objects and returns their versions.
     async fn create(&self, objects: usize) -> Result<Vec<u64>> {
         let start = Instant::now();
         let versions = self.write(&vec![0; objects], 5).await?;
-        say("create", json!({ "per_s": objects as f64 / start.elapsed().as_secs_f64() }));
+        report("create", json!({ "per_s": objects as f64 / start.elapsed().as_secs_f64() }));
         Ok(versions)
     }
 
     async fn update(&self, versions: &mut Vec<u64>) -> Result<()> {
         let start = Instant::now();
         *versions = self.write(versions, 7).await?;
-        say("update", json!({ "per_s": versions.len() as f64 / start.elapsed().as_secs_f64() }));
+        report("update", json!({ "per_s": versions.len() as f64 / start.elapsed().as_secs_f64() }));
         Ok(())
     }
 
@@ -112,19 +113,19 @@ impl Load {
             let list = send(&self.client, Method::GET, LOGGERS, Vec::new()).await?;
             let taken = millis(start.elapsed());
             ensure!(list.len() > objects * 100, "the list is too short: {} bytes", list.len());
-            say("list", json!({ "ms": taken, "bytes": list.len() }));
+            report("list", json!({ "ms": taken, "bytes": list.len() }));
         }
         Ok(())
     }
 
-    /// Changes objects while so many watch, until all have seen it.
+    /// Updates objects and waits until all watchers have received the events.
     async fn watch(&self, watchers: usize, versions: &mut [u64]) -> Result<()> {
         let now = versions.iter().copied().max().unwrap_or_default();
         let mut open = Vec::new();
         for _ in 0..watchers {
             let uri = format!("{LOGGERS}?watch=1&resourceVersion={now}");
             let response = self.client.send(Request::get(uri).body(Body::empty())?).await?;
-            ensure!(response.status() == StatusCode::OK, "a watch is answered with {}", response.status());
+            ensure!(response.status() == StatusCode::OK, "unexpected response to a watch: {}", response.status());
             open.push(tokio::spawn(events(response.into_body())));
         }
         let start = Instant::now();
@@ -133,11 +134,11 @@ impl Load {
             watcher.await??;
         }
         let events = (watchers * CHANGES.min(versions.len())) as f64;
-        say("watch", json!({ "per_s": events / start.elapsed().as_secs_f64() }));
+        report("watch", json!({ "per_s": events / start.elapsed().as_secs_f64() }));
         Ok(())
     }
 
-    /// Writes every object, those of version 0 for the first time, and gives their new versions.
+    /// Writes every object, creating those with version 0, and returns the new versions.
     async fn write(&self, versions: &[u64], interval: u32) -> Result<Vec<u64>> {
         let versions: Arc<[u64]> = versions.into();
         let writers = (0..WRITERS).map(|writer| {
@@ -169,7 +170,7 @@ async fn events(body: Body) -> Result<()> {
     Ok(())
 }
 
-/// Makes an object, or changes it if it has a version, and returns the one it has then.
+/// Creates an object, or updates it if it has a version, and returns its new version.
 async fn put(client: &Client, number: usize, version: u64, interval: u32) -> Result<u64> {
     let name = format!("logger-{number:06}");
     let mut logger = json!({
@@ -178,22 +179,22 @@ async fn put(client: &Client, number: usize, version: u64, interval: u32) -> Res
         "metadata": { "name": name, "labels": { "app.kubernetes.io/name": "logger", "number": number.to_string() } },
         "spec": { "name": name, "timeInterval": interval, "replicas": 2 },
     });
-    let answer = if version == 0 {
+    let response = if version == 0 {
         send(client, Method::POST, LOGGERS, serde_json::to_vec(&logger)?).await?
     } else {
         logger["metadata"]["resourceVersion"] = version.to_string().into();
         send(client, Method::PUT, &format!("{LOGGERS}/{name}"), serde_json::to_vec(&logger)?).await?
     };
-    version_in(&answer).context("the answer has no version")
+    version_in(&response).context("the response has no resourceVersion")
 }
 
-fn version_in(answer: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(answer).ok()?;
+fn version_in(response: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(response).ok()?;
     let (_, rest) = text.split_once("\"resourceVersion\":\"")?;
     rest.split_once('"')?.0.parse().ok()
 }
 
-/// The body of a good answer; any other is an error.
+/// Sends a request and returns the body of a successful response.
 async fn send(client: &Client, method: Method, path: &str, body: Vec<u8>) -> Result<Vec<u8>> {
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
     let response = client.send(request.body(Body::from(body))?).await?;

@@ -1,5 +1,5 @@
-//! Times the copies of a Logger, on the allocator that Rust programs have by default.
+//! Measures copies of a Logger on the default allocator.
 
 fn main() {
-    bench::copies::print_timings();
+    bench::copy_methods::print_timings();
 }

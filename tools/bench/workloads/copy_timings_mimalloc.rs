@@ -1,8 +1,8 @@
-//! Times the copies of a Logger, on mimalloc.
+//! Measures copies of a Logger on mimalloc.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    bench::copies::print_timings();
+    bench::copy_methods::print_timings();
 }

@@ -1,11 +1,13 @@
-//! Times and counts what reading a store costs: 50,000 Loggers in 100 namespaces, as a reflector would have put them.
+//! Time and allocations of store reads: 50,000 Loggers in 100 namespaces, as a reflector stores them.
 //!
-//! Prints one JSON object for each thing measured. Times are nanoseconds, medians of five rounds, by the clock and as
-//! computed. The peers' programs pick their keys in the same way.
+//! Prints one measurement per line as JSON. Times are medians of five rounds in nanoseconds, wall time and CPU time.
+//! The programs of the peers choose their keys in the same way.
 
-use std::hint::black_box;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use allocation_counter::measure;
 use bench::logger::Logger;
@@ -14,7 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 const NAMESPACES: usize = 100;
-const EACH: usize = 500;
+const PER_NAMESPACE: usize = 500;
 const GETS: usize = 1_000_000;
 const LISTS: usize = 1000;
 const ROUNDS: usize = 5;
@@ -25,33 +27,33 @@ fn main() {
     let (start, before) = (Instant::now(), cpu_time());
     let counted = measure(|| store = loggers.iter().cloned().collect());
     let each = |all: Duration| all.as_nanos() as f64 / loggers.len() as f64;
-    let taken = Taken { clock: each(start.elapsed()), computed: each(cpu_time().saturating_sub(before)) };
+    let taken = Timing { wall_time: each(start.elapsed()), cpu_time: each(cpu_time().saturating_sub(before)) };
     let bytes = counted.bytes_current as f64 / loggers.len() as f64;
-    tell("fill, each object", &taken, json!({"objects": loggers.len(), "store_bytes_per_object": round(bytes)}));
+    report("fill, each object", &taken, json!({"objects": loggers.len(), "store_bytes_per_object": round(bytes)}));
 
     let picks = picks(&loggers);
     time_gets(&store, &picks);
     time_lists(&store);
     time_index(&store);
-    time_floor(&loggers);
+    time_lower_bound(&loggers);
 }
 
-/// Decoded one by one, as they come from a server; without managedFields, as the informer's defaults have them.
+/// Decodes the Loggers one by one, and without managedFields, as informers do by default.
 fn loggers() -> Vec<Arc<Logger>> {
     let text = include_str!("../apis/example/v1/testdata/logger.json");
     let decode = |i: usize| {
         let mut logger: Logger = serde_json::from_str(text).expect("the file is a Logger");
         logger.metadata.name = Some(format!("logger-{i:06}"));
-        logger.metadata.namespace = Some(format!("bench-{:03}", i / EACH));
+        logger.metadata.namespace = Some(format!("bench-{:03}", i / PER_NAMESPACE));
         logger.metadata.uid = Some(format!("00000000-0000-4000-8000-{i:012}"));
         logger.metadata.resource_version = Some((i + 1).to_string());
         logger.metadata.managed_fields = None;
         Arc::new(logger)
     };
-    (0..NAMESPACES * EACH).map(decode).collect()
+    (0..NAMESPACES * PER_NAMESPACE).map(decode).collect()
 }
 
-/// Objects at random: their keys are looked up.
+/// Returns pseudorandom objects whose keys are looked up.
 fn picks(loggers: &[Arc<Logger>]) -> Vec<&Arc<Logger>> {
     let mut random = 1_usize;
     let mut next = || {
@@ -75,7 +77,7 @@ fn time_gets(store: &Store<Logger>, picks: &[&Arc<Logger>]) {
     };
     let taken = median(|| picks.iter().filter(|logger| found(logger)).count(), GETS);
     let counted = measure(|| assert!(found(picks[0])));
-    tell("get", &taken, json!({"allocations": counted.count_total}));
+    report("get", &taken, json!({"allocations": counted.count_total}));
 
     let lister = Lister::new(store.clone());
     let through_lister = |object: &Logger| {
@@ -83,11 +85,11 @@ fn time_gets(store: &Store<Logger>, picks: &[&Arc<Logger>]) {
         lister.namespace(namespace).get(name).is_ok()
     };
     let taken = median(|| picks.iter().filter(|logger| through_lister(logger)).count(), GETS);
-    tell("get, a namespace lister for each", &taken, json!({}));
+    report("get through a namespace lister", &taken, json!({}));
 
-    let keys: Vec<_> = picks[..GETS / 5].iter().map(|logger| ObjectKey::of(logger.as_ref())).collect();
+    let keys: Vec<_> = picks[..GETS / 5].iter().map(|logger| ObjectKey::from_object(logger.as_ref())).collect();
     let taken = median(|| keys.iter().filter(|key| store.get_by_key(key).is_some()).count(), keys.len());
-    tell("get by a key", &taken, json!({}));
+    report("get by a key", &taken, json!({}));
 }
 
 fn time_lists(store: &Store<Logger>) {
@@ -97,46 +99,46 @@ fn time_lists(store: &Store<Logger>) {
     let mut each: Vec<_> = (0..LISTS)
         .map(|nth| {
             let start = Instant::now();
-            assert_eq!(black_box(list(nth)), EACH);
+            assert_eq!(black_box(list(nth)), PER_NAMESPACE);
             start.elapsed().as_nanos()
         })
         .collect();
     each.sort_unstable();
     let (median_ns, p99) = (each[LISTS / 2], each[LISTS * 99 / 100]);
-    let allocations = measure(|| assert_eq!(list(0), EACH)).count_total;
-    let more = json!({"objects": EACH, "median_ns": median_ns, "p99_ns": p99, "allocations": allocations});
-    tell("list of one namespace", &taken, more);
-    tell("list of all", &median(|| store.list().len(), 1), json!({"objects": store.len()}));
+    let allocations = measure(|| assert_eq!(list(0), PER_NAMESPACE)).count_total;
+    let more = json!({"objects": PER_NAMESPACE, "median_ns": median_ns, "p99_ns": p99, "allocations": allocations});
+    report("list of one namespace", &taken, more);
+    report("list of all", &median(|| store.list().len(), 1), json!({"objects": store.len()}));
 }
 
 fn time_index(store: &Store<Logger>) {
     let number = |name: &String| name.rsplit('-').next()?.parse::<usize>().ok();
-    let by_team = Index::with("by_team", move |logger: &Logger| {
+    let by_team = Index::from_fn("by_team", move |logger: &Logger| {
         logger.metadata.name.iter().filter_map(number).map(|number| number % NAMESPACES).collect()
     });
     let start = Instant::now();
-    let counted = measure(|| store.add_index(by_team).expect("its name is free"));
+    let counted = measure(|| store.add_index(by_team).expect("the index name is unique"));
     let fill = start.elapsed().as_nanos() as f64 / store.len() as f64;
     let bytes = counted.bytes_current as f64 / store.len() as f64;
     let taken = median(|| (0..NAMESPACES).map(|team| store.by_index(&by_team, &team).len()).sum(), NAMESPACES);
-    let more = json!({"objects": EACH, "fill_ns_per_object": round(fill), "bytes_per_object": round(bytes)});
-    tell("list of one index value", &taken, more);
+    let more = json!({"objects": PER_NAMESPACE, "fill_ns_per_object": round(fill), "bytes_per_object": round(bytes)});
+    report("list of one index value", &taken, more);
 }
 
-/// What cannot be done for less: pointers of 500 objects copied from a list of them.
-fn time_floor(loggers: &[Arc<Logger>]) {
-    let clone = || loggers.chunks(EACH).map(|namespace| black_box(namespace.to_vec()).len()).sum();
-    tell("floor: pointers cloned", &median(clone, NAMESPACES), json!({"objects": EACH}));
+/// Measures the lower bound: copying the pointers of 500 objects.
+fn time_lower_bound(loggers: &[Arc<Logger>]) {
+    let clone = || loggers.chunks(PER_NAMESPACE).map(|namespace| black_box(namespace.to_vec()).len()).sum();
+    report("lower bound: pointers cloned", &median(clone, NAMESPACES), json!({"objects": PER_NAMESPACE}));
 }
 
-/// Nanoseconds of one of so many: by the clock and as computed, each in its median round.
-struct Taken {
-    clock: f64,
-    computed: f64,
+/// Wall time and CPU time of one operation in nanoseconds, each of its median round.
+struct Timing {
+    wall_time: f64,
+    cpu_time: f64,
 }
 
-fn median(mut round: impl FnMut() -> usize, of: usize) -> Taken {
-    let (mut clock, mut computed): (Vec<_>, Vec<_>) = (0..ROUNDS)
+fn median(mut round: impl FnMut() -> usize, of: usize) -> Timing {
+    let (mut wall_time, mut cpu_time): (Vec<_>, Vec<_>) = (0..ROUNDS)
         .map(|_| {
             let (start, before) = (Instant::now(), cpu_time());
             black_box(round());
@@ -144,9 +146,9 @@ fn median(mut round: impl FnMut() -> usize, of: usize) -> Taken {
             (each(start.elapsed()), each(cpu_time().saturating_sub(before)))
         })
         .unzip();
-    clock.sort_by(f64::total_cmp);
-    computed.sort_by(f64::total_cmp);
-    Taken { clock: clock[ROUNDS / 2], computed: computed[ROUNDS / 2] }
+    wall_time.sort_by(f64::total_cmp);
+    cpu_time.sort_by(f64::total_cmp);
+    Timing { wall_time: wall_time[ROUNDS / 2], cpu_time: cpu_time[ROUNDS / 2] }
 }
 
 fn cpu_time() -> Duration {
@@ -157,9 +159,9 @@ fn round(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
 }
 
-fn tell(what: &str, taken: &Taken, mut more: Value) {
+fn report(what: &str, taken: &Timing, mut more: Value) {
     more["what"] = what.into();
-    more["ns"] = round(taken.clock).into();
-    more["cpu_ns"] = round(taken.computed).into();
+    more["ns"] = round(taken.wall_time).into();
+    more["cpu_ns"] = round(taken.cpu_time).into();
     println!("{more}");
 }

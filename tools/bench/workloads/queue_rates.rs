@@ -1,21 +1,21 @@
-//! Rates of the work queue: add, get, forget, done, with distinct keys and with a few that are added again and again.
+//! Throughput of the work queue: add, get, forget and done with distinct keys and with a few hot keys.
 //!
-//! `queue-rates [ROUNDS [LOAD]]`; one JSON line for each run. Producers and workers are tasks on as many threads as there
-//! are processors, as they are goroutines where Go is measured.
+//! `queue-rates [ROUNDS [LOAD]]` prints one line of JSON for each run. Producers and workers are tasks on one thread
+//! per processor, like the goroutines of the Go program.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use bench::measure::{TIMES, computed, say};
-use logger_runtime::workqueue::Delayed;
-use logger_runtime::{ObjectKey, WorkQueue};
+use bench::measure::{REPETITIONS, cpu_time, report};
+use logger_runtime::{ObjectKey, WorkQueue, workqueue::DelayedKeys};
 use serde_json::json;
-use tokio::runtime::Runtime;
-use tokio::task::coop::consume_budget;
+use tokio::{runtime::Runtime, task::coop::consume_budget};
 
-/// What is put through a queue.
+/// The load on a queue.
 struct Load {
-    /// What tables call it.
+    /// The table label.
     name: &'static str,
     keys: usize,
     adds: usize,
@@ -32,9 +32,9 @@ const LOADS: [Load; 4] = [
 
 fn main() {
     let mut numbers = std::env::args().skip(1).map_while(|number| number.parse().ok());
-    let rounds = numbers.next().unwrap_or(TIMES);
+    let rounds = numbers.next().unwrap_or(REPETITIONS);
     let loads = numbers.next().map_or(&LOADS[..], |load: usize| LOADS.get(load..=load).unwrap_or_default());
-    let runtime = Runtime::new().expect("threads start");
+    let runtime = Runtime::new().expect("the runtime starts");
     for load in loads {
         let keys = (0..load.keys).map(key).collect();
         for _ in 0..rounds {
@@ -47,26 +47,26 @@ fn key(number: usize) -> ObjectKey {
     ObjectKey::namespaced(&format!("bench-{:03}", number % 100), &format!("logger-{number:06}"))
 }
 
-/// Everything is added, worked on and drained, once.
+/// Adds all keys, processes them and drains the queue.
 async fn run(load: &Load, keys: &Arc<[ObjectKey]>) {
-    let (start, before) = (Instant::now(), computed());
+    let (start, before) = (Instant::now(), cpu_time());
     let queue = WorkQueue::new();
-    let workers: Vec<_> = (0..load.workers).map(|_| tokio::spawn(work(queue.clone()))).collect();
+    let workers: Vec<_> = (0..load.workers).map(|_| tokio::spawn(run_worker(queue.clone()))).collect();
     let numbers = |first| (first..load.adds).step_by(load.producers);
     let producers: Vec<_> =
         (0..load.producers).map(|first| tokio::spawn(produce(queue.clone(), keys.clone(), numbers(first)))).collect();
     for producer in producers {
-        producer.await.expect("producers do not panic");
+        producer.await.expect("a producer does not panic");
     }
-    queue.drain(Delayed::Drop).await;
+    queue.drain(DelayedKeys::Drop).await;
     let mut processed = 0;
     for worker in workers {
-        processed += worker.await.expect("workers do not panic");
+        processed += worker.await.expect("a worker does not panic");
     }
-    report(load, processed, start.elapsed(), computed() - before);
+    report_load(load, processed, start.elapsed(), cpu_time() - before);
 }
 
-/// As an informer's task, it lets others run as often as tokio asks tasks to.
+/// Adds keys and yields by tokio's cooperative budget, as the task of an informer does.
 async fn produce(queue: WorkQueue<ObjectKey>, keys: Arc<[ObjectKey]>, numbers: impl Iterator<Item = usize>) {
     for number in numbers {
         queue.add(keys[number % keys.len()].clone());
@@ -74,7 +74,7 @@ async fn produce(queue: WorkQueue<ObjectKey>, keys: Arc<[ObjectKey]>, numbers: i
     }
 }
 
-async fn work(queue: WorkQueue<ObjectKey>) -> u64 {
+async fn run_worker(queue: WorkQueue<ObjectKey>) -> u64 {
     let mut processed = 0;
     while let Some(key) = queue.get().await {
         processed += 1;
@@ -83,13 +83,13 @@ async fn work(queue: WorkQueue<ObjectKey>) -> u64 {
     processed
 }
 
-fn report(load: &Load, processed: u64, took: Duration, computed: Duration) {
-    let (adds, processed, seconds) = (load.adds as f64, processed as f64, took.as_secs_f64());
+fn report_load(load: &Load, processed: u64, elapsed: Duration, cpu_time: Duration) {
+    let (adds, processed, seconds) = (load.adds as f64, processed as f64, elapsed.as_secs_f64());
     let figures = json!({
         "adds_per_s": adds / seconds,
         "processed_per_s": processed / seconds,
         "processed": processed,
-        "cpu_ns_per_add": computed.as_nanos() as f64 / adds,
+        "cpu_ns_per_add": cpu_time.as_nanos() as f64 / adds,
     });
-    say(load.name, figures);
+    report(load.name, figures);
 }

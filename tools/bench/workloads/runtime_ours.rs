@@ -1,5 +1,5 @@
-//! Our runtime, measured: each line that it prints is one measurement as JSON.
+//! Measures our runtime. Prints one measurement per line as JSON.
 
 fn main() -> anyhow::Result<()> {
-    bench::ours::main()
+    bench::runtime_workload::main()
 }

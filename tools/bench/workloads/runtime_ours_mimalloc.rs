@@ -1,8 +1,8 @@
-//! Our runtime on mimalloc, measured: each line that it prints is one measurement as JSON.
+//! Measures our runtime on mimalloc. Prints one measurement per line as JSON.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> anyhow::Result<()> {
-    bench::ours::main()
+    bench::runtime_workload::main()
 }

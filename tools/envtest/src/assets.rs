@@ -1,141 +1,150 @@
-//! The binaries of the control plane: found, or built from the Go module beside this crate.
+//! The binaries of the control plane: found, or built from the Go module of this crate.
 
-use std::fs;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::AtomicBool;
-use std::{env, iter};
+use std::{
+    env, fs,
+    io::{self, ErrorKind, Write},
+    iter,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::atomic::AtomicBool,
+};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::lock::Lock;
-use crate::paths;
-use crate::process::last_lines;
-use crate::progress::Progress;
+use crate::{lock::Lock, paths, process::last_lines, progress::Progress};
 
-/// The end of a message about missing binaries: how to get them.
+/// The help in messages about missing binaries.
 pub const HOW_TO_GET: &str = "get it with: cargo xtask envtest build";
 
 const ETCD: &str = "etcd";
 const KUBE_APISERVER: &str = "kube-apiserver";
 const KUBECTL: &str = "kubectl";
 
-/// The convention of the Kubernetes ecosystem: a directory with all three binaries.
+/// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 const REQUIRE_VARIABLE: &str = "LOGGER_REQUIRE_CONTROL_PLANE";
 
-/// How much of a failed `go build` is shown.
+/// The number of lines that are shown of a failed `go build`.
 const SHOWN_LINES: usize = 30;
 
-/// Where the binaries are: `KUBEBUILDER_ASSETS` if set, else what [`build`] has built; `None` when there are none.
+/// Returns the binaries in `KUBEBUILDER_ASSETS` if that is set, otherwise those that [`build`] built; `None` if there
+/// are none.
 ///
-/// A `KUBEBUILDER_ASSETS` that lacks a binary is an error naming it.
+/// Fails if `KUBEBUILDER_ASSETS` lacks a binary, and names it.
 pub fn find() -> Result<Option<Assets>> {
     if let Some(dir) = env::var_os(ASSETS_VARIABLE).filter(|dir| !dir.is_empty()) {
         let assets = Assets::at(PathBuf::from(dir));
-        return assets.checked().with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Some);
+        return assets.validated().with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Some);
     }
-    Ok(Assets::at(paths::built_assets()?).checked().ok())
+    Ok(Assets::at(paths::built_assets()?).validated().ok())
 }
 
-/// [`find`] for a test suite: without a control plane it says on one line that `what` is skipped, and how to get one.
+/// Returns the result of [`find`] for a test suite; without a control plane prints one line that names the suite and
+/// tells how to get one.
 ///
-/// With `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment a missing control plane is an error instead.
-pub fn find_or_skip(what: &str) -> Result<Option<Assets>> {
-    let found = find()?;
+/// With `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, a missing control plane is an error instead. Prefer
+/// [`Suite`](crate::Suite), which also reports the tests as ignored.
+pub fn find_or_skip(suite: &str) -> Result<Option<Assets>> {
+    let found = find_optional(suite)?;
     if found.is_none() {
-        let required = env::var_os(REQUIRE_VARIABLE).is_some_and(|value| value == "1");
-        ensure!(!required, "{what}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}");
-        let line = format!("SKIPPED {what}: no control plane; {HOW_TO_GET}\n");
-        // Not eprintln!, whose output the test harness hides when the test passes; and one write, so that it stays one line.
+        let line = format!("SKIPPED {suite}: no control plane; {HOW_TO_GET}\n");
+        // Not eprintln!, which the test harness captures; and one write, so that the lines of concurrent suites do not
+        // interleave.
         io::stderr().write_all(line.as_bytes())?;
     }
     Ok(found)
 }
 
-/// Builds the binaries with `go build`, unless [`find`] already has them.
+/// Returns the result of [`find`], but fails if there is no control plane and `LOGGER_REQUIRE_CONTROL_PLANE` is 1.
+pub(crate) fn find_optional(suite: &str) -> Result<Option<Assets>> {
+    let found = find()?;
+    let is_required = env::var_os(REQUIRE_VARIABLE).is_some_and(|value| value == "1");
+    ensure!(found.is_some() || !is_required, "{suite}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}");
+    Ok(found)
+}
+
+/// Builds the binaries with `go build`, unless [`find`] returns some.
 ///
-/// They appear in their place all at once: an interrupted build leaves nothing that [`find`] would take for a result.
+/// The directory is moved into place when it is complete: [`find`] never returns the result of an interrupted build.
 pub fn build() -> Result<Assets> {
     if let Some(assets) = find()? {
         return Ok(assets);
     }
     let _lock = Lock::acquire("build", &AtomicBool::new(false))?;
     match find()? {
-        // Another build ended while this one waited for the lock.
+        // A concurrent build finished while this one waited for the lock.
         Some(assets) => Ok(assets),
         None => build_into(&paths::built_assets()?),
     }
 }
 
-/// A directory with etcd, kube-apiserver and kubectl in it.
+/// A directory with etcd, kube-apiserver and kubectl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assets {
     dir: PathBuf,
 }
 
 impl Assets {
-    /// The directory, which is what `KUBEBUILDER_ASSETS` wants to be.
+    /// Returns the directory, the value for `KUBEBUILDER_ASSETS`.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The etcd server.
+    /// Returns the path of the etcd server.
     pub fn etcd(&self) -> PathBuf {
         self.dir.join(ETCD)
     }
 
-    /// The Kubernetes API server.
+    /// Returns the path of the Kubernetes API server.
     pub fn kube_apiserver(&self) -> PathBuf {
         self.dir.join(KUBE_APISERVER)
     }
 
-    /// The command line client.
+    /// Returns the path of the command line client.
     pub fn kubectl(&self) -> PathBuf {
         self.dir.join(KUBECTL)
     }
 
-    fn at(dir: PathBuf) -> Assets {
+    pub(crate) fn at(dir: PathBuf) -> Assets {
         Assets { dir }
     }
 
-    fn checked(self) -> Result<Assets> {
+    fn validated(self) -> Result<Assets> {
         let names = [ETCD, KUBE_APISERVER, KUBECTL];
         let missing: Vec<_> = names.into_iter().filter(|name| !self.dir.join(name).is_file()).collect();
         ensure!(missing.is_empty(), "{} lacks {}", self.dir.display(), missing.join(", "));
-        // A server is started with the data directory as its own, so a relative path would no longer lead anywhere.
+        // The servers run in their data directory, where a relative path would not resolve.
         let dir = self.dir.canonicalize().with_context(|| format!("cannot resolve {}", self.dir.display()))?;
         Ok(Assets { dir })
     }
 }
 
 fn build_into(bin: &Path) -> Result<Assets> {
-    let version = paths::kubernetes_version()?;
+    let version = &paths::kubernetes_version()?;
     let progress = Progress::start(format!(
-        "building etcd and Kubernetes {version} (about 4 minutes on 2 cores the first time, seconds with a warm Go cache)"
+        "building etcd and Kubernetes {version} (about 4 minutes on 2 cores, seconds with a warm Go cache)"
     ));
-    // Always the same one: what an interrupted build has left there, the next one removes.
+    // A fixed name, so that the next build removes the rest of an interrupted one.
     let partial = bin.with_extension("partial");
-    if let Err(error) = fill(&partial, version).and_then(|()| replace(bin, &partial)) {
-        remove_if_there(&partial)?;
+    if let Err(error) = build_binaries(&partial, version).and_then(|()| replace_dir(bin, &partial)) {
+        remove_dir_if_exists(&partial)?;
         return Err(error);
     }
     progress.done(&format!("built Kubernetes {version} in {}", bin.display()));
-    Assets::at(bin.to_owned()).checked()
+    Assets::at(bin.to_owned()).validated()
 }
 
-/// Builds into `dir`, and gives the binaries their names.
-fn fill(dir: &Path, version: &str) -> Result<()> {
-    make_empty(dir)?;
+/// Builds into `dir`, and renames the binaries.
+fn build_binaries(dir: &Path, version: &str) -> Result<()> {
+    recreate_dir(dir)?;
     go_build(dir, version)?;
-    // The package go.etcd.io/etcd/server/v3 gives its binary its own last word.
-    fs::rename(dir.join("server"), dir.join(ETCD)).context("go build made no etcd")?;
-    Assets::at(dir.to_owned()).checked().context("go build made too little").map(drop)
+    // The binary of go.etcd.io/etcd/server/v3 has the last path element of its package as its name.
+    fs::rename(dir.join("server"), dir.join(ETCD)).context("go build produced no etcd")?;
+    Assets::at(dir.to_owned()).validated().context("go build produced too few binaries").map(drop)
 }
 
-fn replace(old: &Path, new: &Path) -> Result<()> {
-    remove_if_there(old)?;
+fn replace_dir(old: &Path, new: &Path) -> Result<()> {
+    remove_dir_if_exists(old)?;
     fs::rename(new, old).with_context(|| format!("cannot move the binaries to {}", old.display()))
 }
 
@@ -144,7 +153,7 @@ fn go_build(into: &Path, version: &str) -> Result<()> {
         .args(["build", "-trimpath", "-ldflags", &linker_flags(version)?, "-o"])
         .arg(into)
         .arg("tool")
-        .current_dir(paths::module_dir())
+        .current_dir(paths::module_dir()?)
         .stdin(Stdio::null())
         .output();
     match output {
@@ -153,30 +162,31 @@ fn go_build(into: &Path, version: &str) -> Result<()> {
             bail!("go build failed ({status}):\n{}", last_lines(&String::from_utf8_lossy(&stderr), SHOWN_LINES))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Err(anyhow!(
-            "go is not installed, and the control plane is built with it: install Go (https://go.dev/dl) \
+            "go is not installed, but the control plane is built with it: install Go (https://go.dev/dl) \
              or set {ASSETS_VARIABLE} to a directory with {ETCD}, {KUBE_APISERVER} and {KUBECTL}"
         )),
         Err(error) => Err(error).context("cannot run go"),
     }
 }
 
-/// The version a binary reports is set by the linker; without it an API server says v0.0.0 and kubectl warns about skew.
+/// Returns the linker flags that set the reported version. Without them the API server reports v0.0.0 and kubectl warns
+/// about skew.
 fn linker_flags(version: &str) -> Result<String> {
     let mut numbers = version.trim_start_matches('v').split('.');
     let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else {
-        bail!("go.mod asks for k8s.io/kubernetes {version}, which is not a version")
+        bail!("invalid version of k8s.io/kubernetes in go.mod: {version}")
     };
     let settings = [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)]
         .map(|(name, value)| format!("-X k8s.io/component-base/version.{name}={value}"));
     Ok(iter::once("-s -w".to_owned()).chain(settings).collect::<Vec<_>>().join(" "))
 }
 
-fn make_empty(dir: &Path) -> Result<()> {
-    remove_if_there(dir)?;
+fn recreate_dir(dir: &Path) -> Result<()> {
+    remove_dir_if_exists(dir)?;
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))
 }
 
-fn remove_if_there(dir: &Path) -> Result<()> {
+fn remove_dir_if_exists(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot remove {}", dir.display()))
@@ -190,25 +200,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_that_lacks_binaries_is_refused_with_their_names() {
+    fn a_directory_without_all_binaries_is_an_error_that_names_the_missing_ones() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(KUBE_APISERVER), "").unwrap();
-        let error = Assets::at(dir.path().to_owned()).checked().unwrap_err().to_string();
+        let error = Assets::at(dir.path().to_owned()).validated().unwrap_err().to_string();
         assert!(error.ends_with("lacks etcd, kubectl"), "{error}");
     }
 
     #[test]
-    fn a_complete_directory_is_taken() {
+    fn a_complete_directory_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
         for name in [ETCD, KUBE_APISERVER, KUBECTL] {
             fs::write(dir.path().join(name), "").unwrap();
         }
-        let assets = Assets::at(dir.path().to_owned()).checked().unwrap();
+        let assets = Assets::at(dir.path().to_owned()).validated().unwrap();
         assert_eq!(assets.etcd(), assets.dir().join("etcd"));
     }
 
     #[test]
-    fn the_linker_sets_what_the_binaries_report() {
+    fn the_linker_sets_the_reported_version() {
         let version = "k8s.io/component-base/version";
         assert_eq!(
             linker_flags("v1.36.3").unwrap(),

@@ -1,27 +1,31 @@
-//! A running control plane: etcd and kube-apiserver on the loopback interface, in a directory of their own.
+//! A running control plane: etcd and kube-apiserver on the loopback interface, in a dedicated directory.
 
-use std::net::SocketAddr;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::{
+    net::SocketAddr,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::atomic::AtomicBool,
+};
 
 use anyhow::{Context, Error, Result};
 use tempfile::TempDir;
 
-use crate::assets::Assets;
-use crate::credentials::Credentials;
-use crate::process::{Ended, Process};
-use crate::readiness::Wait;
-use crate::servers::{self, Ports};
-use crate::state::State;
+use crate::{
+    assets::Assets,
+    credentials::Credentials,
+    process::{Process, ProcessEnded},
+    readiness::Wait,
+    servers::{self, Ports},
+    state::State,
+};
 
-/// How often a start is tried when another program takes a port meanwhile.
-const TRIES: usize = 3;
+/// The number of attempts to start if another program takes a port.
+pub const START_ATTEMPTS: usize = 3;
 
 /// A running control plane. Dropping it stops it and removes its directory.
 pub struct ControlPlane {
-    // Dropped in this order: while etcd is gone an API server retries for a minute, and holds its port.
+    // Dropped in this order: without etcd an API server retries for a minute and keeps its port.
     api_server: Process,
     etcd: Process,
     dir: TempDir,
@@ -31,19 +35,21 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Starts one on free ports, in a temporary directory, and waits until it serves, for at most a minute.
+    /// Starts a control plane on free ports in a temporary directory, and waits at most a minute until it is ready.
     ///
-    /// The servers stay in the caller's process group, so that Ctrl-C at a terminal reaches them too.
+    /// The servers run in the process group of the caller, so that Ctrl-C at a terminal reaches them too.
     pub fn start(assets: &Assets) -> Result<ControlPlane> {
         Self::launch(assets, &std::env::temp_dir(), &[])
     }
 
-    /// The same, in a directory of its own in this one, which has room for many objects.
+    /// Starts a control plane as [`start`](Self::start) does, in a new directory in `parent`, which has room for many
+    /// objects.
     pub fn start_in(assets: &Assets, parent: &Path) -> Result<ControlPlane> {
         Self::launch(assets, parent, &[])
     }
 
-    /// The same, with more flags for kube-apiserver, such as `--watch-cache=false`. They win over ours.
+    /// Starts a control plane as [`start`](Self::start) does, with additional flags for kube-apiserver, such as
+    /// `--watch-cache=false`. They take precedence over the default flags.
     pub fn start_with(assets: &Assets, flags: &[&str]) -> Result<ControlPlane> {
         Self::launch(assets, &std::env::temp_dir(), flags)
     }
@@ -54,22 +60,22 @@ impl ControlPlane {
         launch.run(Ports::free)
     }
 
-    /// Where etcd serves its clients, in plain HTTP: by gRPC, and by JSON under `/v3`.
+    /// Returns the address of etcd for clients: plain HTTP with gRPC, and JSON below `/v3`.
     pub fn etcd(&self) -> SocketAddr {
         self.etcd_address
     }
 
-    /// The admin's kubeconfig.
+    /// Returns the path of the administrator's kubeconfig.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// kubectl as the admin, with its caches in the control plane's own directory.
+    /// Returns a kubectl command as the administrator, with its caches in the directory of the control plane.
     pub fn kubectl(&self) -> Command {
         kubectl(&self.assets, &self.kubeconfig, self.dir.path())
     }
 
-    /// Stops it, as dropping does, but tells what goes wrong.
+    /// Stops the control plane as dropping does, and returns errors.
     pub fn stop(self) -> Result<()> {
         let ControlPlane { mut api_server, mut etcd, dir, .. } = self;
         api_server.stop()?;
@@ -77,7 +83,7 @@ impl ControlPlane {
         dir.close().context("cannot remove the control plane's directory")
     }
 
-    /// What another process needs to use it and to stop it.
+    /// Returns the record with which another process can use and stop the control plane.
     pub(crate) fn state(&self) -> Result<State> {
         Ok(State {
             api_server: self.api_server.identity()?,
@@ -88,43 +94,44 @@ impl ControlPlane {
         })
     }
 
-    /// Lets it outlive this process.
+    /// Leaves the control plane running when this process ends.
     pub(crate) fn leave_running(self) {
         let ControlPlane { api_server, etcd, dir, .. } = self;
         api_server.leave_running();
         etcd.leave_running();
-        let _kept = dir.keep();
+        let _path = dir.keep();
     }
 }
 
-/// How a control plane is to be started.
-pub(crate) struct Launch<'a> {
-    pub(crate) assets: &'a Assets,
-    /// More flags for kube-apiserver.
-    pub(crate) flags: &'a [&'a str],
-    /// Where its directory is made.
-    pub(crate) parent: &'a Path,
-    /// Whether the servers get process groups of their own, so that a signal to the caller's does not reach them.
-    pub(crate) detached: bool,
-    /// Set by whoever wants the start called off.
-    pub(crate) cancelled: &'a AtomicBool,
+/// The options of a start.
+pub struct Launch<'a> {
+    /// The binaries.
+    pub assets: &'a Assets,
+    /// Additional flags for kube-apiserver.
+    pub flags: &'a [&'a str],
+    /// The parent of the directory.
+    pub parent: &'a Path,
+    /// Whether the servers get separate process groups, so that signals to the caller's group do not reach them.
+    pub detached: bool,
+    /// Cancels the start when set.
+    pub cancelled: &'a AtomicBool,
 }
 
 impl Launch<'_> {
-    /// Starts it on the ports that are picked, and on others when another program takes one meanwhile.
-    pub(crate) fn run(&self, mut pick: impl FnMut() -> Result<Ports>) -> Result<ControlPlane> {
-        let mut tries = 1;
+    /// Starts a control plane on the ports that `pick_ports` returns, and again if another program takes one.
+    pub fn run(&self, mut pick_ports: impl FnMut() -> Result<Ports>) -> Result<ControlPlane> {
+        let mut attempts = 1;
         loop {
-            match self.attempt(pick()?) {
-                Err(error) if tries < TRIES && port_was_taken(&error) => tries += 1,
+            match self.attempt(pick_ports()?) {
+                Err(error) if attempts < START_ATTEMPTS && port_was_taken(&error) => attempts += 1,
                 outcome => return outcome.context("cannot start the control plane"),
             }
         }
     }
 
     fn attempt(&self, ports: Ports) -> Result<ControlPlane> {
-        // Declared in the order of their start: on failure they are dropped in the reverse one.
-        let dir = self.make_dir()?;
+        // Declared in start order, so that a failure drops them in reverse order.
+        let dir = self.create_dir()?;
         let credentials = Credentials::create(dir.path())?;
         let kubeconfig = credentials.write_kubeconfig(dir.path().join("kubeconfig"), ports.api_server)?;
         let wait = Wait::start(self.cancelled);
@@ -137,18 +144,18 @@ impl Launch<'_> {
         let mut api_server = self.spawn("kube-apiserver", command, dir.path())?;
         let kubectl = || kubectl(self.assets, &kubeconfig, dir.path());
         wait.for_api(ports.api_server, kubectl, &mut [&mut etcd, &mut api_server])?;
-        etcd.serves();
-        api_server.serves();
+        etcd.mark_ready();
+        api_server.mark_ready();
 
         let etcd_address = servers::loopback(ports.etcd_client);
         Ok(ControlPlane { api_server, etcd, dir, kubeconfig, etcd_address, assets: self.assets.clone() })
     }
 
-    fn make_dir(&self) -> Result<TempDir> {
+    fn create_dir(&self) -> Result<TempDir> {
         tempfile::Builder::new()
             .prefix("control-plane-")
             .tempdir_in(self.parent)
-            .with_context(|| format!("cannot make a directory in {}", self.parent.display()))
+            .with_context(|| format!("cannot create a directory in {}", self.parent.display()))
     }
 
     fn spawn(&self, name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
@@ -166,68 +173,5 @@ fn kubectl(assets: &Assets, kubeconfig: &Path, home: &Path) -> Command {
 }
 
 fn port_was_taken(error: &Error) -> bool {
-    error.downcast_ref::<Ended>().is_some_and(Ended::port_was_taken)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::net::TcpListener;
-
-    use super::*;
-    use crate::find_or_skip;
-
-    /// Ports one of which is taken, and what takes it.
-    fn taken() -> (TcpListener, Ports) {
-        let listener = TcpListener::bind(servers::loopback(0)).unwrap();
-        let etcd_client = listener.local_addr().unwrap().port();
-        (listener, Ports { etcd_client, ..Ports::free().unwrap() })
-    }
-
-    #[test]
-    fn a_port_that_stays_taken_is_an_error_with_the_log_and_leaves_nothing() {
-        let Some(assets) = find_or_skip("taken port").unwrap() else {
-            return;
-        };
-        let parent = tempfile::tempdir().unwrap();
-        let (_listener, ports) = taken();
-        let never = AtomicBool::new(false);
-        let launch = Launch { assets: &assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
-        let mut picks = 0;
-        let outcome = launch.run(|| {
-            picks += 1;
-            Ok(ports)
-        });
-        let error = format!("{:#}", outcome.err().unwrap());
-        assert!(error.contains("etcd ended") && error.contains("address already in use"), "{error}");
-        assert_eq!(picks, TRIES);
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_taken_port_is_exchanged_for_another() {
-        let Some(assets) = find_or_skip("exchanged port").unwrap() else {
-            return;
-        };
-        let parent = tempfile::tempdir().unwrap();
-        let (_listener, ports) = taken();
-        let never = AtomicBool::new(false);
-        let launch = Launch { assets: &assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
-        let mut picks = [Ok(ports), Ports::free()].into_iter();
-        launch.run(|| picks.next().unwrap()).unwrap().stop().unwrap();
-    }
-
-    #[test]
-    fn a_start_that_is_called_off_leaves_nothing() {
-        let Some(assets) = find_or_skip("called off start").unwrap() else {
-            return;
-        };
-        let parent = tempfile::tempdir().unwrap();
-        let cancelled = AtomicBool::new(true);
-        let launch =
-            Launch { assets: &assets, flags: &[], parent: parent.path(), detached: true, cancelled: &cancelled };
-        let error = format!("{:#}", launch.run(Ports::free).err().unwrap());
-        assert!(error.ends_with("interrupted"), "{error}");
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
-    }
+    error.downcast_ref::<ProcessEnded>().is_some_and(ProcessEnded::port_was_taken)
 }

@@ -1,20 +1,21 @@
-//! Keys, certificates, the admin's token, and the kubeconfig made of them.
+//! Keys, certificates, the token of the administrator, and the kubeconfig with them.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
 use uuid::Uuid;
 
-/// The names an API server is called by, from outside and from inside a cluster.
+/// The names of an API server outside and inside of a cluster.
 const SERVER_NAMES: [&str; 6] = [
     "127.0.0.1",
     "localhost",
@@ -24,7 +25,7 @@ const SERVER_NAMES: [&str; 6] = [
     "kubernetes.default.svc.cluster.local",
 ];
 
-/// The files an API server is started with; all are in one directory, readable by their owner alone.
+/// The files that an API server is started with: all in one directory, and readable by their owner only.
 pub(crate) struct Credentials {
     pub(crate) server_certificate: PathBuf,
     pub(crate) server_key: PathBuf,
@@ -36,11 +37,11 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Makes new ones and writes them to `dir`.
+    /// Creates credentials and writes them to `dir`.
     pub(crate) fn create(dir: &Path) -> Result<Credentials> {
-        let (authority, issuer) = authority().context("cannot make a certificate authority")?;
-        let (server, server_key) = server(&issuer).context("cannot make the server certificate")?;
-        let service_account = KeyPair::generate().context("cannot make the service account key")?;
+        let (authority, issuer) = authority().context("cannot create a certificate authority")?;
+        let (server, server_key) = server(&issuer).context("cannot create the server certificate")?;
+        let service_account = KeyPair::generate().context("cannot create the service account key")?;
         let token = random_token();
         let file = |name: &str, content: &str| write_private(dir.join(name), content);
         Ok(Credentials {
@@ -54,7 +55,7 @@ impl Credentials {
         })
     }
 
-    /// Writes the admin's kubeconfig for the API server at that port of the loopback interface.
+    /// Writes the administrator's kubeconfig for the API server at this port of the loopback interface.
     pub(crate) fn write_kubeconfig(&self, path: PathBuf, port: u16) -> Result<PathBuf> {
         write_private(path, &kubeconfig(port, &self.authority, &self.token))
     }
@@ -80,12 +81,12 @@ fn server(issuer: &Issuer<'_, KeyPair>) -> Result<(Certificate, KeyPair), rcgen:
     Ok((params.signed_by(&key, issuer)?, key))
 }
 
-/// 244 random bits: a version 4 UUID has 122.
+/// Returns a token of 244 random bits: a version 4 UUID has 122.
 fn random_token() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Nothing put in needs quoting: a number, base64 and hexadecimal digits.
+/// Formats a kubeconfig. A number, base64 and hexadecimal digits need no quotes.
 fn kubeconfig(port: u16, authority: &str, token: &str) -> String {
     let authority = BASE64_STANDARD.encode(authority);
     format!(
@@ -123,13 +124,12 @@ fn write_private(path: PathBuf, content: &str) -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::{fs, os::unix::fs::PermissionsExt};
 
     use super::*;
 
     #[test]
-    fn every_file_is_readable_by_its_owner_alone() {
+    fn every_file_is_readable_by_its_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let credentials = Credentials::create(dir.path()).unwrap();
         credentials.write_kubeconfig(dir.path().join("kubeconfig"), 1).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubeconfig_carries_the_authority_and_the_token() {
+    fn the_kubeconfig_contains_the_authority_and_the_token() {
         let text = kubeconfig(6443, "CA", "t0ken");
         assert!(text.contains("server: https://127.0.0.1:6443\n"), "{text}");
         assert!(text.contains("certificate-authority-data: Q0E=\n"), "{text}");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_tokens_are_the_same() {
+    fn tokens_differ() {
         assert_ne!(random_token(), random_token());
         assert_eq!(random_token().len(), 64);
     }

@@ -1,39 +1,43 @@
-//! A process as another one remembers it: its pid, and when it started, for a pid may have been reused since.
+//! The identity of a process: its pid and its start time, since pids are reused.
 
-use std::time::{Duration, Instant};
-use std::{io, thread};
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, ensure};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, kill_process},
+};
 use serde::{Deserialize, Serialize};
 
-/// How long a process may take to end by itself, before it is killed.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// How long a killed process may take to be gone.
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a process may take to end before it is killed.
+const TERM_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a killed process may take to end.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(20);
 
-/// A process that runs, or ran.
+/// A process that runs or has run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pid: u32,
-    /// In whatever form the system tells it; it is only compared.
+    /// The start time in the format of the operating system, which is only compared.
     started: String,
 }
 
 impl Identity {
-    pub(crate) fn of(pid: u32) -> Result<Identity> {
-        let started = start_time(pid)?.with_context(|| format!("process {pid} is gone"))?;
+    pub(crate) fn from_pid(pid: u32) -> Result<Identity> {
+        let started = start_time(pid)?.with_context(|| format!("process {pid} does not exist"))?;
         Ok(Identity { pid, started })
     }
 
-    /// Whether that very process still runs.
+    /// Reports whether this process still runs.
     pub(crate) fn is_running(&self) -> Result<bool> {
         Ok(start_time(self.pid)?.as_ref() == Some(&self.started))
     }
 
-    /// Stops that very process; one that is gone is left at that.
+    /// Stops this process if it still runs.
     pub(crate) fn stop(&self) -> Result<()> {
         if !self.is_running()? {
             return Ok(());
@@ -42,44 +46,45 @@ impl Identity {
     }
 }
 
-/// Asks a process to end and waits until it is `gone`; kills it when it takes too long.
-pub(crate) fn stop(pid: u32, mut gone: impl FnMut() -> Result<bool>) -> Result<()> {
-    for (signal, patience) in [(Signal::TERM, PATIENCE), (Signal::KILL, KILL_PATIENCE)] {
+/// Terminates a process and waits until `has_ended`; kills it after a timeout.
+pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> Result<bool>) -> Result<()> {
+    for (signal, timeout) in [(Signal::TERM, TERM_TIMEOUT), (Signal::KILL, KILL_TIMEOUT)] {
         send(pid, signal)?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         while Instant::now() < deadline {
-            if gone()? {
+            if has_ended()? {
                 return Ok(());
             }
             thread::sleep(POLL);
         }
     }
-    ensure!(gone()?, "process {pid} does not end, even when killed");
+    ensure!(has_ended()?, "process {pid} does not end even after SIGKILL");
     Ok(())
 }
 
 fn send(pid: u32, signal: Signal) -> Result<()> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).with_context(|| format!("{pid} is not a pid"))?;
     match kill_process(pid, signal) {
-        // Gone already, which is what the signal is for.
+        // The process has ended already.
         Ok(()) | Err(Errno::SRCH) => Ok(()),
         Err(error) => Err(io::Error::from(error)).with_context(|| format!("cannot signal process {pid}")),
     }
 }
 
-/// When a process started; `None` when there is none of that pid, or only a zombie.
+/// Returns the start time of a process; `None` if it does not exist or is a zombie.
 #[cfg(target_os = "linux")]
 fn start_time(pid: u32) -> Result<Option<String>> {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => Ok(start_time_in_stat(&stat)),
-        // ESRCH is what a process answers that ends between the opening and the reading.
+        // Reading fails with ESRCH if the process ends after the file was opened.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot look at process {pid}")),
+        Err(error) => Err(error).with_context(|| format!("cannot inspect process {pid}")),
     }
 }
 
-/// The 22nd field of `/proc/<pid>/stat`. The second is the program's name in parentheses, which may hold anything.
+/// Returns the 22nd field of `/proc/<pid>/stat`. The second is the name of the program in parentheses, which can
+/// contain any character.
 #[cfg(target_os = "linux")]
 fn start_time_in_stat(stat: &str) -> Option<String> {
     let (_, after_name) = stat.rsplit_once(')')?;
@@ -88,7 +93,7 @@ fn start_time_in_stat(stat: &str) -> Option<String> {
     (!matches!(state, "Z" | "X")).then(|| fields.nth(18).map(str::to_owned))?
 }
 
-/// When a process started; `None` when there is none of that pid, or only a zombie.
+/// Returns the start time of a process; `None` if it does not exist or is a zombie.
 #[cfg(not(target_os = "linux"))]
 fn start_time(pid: u32) -> Result<Option<String>> {
     let output = std::process::Command::new("ps")
@@ -109,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn sleeper() -> Child {
+    fn spawn_sleep() -> Child {
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 
@@ -123,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn a_running_process_is_the_one_it_was() {
-        assert!(Identity::of(id()).unwrap().is_running().unwrap());
+    fn a_running_process_is_recognised() {
+        assert!(Identity::from_pid(id()).unwrap().is_running().unwrap());
     }
 
     #[test]
-    fn a_stopped_process_is_gone() {
-        let mut child = sleeper();
-        let identity = Identity::of(child.id()).unwrap();
+    fn a_stopped_process_does_not_run() {
+        let mut child = spawn_sleep();
+        let identity = Identity::from_pid(child.id()).unwrap();
         // The child stays a zombie until this test waits for it.
         identity.stop().unwrap();
         assert!(!identity.is_running().unwrap());
@@ -140,11 +145,11 @@ mod tests {
 
     #[test]
     fn a_reused_pid_is_never_signalled() {
-        let mut child = sleeper();
+        let mut child = spawn_sleep();
         let other = Identity { pid: child.id(), started: "another time".to_owned() };
         assert!(!other.is_running().unwrap());
         other.stop().unwrap();
-        assert!(Identity::of(child.id()).unwrap().is_running().unwrap());
+        assert!(Identity::from_pid(child.id()).unwrap().is_running().unwrap());
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -1,16 +1,17 @@
 //! A real control plane for tests: builds, starts and stops etcd and kube-apiserver.
 //!
-//! [`find`] and [`build`] get the binaries, [`ControlPlane`] runs them for as long as it is held, [`up`] and [`down`] run
-//! them for longer than one process. A test suite begins with [`find_or_skip`].
+//! [`find`] and [`build`] return the binaries. [`ControlPlane`] runs them until it is dropped; [`up`] and [`down`] run
+//! them independently of the process. [`Suite`] is the test harness of suites on a control plane.
 //!
-//! Promises:
-//! - A control plane that is dropped, or that fails to start, leaves no process and no file behind.
-//! - Nothing listens on anything but the loopback interface, and every file with a key or a token in it is 0600.
-//! - [`down`] never signals a process that [`up`] did not start, even when its pid has been reused.
+//! Guarantees:
+//! - A control plane that is dropped, or that fails to start, leaves no processes and no files behind.
+//! - All servers listen on the loopback interface only, and every file with a key or a token has mode 0600.
+//! - [`down`] never signals a process that [`up`] did not start, even if its pid has been reused.
 
 mod assets;
 mod control_plane;
 mod credentials;
+mod detached;
 mod identity;
 mod lock;
 mod paths;
@@ -18,12 +19,22 @@ mod process;
 mod progress;
 mod readiness;
 mod servers;
-mod standing;
 mod state;
 mod suite;
 
 pub use assets::{Assets, HOW_TO_GET, build, find, find_or_skip};
 pub use control_plane::ControlPlane;
-pub use standing::{down, up};
+pub use detached::{down, up};
+pub use paths::workspace_root;
 pub use state::State;
-pub use suite::exit_code;
+pub use suite::{Suite, exit_code};
+
+#[doc(hidden)]
+pub mod internals {
+    //! Items that the integration tests of this crate use. Not a public interface.
+
+    pub use crate::{
+        control_plane::{Launch, START_ATTEMPTS},
+        servers::Ports,
+    };
+}

@@ -1,10 +1,14 @@
 //! The command line of the test control plane.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
@@ -20,13 +24,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Build etcd, kube-apiserver and kubectl, unless they are there; print KUBEBUILDER_ASSETS for the shell to eval
+    /// Build etcd, kube-apiserver and kubectl, unless they exist; print KUBEBUILDER_ASSETS for the shell to eval.
     Build,
-    /// Print the directory of the binaries
+    /// Print the directory of the binaries.
     Path,
-    /// Start a control plane that stays up, and print KUBECONFIG and KUBEBUILDER_ASSETS for the shell to eval
+    /// Start a control plane in the background, and print KUBECONFIG and KUBEBUILDER_ASSETS for the shell to eval.
     Up,
-    /// Stop the control plane that is up
+    /// Stop the control plane that `up` started.
     Down,
 }
 
@@ -57,7 +61,7 @@ fn path() -> Result<()> {
 fn up() -> Result<()> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancelled);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot watch for Ctrl-C")?;
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot handle Ctrl-C")?;
     print(&exports(&envtest::up(&cancelled)?))
 }
 
@@ -69,7 +73,7 @@ fn export(variable: &str, path: &Path) -> String {
     format!("export {variable}={}", quoted(&path.display().to_string()))
 }
 
-/// A word as the shell reads it back, left alone when it needs no quotes.
+/// Quotes a word for the shell if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -88,14 +92,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_shell_would_split_or_expand_is_quoted() {
+    fn words_that_the_shell_would_split_or_expand_are_quoted() {
         assert_eq!(quoted("/a-b/c_d.e"), "/a-b/c_d.e");
         assert_eq!(quoted("/a b"), "'/a b'");
         assert_eq!(quoted("/a'$b"), r"'/a'\''$b'");
     }
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn the_command_line_definition_is_valid() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
     }

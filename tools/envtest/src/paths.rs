@@ -1,44 +1,70 @@
-//! Where this crate keeps things, and the Kubernetes version that names the place.
+//! The directories of this crate, and the Kubernetes version it builds.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 
-/// The one place that says which Kubernetes is built.
-const GO_MOD: &str = include_str!("../go.mod");
+/// The directory of this crate in the workspace.
+const MODULE: &str = "tools/envtest";
 
-/// The Go module: the directory `go build` runs in.
-pub(crate) fn module_dir() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+/// Returns the root directory of the workspace in which the running command was started.
+///
+/// It is determined at run time. Checkouts with one `CARGO_TARGET_DIR` share their binaries, so that a path that is
+/// compiled in can belong to another checkout. `cargo run` and `cargo test` set `CARGO_MANIFEST_DIR`; without it the
+/// current directory counts.
+pub fn workspace_root() -> Result<PathBuf> {
+    let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let starts = manifest_dir.into_iter().chain(env::current_dir());
+    starts.into_iter().find_map(|start| enclosing_workspace(&start)).context(
+        "not in a checkout of this workspace: no Cargo.toml with [workspace] and no tools/envtest above CARGO_MANIFEST_DIR \
+         or the current directory; run it with cargo in the checkout",
+    )
 }
 
-/// Where everything this crate writes and keeps is: `<target>/envtest`.
-pub(crate) fn home() -> PathBuf {
-    target_dir(env::var_os("CARGO_TARGET_DIR").map(PathBuf::from)).join("envtest")
+fn enclosing_workspace(start: &Path) -> Option<PathBuf> {
+    start.ancestors().find(|dir| is_workspace_root(dir)).map(Path::to_owned)
 }
 
-/// Where the binaries built from this go.mod are.
+fn is_workspace_root(dir: &Path) -> bool {
+    let declares_workspace = |manifest: String| manifest.lines().any(|line| line.trim() == "[workspace]");
+    dir.join(MODULE).join("Cargo.toml").is_file()
+        && fs::read_to_string(dir.join("Cargo.toml")).is_ok_and(declares_workspace)
+}
+
+/// Returns the directory of the Go module, in which `go build` runs.
+pub(crate) fn module_dir() -> Result<PathBuf> {
+    Ok(workspace_root()?.join(MODULE))
+}
+
+/// Returns `<target>/envtest`, the directory of all files that this crate creates.
+pub(crate) fn home() -> Result<PathBuf> {
+    let configured = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target_dir(&workspace_root()?, configured).join("envtest"))
+}
+
+/// Returns the directory of the binaries that are built from this go.mod.
 pub(crate) fn built_assets() -> Result<PathBuf> {
-    Ok(home().join(kubernetes_version()?).join("bin"))
+    Ok(home()?.join(kubernetes_version()?).join("bin"))
 }
 
-/// The Kubernetes version go.mod asks for, such as `v1.36.3`.
-pub(crate) fn kubernetes_version() -> Result<&'static str> {
-    required_version(GO_MOD, "k8s.io/kubernetes").context("go.mod does not require k8s.io/kubernetes")
+/// Returns the Kubernetes version that go.mod requires, such as `v1.36.3`.
+pub(crate) fn kubernetes_version() -> Result<String> {
+    let path = module_dir()?.join("go.mod");
+    let go_mod = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let version = required_version(&go_mod, "k8s.io/kubernetes");
+    version.map(str::to_owned).with_context(|| format!("{} does not require k8s.io/kubernetes", path.display()))
 }
 
-/// `CARGO_TARGET_DIR` if set; a relative one counts from the workspace root, because tests run in their package.
-fn target_dir(configured: Option<PathBuf>) -> PathBuf {
-    let root = workspace_root();
+/// Returns `CARGO_TARGET_DIR` if set, resolved against the workspace root because tests run in the directories of their
+/// packages.
+fn target_dir(root: &Path, configured: Option<PathBuf>) -> PathBuf {
     match configured {
         Some(dir) if !dir.as_os_str().is_empty() => root.join(dir),
         _ => root.join("target"),
     }
-}
-
-fn workspace_root() -> &'static Path {
-    module_dir().ancestors().nth(2).expect("the crate is two directories below the workspace root")
 }
 
 fn required_version<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
@@ -63,14 +89,31 @@ mod tests {
     }
 
     #[test]
-    fn this_go_mod_names_a_version() {
+    fn the_go_mod_of_this_crate_requires_a_version() {
         assert!(kubernetes_version().unwrap().starts_with("v1."));
     }
 
     #[test]
-    fn a_relative_target_dir_counts_from_the_workspace_root() {
-        assert_eq!(target_dir(Some("elsewhere".into())), workspace_root().join("elsewhere"));
-        assert_eq!(target_dir(Some("".into())), workspace_root().join("target"));
-        assert_eq!(target_dir(None), workspace_root().join("target"));
+    fn a_relative_target_dir_is_resolved_against_the_workspace_root() {
+        let root = Path::new("/root");
+        assert_eq!(target_dir(root, Some("elsewhere".into())), Path::new("/root/elsewhere"));
+        assert_eq!(target_dir(root, Some("/absolute".into())), Path::new("/absolute"));
+        assert_eq!(target_dir(root, Some("".into())), Path::new("/root/target"));
+        assert_eq!(target_dir(root, None), Path::new("/root/target"));
+    }
+
+    #[test]
+    fn the_workspace_root_is_the_closest_workspace_with_this_crate() {
+        let checkout = tempfile::tempdir().unwrap();
+        let root = checkout.path();
+        let inner = root.join("examples/inner/src");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir_all(root.join(MODULE)).unwrap();
+        fs::write(root.join("examples/inner/Cargo.toml"), "[workspace]\n").unwrap();
+        fs::write(root.join(MODULE).join("Cargo.toml"), "[package]\n").unwrap();
+        assert_eq!(enclosing_workspace(&inner), None);
+        fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = []\n").unwrap();
+        assert_eq!(enclosing_workspace(&inner).as_deref(), Some(root));
+        assert_eq!(enclosing_workspace(root).as_deref(), Some(root));
     }
 }

@@ -1,19 +1,21 @@
-//! A server as a child process with its log in a file: started, watched, stopped.
+//! A server as a child process with its log in a file.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+};
 
 use anyhow::{Context, Result};
 
 use crate::identity::{self, Identity};
 
-/// How much of a log an error shows, and how far back it is looked for.
+/// The number of log lines in errors, and the number of bytes in which they are searched.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: u64 = 16 * 1024;
 
-/// A running server. Dropping it ends it, in the way that fits how far it got, and waits for its end.
+/// A running server. Dropping it ends the process as its [`OnDrop`] specifies, and waits for its end.
 pub(crate) struct Process {
     name: &'static str,
     child: Child,
@@ -21,16 +23,17 @@ pub(crate) struct Process {
     on_drop: OnDrop,
 }
 
+/// How a server ends when it is dropped.
 enum OnDrop {
-    /// A server that does not serve yet has nothing to lose, and an API server without its etcd is slow to end.
+    /// For servers that are not ready: they hold no data, and an API server without etcd stops slowly.
     Kill,
     Stop,
     LeaveRunning,
 }
 
 impl Process {
-    /// Runs `command` with its output in `<dir>/<name>.log` and nothing from the environment: `ETCD_*` variables
-    /// contradict etcd's flags, `KUBE_FEATURE_*` ones change the API that is served.
+    /// Runs `command` with its output in `<dir>/<name>.log` and an empty environment: `ETCD_*` variables conflict with
+    /// etcd's flags, and `KUBE_FEATURE_*` variables change the served API.
     pub(crate) fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
         let out = File::create(&log).with_context(|| format!("cannot create {}", log.display()))?;
@@ -45,39 +48,39 @@ impl Process {
         Ok(Process { name, child, log, on_drop: OnDrop::Kill })
     }
 
-    /// Fails when the server has ended, with what it said last.
+    /// Fails with the end of the log if the server has ended.
     pub(crate) fn check(&mut self) -> Result<()> {
-        match self.child.try_wait().with_context(|| format!("cannot look at {}", self.name))? {
-            Some(status) => Err(Ended { name: self.name, status, tail: self.log_tail() }.into()),
+        match self.child.try_wait().with_context(|| format!("cannot inspect {}", self.name))? {
+            Some(status) => Err(ProcessEnded { name: self.name, status, tail: self.log_tail() }.into()),
             None => Ok(()),
         }
     }
 
-    /// Notes that the server serves, and deserves a graceful end from now on.
-    pub(crate) fn serves(&mut self) {
+    /// Marks the server as ready, so that dropping it stops it gracefully.
+    pub(crate) fn mark_ready(&mut self) {
         self.on_drop = OnDrop::Stop;
     }
 
-    /// The last lines of the log.
+    /// Returns the last lines of the log.
     pub(crate) fn log_tail(&self) -> String {
         tail(&self.log).unwrap_or_else(|error| format!("(no log: {error})"))
     }
 
-    /// Stops the server, if it has not ended, and waits for its end.
+    /// Stops the server if it has not ended, and waits for its end.
     pub(crate) fn stop(&mut self) -> Result<()> {
         let Process { name, child, .. } = self;
-        if ended(child)? {
+        if has_ended(child)? {
             return Ok(());
         }
-        identity::stop(child.id(), || ended(child)).with_context(|| format!("cannot stop {name}"))
+        identity::stop(child.id(), || has_ended(child)).with_context(|| format!("cannot stop {name}"))
     }
 
-    /// What another process needs to stop this one.
+    /// Returns the identity with which another process can stop the server.
     pub(crate) fn identity(&self) -> Result<Identity> {
-        Identity::of(self.child.id())
+        Identity::from_pid(self.child.id())
     }
 
-    /// Lets the server outlive this process.
+    /// Leaves the server running when this process ends.
     pub(crate) fn leave_running(mut self) {
         self.on_drop = OnDrop::LeaveRunning;
     }
@@ -96,23 +99,23 @@ impl Drop for Process {
     }
 }
 
-/// A server that should run has ended.
+/// The error for a server that ended unexpectedly.
 #[derive(Debug, thiserror::Error)]
 #[error("{name} ended ({status}); the end of its log:\n{tail}")]
-pub(crate) struct Ended {
+pub(crate) struct ProcessEnded {
     name: &'static str,
     status: ExitStatus,
     tail: String,
 }
 
-impl Ended {
-    /// Whether it ended because another program listens on its port.
+impl ProcessEnded {
+    /// Reports whether the server ended because its port was in use.
     pub(crate) fn port_was_taken(&self) -> bool {
         self.tail.contains("address already in use")
     }
 }
 
-fn ended(child: &mut Child) -> Result<bool> {
+fn has_ended(child: &mut Child) -> Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
@@ -131,7 +134,7 @@ fn tail(log: &Path) -> io::Result<String> {
     Ok(last_lines(&String::from_utf8_lossy(&bytes), TAIL_LINES))
 }
 
-/// The last `count` lines of a text, or a word that says it has none.
+/// Returns the last `count` lines of a text, or `(nothing)` if it has none.
 pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<_> = text.trim_end().lines().collect();
     match lines.as_slice() {
@@ -147,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_are_shown() {
+    fn the_last_lines_are_returned() {
         assert_eq!(last_lines("a\nb\nc\n", 2), "b\nc");
         assert_eq!(last_lines("a\n\n", 2), "a");
         assert_eq!(last_lines("\n", 2), "(nothing)");
@@ -164,27 +167,27 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ended_is_an_error_with_its_log() {
+    fn an_ended_server_is_an_error_with_its_log() {
         let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "echo listen: bind: address already in use >&2; exit 3"]);
         let mut process = Process::spawn("server", command, dir.path()).unwrap();
         process.child.wait().unwrap();
         let error = process.check().unwrap_err();
-        assert!(error.downcast_ref::<Ended>().unwrap().port_was_taken());
+        assert!(error.downcast_ref::<ProcessEnded>().unwrap().port_was_taken());
         assert!(error.to_string().contains("exit status: 3"), "{error}");
     }
 
     #[test]
-    fn a_dropped_server_is_gone() {
+    fn a_dropped_server_is_stopped() {
         let dir = tempfile::tempdir().unwrap();
-        for serves in [false, true] {
+        for is_ready in [false, true] {
             let mut command = Command::new("sleep");
             command.arg("60");
             let mut process = Process::spawn("server", command, dir.path()).unwrap();
             let identity = process.identity().unwrap();
-            if serves {
-                process.serves();
+            if is_ready {
+                process.mark_ready();
             }
             drop(process);
             assert!(!identity.is_running().unwrap());

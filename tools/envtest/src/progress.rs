@@ -1,13 +1,15 @@
-//! Says on stderr that something long is under way: a spinner on a terminal, a line at each end elsewhere.
+//! Progress of long operations on stderr: a spinner on a terminal, otherwise a line at start and end.
 
-use std::io::{self, IsTerminal};
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// Something long under way; dropping it without [`Progress::done`] takes the spinner away.
+/// The progress of one operation. Dropping it without [`Progress::done`] removes the spinner.
 pub(crate) struct Progress {
     since: Instant,
     spinner: Option<ProgressBar>,

@@ -1,26 +1,28 @@
-//! Waiting until a control plane serves, with a deadline and a way to call it off.
+//! Waiting until a control plane is ready, with a deadline and cancellation.
 
-use std::net::TcpStream;
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    net::TcpStream,
+    process::{Command, Output},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::process::Process;
-use crate::servers::loopback;
+use crate::{process::Process, servers::loopback};
 
-/// How long a control plane may take to serve.
-const LIMIT: Duration = Duration::from_secs(60);
-/// How often anything that is waited for is looked at.
+/// How long a control plane may take to become ready.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The interval between checks.
 pub(crate) const POLL: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_millis(500);
 
-/// What the API server must answer, in this order: a controller makes the namespace after the server calls itself ready.
-const MUST_ANSWER: [&str; 2] = ["/readyz", "/api/v1/namespaces/default"];
+/// The paths that the API server must serve, in this order: a controller creates the namespace after the server is
+/// ready.
+const REQUIRED_PATHS: [&str; 2] = ["/readyz", "/api/v1/namespaces/default"];
 
-/// A wait for a control plane: when it began, and who may call it off.
+/// The wait for one control plane.
 pub(crate) struct Wait<'a> {
     since: Instant,
     cancelled: &'a AtomicBool,
@@ -31,13 +33,13 @@ impl Wait<'_> {
         Wait { since: Instant::now(), cancelled }
     }
 
-    /// Waits until the only process given listens on the port.
+    /// Waits until the process listens on the port.
     pub(crate) fn for_port(&self, port: u16, process: &mut Process) -> Result<()> {
         self.until(&mut [process], || Ok(listens(port)))
     }
 
-    /// Waits until the API server answers everything it must. `processes` are looked after meanwhile; the last of them is
-    /// the one to blame for a timeout.
+    /// Waits until the API server serves all required paths, and fails if one of `processes` ends. A timeout error
+    /// contains the log of the last process.
     pub(crate) fn for_api(
         &self,
         port: u16,
@@ -45,8 +47,8 @@ impl Wait<'_> {
         processes: &mut [&mut Process],
     ) -> Result<()> {
         self.until(processes, || Ok(listens(port)))?;
-        for path in MUST_ANSWER {
-            self.until(processes, || answers(kubectl(), path))?;
+        for path in REQUIRED_PATHS {
+            self.until(processes, || is_served(kubectl(), path))?;
         }
         Ok(())
     }
@@ -60,21 +62,21 @@ impl Wait<'_> {
             if reached()? {
                 return Ok(());
             }
-            if self.since.elapsed() >= LIMIT {
-                bail!("not ready within {} s; {}", LIMIT.as_secs(), blame(processes));
+            if self.since.elapsed() >= TIMEOUT {
+                bail!("not ready within {} s; {}", TIMEOUT.as_secs(), log_of_last(processes));
             }
             thread::sleep(POLL);
         }
     }
 }
 
-/// Fails when the work has been called off.
+/// Fails if the operation is cancelled.
 pub(crate) fn check(cancelled: &AtomicBool) -> Result<()> {
     ensure!(!cancelled.load(Ordering::Relaxed), "interrupted");
     Ok(())
 }
 
-fn blame(processes: &[&mut Process]) -> String {
+fn log_of_last(processes: &[&mut Process]) -> String {
     processes.last().map(|process| format!("the end of its log:\n{}", process.log_tail())).unwrap_or_default()
 }
 
@@ -82,7 +84,7 @@ fn listens(port: u16) -> bool {
     TcpStream::connect_timeout(&loopback(port), CONNECT).is_ok()
 }
 
-fn answers(mut kubectl: Command, path: &str) -> Result<bool> {
+fn is_served(mut kubectl: Command, path: &str) -> Result<bool> {
     let Output { status, .. } =
         kubectl.args(["get", "--request-timeout=5s", "--raw", path]).output().context("cannot run kubectl")?;
     Ok(status.success())

@@ -1,37 +1,41 @@
 //! The command lines of etcd and kube-apiserver, and the ports they listen on.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::Command;
+use std::{
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::Path,
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 
-use crate::assets::Assets;
-use crate::credentials::Credentials;
+use crate::{assets::Assets, credentials::Credentials};
 
-/// Ports of the loopback interface.
+/// The ports of a control plane on the loopback interface.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ports {
-    pub(crate) etcd_client: u16,
-    pub(crate) etcd_peer: u16,
-    pub(crate) api_server: u16,
+pub struct Ports {
+    /// The port of etcd for clients.
+    pub etcd_client: u16,
+    /// The port of etcd for peers.
+    pub etcd_peer: u16,
+    /// The port of kube-apiserver.
+    pub api_server: u16,
 }
 
 impl Ports {
-    /// Three ports nothing listens on. Another program may take one before it is used.
-    pub(crate) fn free() -> Result<Ports> {
-        // Held together, so that no port is given twice.
+    /// Returns three free ports. Another program can take one before it is used.
+    pub fn free() -> Result<Ports> {
+        // All listeners exist at the same time, so that the ports differ.
         let [client, peer, api] = [listener()?, listener()?, listener()?];
         Ok(Ports { etcd_client: port(&client)?, etcd_peer: port(&peer)?, api_server: port(&api)? })
     }
 }
 
-/// An address of the loopback interface.
+/// Returns an address of the loopback interface.
 pub(crate) fn loopback(port: u16) -> SocketAddr {
     (Ipv4Addr::LOCALHOST, port).into()
 }
 
-/// etcd with its data in `<dir>/etcd`, which it makes itself.
+/// Returns the command of etcd with its data in `<dir>/etcd`, which etcd creates.
 pub(crate) fn etcd(assets: &Assets, dir: &Path, ports: Ports) -> Command {
     let client = format!("http://{}", loopback(ports.etcd_client));
     let peer = format!("http://{}", loopback(ports.etcd_peer));
@@ -44,13 +48,13 @@ pub(crate) fn etcd(assets: &Assets, dir: &Path, ports: Ports) -> Command {
         flag("listen-peer-urls", &peer),
         flag("initial-advertise-peer-urls", &peer),
         flag("initial-cluster", format!("envtest={peer}")),
-        // The data live no longer than the process.
+        // The data need not survive the process.
         "--unsafe-no-fsync".to_owned(),
     ]);
     command
 }
 
-/// kube-apiserver with RBAC and the admin's token.
+/// Returns the command of kube-apiserver with RBAC and the token of the administrator.
 pub(crate) fn kube_apiserver(assets: &Assets, dir: &Path, ports: Ports, credentials: &Credentials) -> Command {
     let mut command = Command::new(assets.kube_apiserver());
     command.args([
@@ -67,12 +71,12 @@ pub(crate) fn kube_apiserver(assets: &Assets, dir: &Path, ports: Ports, credenti
         flag("service-account-issuer", "https://kubernetes.default.svc"),
         flag("service-account-signing-key-file", credentials.service_account_key.display()),
         flag("service-account-key-file", credentials.service_account_public_key.display()),
-        // No controller makes the service account this plugin wants every pod to have.
+        // No controller creates the service account that this plugin requires for every pod.
         flag("disable-admission-plugins", "ServiceAccount"),
-        // An advertised address must not be a loopback one, so a machine without a network would have none to give.
+        // The endpoint reconciler rejects a loopback address, and a machine without a network has no other one.
         flag("advertise-address", Ipv4Addr::LOCALHOST),
         flag("endpoint-reconciler-type", "none"),
-        // Without it an open watch holds up the end of the server for a minute.
+        // Otherwise an open watch delays the shutdown by a minute.
         flag("shutdown-watch-termination-grace-period", "1s"),
     ]);
     command
@@ -87,7 +91,7 @@ fn listener() -> Result<TcpListener> {
 }
 
 fn port(listener: &TcpListener) -> Result<u16> {
-    Ok(listener.local_addr().context("cannot tell the port")?.port())
+    Ok(listener.local_addr().context("cannot determine the port")?.port())
 }
 
 #[cfg(test)]

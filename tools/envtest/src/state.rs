@@ -1,15 +1,17 @@
-//! The record of a control plane that outlives the command that started it.
+//! The record of a control plane that runs in the background.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
 
-/// Which processes the control plane is, and where its files are.
+/// The processes and the files of a control plane.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -21,28 +23,28 @@ pub struct State {
 }
 
 impl State {
-    /// The admin's kubeconfig.
+    /// Returns the path of the administrator's kubeconfig.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// The directory of the binaries it runs.
+    /// Returns the directory of its binaries.
     pub fn assets(&self) -> &Path {
         &self.assets
     }
 
-    /// Reads the record; `None` when there is none.
+    /// Reads the record; `None` if there is none.
     pub(crate) fn load(path: &Path) -> Result<Option<State>> {
         match fs::read(path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
-                .with_context(|| format!("cannot read {}; end what it names by hand, then remove it", path.display()))
+                .with_context(|| format!("cannot read {}; end the processes it names, then remove it", path.display()))
                 .map(Some),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
 
-    /// Writes the record all at once.
+    /// Writes the record atomically.
     pub(crate) fn save(&self, path: &Path) -> Result<()> {
         let partial = path.with_extension("partial");
         fs::write(&partial, serde_json::to_vec_pretty(self)?)
@@ -50,17 +52,22 @@ impl State {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Whether all of it still runs.
+    /// Reports whether all processes run.
     pub(crate) fn is_running(&self) -> Result<bool> {
         Ok(self.api_server.is_running()? && self.etcd.is_running()?)
     }
 
-    /// Stops what still runs, the API server first, and removes its directory, which must be in `home`.
+    /// Stops the processes that run, the API server first, and removes the directory, which must be in `home`.
     pub(crate) fn stop(&self, home: &Path) -> Result<()> {
         self.api_server.stop().context("cannot stop kube-apiserver")?;
         self.etcd.stop().context("cannot stop etcd")?;
-        // The path comes from a file: it does not get to name just any directory.
-        ensure!(self.dir.parent() == Some(home), "{} is not in {}, so it stays", self.dir.display(), home.display());
+        // The path comes from a file, which must not be able to name an arbitrary directory.
+        ensure!(
+            self.dir.parent() == Some(home),
+            "{} is not removed because it is not in {}",
+            self.dir.display(),
+            home.display()
+        );
         match fs::remove_dir_all(&self.dir) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(error).with_context(|| format!("cannot remove {}", self.dir.display()))
@@ -85,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written() {
+    fn a_record_round_trips() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state.json");
         assert_eq!(State::load(&path).unwrap(), None);
@@ -95,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_record_is_an_error_that_names_the_file() {
+    fn a_malformed_record_is_an_error_that_names_the_file() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("state.json");
         fs::write(&path, r#"{"api_server": 7}"#).unwrap();
@@ -104,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_not_running_and_its_directory_is_removed() {
+    fn stopping_ended_processes_removes_their_directory() {
         let home = tempfile::tempdir().unwrap();
         let state: State = serde_json::from_str(&record(home.path())).unwrap();
         fs::create_dir(&state.dir).unwrap();
@@ -115,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_elsewhere_is_never_removed() {
+    fn a_directory_outside_of_home_is_never_removed() {
         let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let state: State = serde_json::from_str(&record(elsewhere.path())).unwrap();
         fs::create_dir(&state.dir).unwrap();

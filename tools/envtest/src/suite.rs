@@ -1,13 +1,148 @@
-//! How a test suite with a control plane of its own ends.
+//! The harness of test suites on a control plane.
 
-use std::error::Error;
-use std::process::ExitCode;
+use std::{
+    error::Error,
+    io::{self, Write},
+    process::ExitCode,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-/// What the `main` of a suite ends with: an error is told on stderr, and fails it. By then everything the suite held is dropped,
-/// its control plane too, which a `main` that exits by itself could not do.
+use anyhow::Result;
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+
+use crate::assets::{self, Assets, HOW_TO_GET};
+
+type Setup<T> = Box<dyn Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync>;
+
+/// A test suite whose tests share an environment on a control plane, such as a [`ControlPlane`](crate::ControlPlane).
+///
+/// The first test that runs sets the environment up; the end of [`run`](Self::run) drops it. Without a control plane
+/// every test of the suite is reported as ignored, and one line on stderr tells how to get one. With
+/// `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, [`new`](Self::new) fails instead.
+pub struct Suite<T> {
+    name: String,
+    assets: Option<Assets>,
+    setup: Setup<T>,
+    environment: OnceLock<Result<T, String>>,
+    tests: AtomicUsize,
+}
+
+impl<T: Send + Sync + 'static> Suite<T> {
+    /// Creates a suite. `setup` receives the binaries and returns the environment.
+    pub fn new(
+        name: &str,
+        setup: impl Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync + 'static,
+    ) -> Result<Arc<Self>> {
+        Ok(Self::with_assets(name, assets::find_optional(name)?, setup))
+    }
+
+    fn with_assets(
+        name: &str,
+        assets: Option<Assets>,
+        setup: impl Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let (environment, tests) = (OnceLock::new(), AtomicUsize::new(0));
+        Arc::new(Self { name: name.to_owned(), assets, setup: Box::new(setup), environment, tests })
+    }
+
+    /// Returns the binaries; `None` without a control plane.
+    pub fn assets(&self) -> Option<&Assets> {
+        self.assets.as_ref()
+    }
+
+    /// Creates a test on the environment, which is ignored without a control plane.
+    pub fn test(
+        self: &Arc<Self>,
+        name: impl Into<String>,
+        run: impl FnOnce(&T) -> Result<(), Failed> + Send + 'static,
+    ) -> Trial {
+        self.tests.fetch_add(1, Ordering::Relaxed);
+        let suite = Arc::clone(self);
+        Trial::ignorable_test(name, move || {
+            let Some(assets) = &suite.assets else { return Ok(Completion::ignored_with("no control plane")) };
+            run(suite.environment(assets)?).map(|()| Completion::Completed)
+        })
+    }
+
+    fn environment(&self, assets: &Assets) -> Result<&T, Failed> {
+        let environment = self.environment.get_or_init(|| (self.setup)(assets).map_err(|error| error.to_string()));
+        environment.as_ref().map_err(|error| format!("cannot set up the suite `{}`: {error}", self.name).into())
+    }
+
+    /// Runs the tests, then drops the environment. `trials` can include tests that need no control plane.
+    pub fn run(self: Arc<Self>, arguments: &Arguments, trials: Vec<Trial>) -> Conclusion {
+        if self.assets.is_none() && !arguments.list {
+            let tests = self.tests.load(Ordering::Relaxed);
+            let line = format!("SKIPPED {}: no control plane for its {tests} tests; {HOW_TO_GET}\n", self.name);
+            // One write, so that the lines of concurrent suites do not interleave.
+            drop(io::stderr().write_all(line.as_bytes()));
+        }
+        libtest_mimic::run(arguments, trials)
+    }
+}
+
+/// Returns the exit code of a suite, and prints an error to stderr.
+///
+/// A suite must drop its environment before its `main` exits, since `std::process::exit` runs no destructors.
 pub fn exit_code(outcome: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
         ExitCode::FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments() -> Arguments {
+        Arguments { quiet: true, ..Arguments::default() }
+    }
+
+    fn run<T: Send + Sync + 'static>(suite: Arc<Suite<T>>, trials: Vec<Trial>) -> (u64, u64, u64) {
+        let conclusion = suite.run(&arguments(), trials);
+        (conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored)
+    }
+
+    fn assets() -> Option<Assets> {
+        Some(Assets::at(std::path::PathBuf::new()))
+    }
+
+    #[test]
+    fn without_a_control_plane_every_test_of_the_suite_is_ignored() {
+        let suite = Suite::with_assets("suite", None, |_| -> Result<(), _> { Err("not called".into()) });
+        let mut trials: Vec<_> = ["a", "b"].map(|name| suite.test(name, |()| Err("not called".into()))).into();
+        trials.push(Trial::test("c", || Ok(())));
+        assert_eq!(run(suite, trials), (1, 0, 2));
+    }
+
+    #[test]
+    fn the_environment_is_set_up_once_and_dropped_at_the_end() {
+        let environment = Arc::new(());
+        let shared = Arc::clone(&environment);
+        let setups = AtomicUsize::new(0);
+        let suite = Suite::with_assets("suite", assets(), move |_| {
+            assert_eq!(setups.fetch_add(1, Ordering::SeqCst), 0);
+            Ok(Arc::clone(&shared))
+        });
+        let trials = ["a", "b"].map(|name| suite.test(name, |_| Ok(()))).into();
+        assert_eq!(run(suite, trials), (2, 0, 0));
+        assert_eq!(Arc::strong_count(&environment), 1);
+    }
+
+    #[test]
+    fn no_test_means_no_setup() {
+        let suite = Suite::with_assets("suite", assets(), |_| -> Result<(), _> { panic!("set up") });
+        assert_eq!(run(suite, vec![Trial::test("a", || Ok(()))]), (1, 0, 0));
+    }
+
+    #[test]
+    fn a_failed_setup_fails_every_test() {
+        let suite = Suite::with_assets("suite", assets(), |_| -> Result<(), _> { Err("no port".into()) });
+        let trials = ["a", "b"].map(|name| suite.test(name, |()| Ok(()))).into();
+        assert_eq!(run(suite, trials), (0, 2, 0));
+    }
 }

@@ -1,21 +1,44 @@
-//! A real control plane starts, answers kubectl, and leaves nothing behind.
+//! A real control plane starts, serves kubectl, and leaves no processes and no files behind.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::{
+    error::Error,
+    fs,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::Path,
+    process::{Command, ExitCode, Stdio},
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
 
-use anyhow::{Context, Result, ensure};
-use envtest::{ControlPlane, find_or_skip};
+use envtest::{
+    Assets, ControlPlane, Suite,
+    internals::{Launch, Ports, START_ATTEMPTS},
+};
+use libtest_mimic::{Arguments, Failed};
 
-#[test]
-fn a_control_plane_serves_and_leaves_nothing_when_stopped() -> Result<()> {
-    let Some(assets) = find_or_skip("envtest")? else {
-        return Ok(());
-    };
-    let control_plane = ControlPlane::start(&assets)?;
-    let dir = control_plane.kubeconfig().parent().expect("a file is in a directory").to_owned();
-    assert_eq!(processes_of(&dir)?, 2);
+fn main() -> ExitCode {
+    envtest::exit_code(run(&Arguments::from_args()))
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let suite = Suite::new("envtest", |assets| Ok(assets.clone()))?;
+    let test = |name: &str, run: fn(&Assets) -> Result<(), Failed>| suite.test(name, run);
+    let trials = vec![
+        test("a_control_plane_serves_and_leaves_nothing_behind_when_stopped", stop_leaves_nothing_behind),
+        test("a_dropped_control_plane_leaves_nothing_behind", drop_leaves_nothing_behind),
+        test("an_open_watch_does_not_delay_the_shutdown", open_watch_does_not_delay_the_shutdown),
+        test("a_port_that_stays_in_use_is_an_error_with_the_log_and_leaves_nothing_behind", port_stays_in_use),
+        test("a_port_in_use_is_replaced", port_in_use_is_replaced),
+        test("a_cancelled_start_leaves_nothing_behind", cancelled_start_leaves_nothing_behind),
+    ];
+    Ok(suite.run(arguments, trials).exit_code())
+}
+
+fn stop_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> {
+    let control_plane = ControlPlane::start(assets)?;
+    let dir = directory(&control_plane).to_owned();
+    assert_eq!(count_processes(&dir)?, 2);
 
     let output = control_plane.kubectl().args(["get", "ns", "default", "-o", "name"]).output()?;
     assert_eq!(String::from_utf8(output.stdout)?, "namespace/default\n");
@@ -23,48 +46,88 @@ fn a_control_plane_serves_and_leaves_nothing_when_stopped() -> Result<()> {
     assert_eq!(String::from_utf8(output.stdout)?, "yes\n");
 
     control_plane.stop()?;
-    assert_eq!(processes_of(&dir)?, 0);
+    assert_eq!(count_processes(&dir)?, 0);
     assert!(!dir.exists());
     Ok(())
 }
 
-#[test]
-fn a_dropped_control_plane_leaves_nothing() -> Result<()> {
-    let Some(assets) = find_or_skip("envtest")? else {
-        return Ok(());
-    };
-    let control_plane = ControlPlane::start(&assets)?;
-    let dir = control_plane.kubeconfig().parent().expect("a file is in a directory").to_owned();
+fn drop_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> {
+    let control_plane = ControlPlane::start(assets)?;
+    let dir = directory(&control_plane).to_owned();
     drop(control_plane);
-    assert_eq!(processes_of(&dir)?, 0);
+    assert_eq!(count_processes(&dir)?, 0);
     assert!(!dir.exists());
     Ok(())
 }
 
-#[test]
-fn an_open_watch_does_not_hold_up_the_end() -> Result<()> {
-    let Some(assets) = find_or_skip("envtest")? else {
-        return Ok(());
-    };
-    let control_plane = ControlPlane::start(&assets)?;
+fn open_watch_does_not_delay_the_shutdown(assets: &Assets) -> Result<(), Failed> {
+    let control_plane = ControlPlane::start(assets)?;
     let mut watch = control_plane.kubectl();
     watch.args(["get", "--raw", "/api/v1/namespaces?watch=true"]).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut watch = watch.spawn()?;
     let mut event = String::new();
-    BufReader::new(watch.stdout.as_mut().context("stdout is piped")?).read_line(&mut event)?;
+    BufReader::new(watch.stdout.as_mut().ok_or("stdout is piped")?).read_line(&mut event)?;
     assert!(event.contains("ADDED"), "{event}");
 
-    let since = Instant::now();
+    let start = Instant::now();
     control_plane.stop()?;
-    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     watch.wait()?;
     Ok(())
 }
 
-/// How many processes have the directory in their command line: both servers have.
-fn processes_of(dir: &Path) -> Result<usize> {
+fn port_stays_in_use(assets: &Assets) -> Result<(), Failed> {
+    let parent = tempfile::tempdir()?;
+    let (_listener, ports) = port_in_use()?;
+    let never = AtomicBool::new(false);
+    let launch = Launch { assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
+    let mut attempts = 0;
+    let outcome = launch.run(|| {
+        attempts += 1;
+        Ok(ports)
+    });
+    let error = format!("{:#}", outcome.err().ok_or("the control plane started")?);
+    assert!(error.contains("etcd ended") && error.contains("address already in use"), "{error}");
+    assert_eq!(attempts, START_ATTEMPTS);
+    assert_eq!(fs::read_dir(parent.path())?.count(), 0);
+    Ok(())
+}
+
+fn port_in_use_is_replaced(assets: &Assets) -> Result<(), Failed> {
+    let parent = tempfile::tempdir()?;
+    let (_listener, ports) = port_in_use()?;
+    let never = AtomicBool::new(false);
+    let launch = Launch { assets, flags: &[], parent: parent.path(), detached: false, cancelled: &never };
+    let mut attempts = [Ok(ports), Ports::free()].into_iter();
+    launch.run(|| attempts.next().expect("the second attempt succeeds"))?.stop()?;
+    Ok(())
+}
+
+fn cancelled_start_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> {
+    let parent = tempfile::tempdir()?;
+    let cancelled = AtomicBool::new(true);
+    let launch = Launch { assets, flags: &[], parent: parent.path(), detached: true, cancelled: &cancelled };
+    let error = format!("{:#}", launch.run(Ports::free).err().ok_or("the control plane started")?);
+    assert!(error.ends_with("interrupted"), "{error}");
+    assert_eq!(fs::read_dir(parent.path())?.count(), 0);
+    Ok(())
+}
+
+/// Returns ports one of which is in use, and the listener that uses it.
+fn port_in_use() -> Result<(TcpListener, Ports), Failed> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let etcd_client = listener.local_addr()?.port();
+    Ok((listener, Ports { etcd_client, ..Ports::free()? }))
+}
+
+fn directory(control_plane: &ControlPlane) -> &Path {
+    control_plane.kubeconfig().parent().expect("a file is in a directory")
+}
+
+/// Counts the processes with the directory in their command line, which both servers have.
+fn count_processes(dir: &Path) -> Result<usize, Failed> {
     let output = Command::new("ps").args(["-A", "-ww", "-o", "args="]).output()?;
-    ensure!(output.status.success(), "ps failed");
+    assert!(output.status.success(), "ps failed");
     let dir = dir.display().to_string();
     Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains(&dir)).count())
 }

@@ -1,25 +1,26 @@
-//! Which columns a real server shows of its own kinds.
+//! The table columns of built-in kinds.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use anyhow::{Context, Result};
 use http::{Request, header};
-use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use serde_json::{Value, json};
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/// What most columns of names and of ages say, so that it is there once.
+/// The columns whose descriptions most kinds share, with the marks that stand for these descriptions.
 const SHARED: [(&str, &str); 2] = [("Name", "=name"), ("Age", "=age")];
 
-/// The file: its origin, the two descriptions that all kinds share, and of each resource (`plural.group`) its columns, in the version
-/// that its group prefers. What has no columns of its own is left out.
+/// Returns the contents of the file: its origin, the two shared descriptions, and the columns of each resource
+/// (`plural.group`) in the preferred version of its group. Resources with the default columns are omitted.
 ///
 /// # Errors
-/// The server cannot be asked, or its answer cannot be read.
+/// Fails if a request fails or a response is malformed.
 pub fn columns(kubeconfig: &Path) -> Result<String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
@@ -30,45 +31,46 @@ pub fn columns(kubeconfig: &Path) -> Result<String> {
         for (resource, path) in resources(&client).await? {
             let table = get(&client, &format!("{path}?limit=1"), TABLE).await?;
             let columns =
-                table["columnDefinitions"].as_array().cloned().with_context(|| format!("{path} is no table"))?;
-            if has_its_own(&columns) {
+                table["columnDefinitions"].as_array().cloned().with_context(|| format!("{path} returned no table"))?;
+            if has_custom_columns(&columns) {
                 tables.insert(resource, columns);
             }
         }
-        text(version["gitVersion"].as_str().unwrap_or_default(), &tables)
+        format_file(version["gitVersion"].as_str().unwrap_or_default(), &tables)
     })
 }
 
-/// Every resource that is listed, and where.
+/// Returns the name and the path of every resource that can be listed.
 async fn resources(client: &Client) -> Result<Vec<(String, String)>> {
     let groups = get(client, "/apis", "").await?;
     let preferred = |group: &Value| group.pointer("/preferredVersion/groupVersion")?.as_str().map(str::to_owned);
     let named = groups["groups"].as_array().into_iter().flatten().filter_map(preferred);
-    let places = named.map(|group_version| format!("/apis/{group_version}"));
+    let paths = named.map(|group_version| format!("/apis/{group_version}"));
     let mut found = Vec::new();
-    for place in [String::from("/api/v1")].into_iter().chain(places) {
-        let group = place.strip_prefix("/apis/").and_then(|rest| rest.split('/').next());
-        for resource in get(client, &place, "").await?["resources"].as_array().into_iter().flatten() {
+    for path in [String::from("/api/v1")].into_iter().chain(paths) {
+        let group = path.strip_prefix("/apis/").and_then(|rest| rest.split('/').next());
+        for resource in get(client, &path, "").await?["resources"].as_array().into_iter().flatten() {
             let name = resource["name"].as_str().unwrap_or_default();
             let is_listed = resource["verbs"].as_array().is_some_and(|verbs| verbs.contains(&json!("list")));
             if is_listed && !name.contains('/') {
                 let full = group.map_or_else(|| name.to_owned(), |group| format!("{name}.{group}"));
-                found.push((full, format!("{place}/{name}")));
+                found.push((full, format!("{path}/{name}")));
             }
         }
     }
     Ok(found)
 }
 
-/// Whether there is more than the name and the time that are shown of any kind.
-fn has_its_own(columns: &[Value]) -> bool {
+/// Reports whether there are other columns than the default ones, name and creation time.
+fn has_custom_columns(columns: &[Value]) -> bool {
     columns.len() > 2 || columns.iter().all(|column| column["name"] != "Created At")
 }
 
-fn text(version: &str, tables: &BTreeMap<String, Vec<Value>>) -> Result<String> {
-    let of_config_maps = tables.get("configmaps").context("the server has no ConfigMaps")?;
+/// Formats the file.
+fn format_file(version: &str, tables: &BTreeMap<String, Vec<Value>>) -> Result<String> {
+    let config_map_columns = tables.get("configmaps").context("the server has no ConfigMaps")?;
     let shared = SHARED.map(|(name, _)| {
-        let column = of_config_maps.iter().find(|column| column["name"] == name);
+        let column = config_map_columns.iter().find(|column| column["name"] == name);
         column.map(|column| column["description"].clone()).unwrap_or_default()
     });
     let about = json!({
@@ -77,7 +79,7 @@ fn text(version: &str, tables: &BTreeMap<String, Vec<Value>>) -> Result<String> 
         "license": "Apache-2.0, The Kubernetes Authors",
     });
     let lines = |columns: &Vec<Value>| {
-        let lines: Vec<String> = columns.iter().map(|column| line(column, &shared)).collect();
+        let lines: Vec<String> = columns.iter().map(|column| format_column(column, &shared)).collect();
         lines.join(",\n      ")
     };
     let tables: Vec<String> = tables
@@ -91,9 +93,9 @@ fn text(version: &str, tables: &BTreeMap<String, Vec<Value>>) -> Result<String> 
     ))
 }
 
-fn line(column: &Value, shared: &[Value; 2]) -> String {
-    let said = SHARED.iter().zip(shared).find(|(_, text)| column["description"] == **text);
-    let description = said.map_or_else(|| column["description"].clone(), |((_, mark), _)| json!(mark));
+fn format_column(column: &Value, shared: &[Value; 2]) -> String {
+    let mark = SHARED.iter().zip(shared).find(|(_, text)| column["description"] == **text);
+    let description = mark.map_or_else(|| column["description"].clone(), |((_, mark), _)| json!(mark));
     let parts = [&column["name"], &column["type"], &column["format"], &column["priority"], &description];
     format!("[{}]", parts.map(ToString::to_string).join(", "))
 }
@@ -105,5 +107,5 @@ async fn get(client: &Client, path: &str, accept: &str) -> Result<Value> {
     }
     let response = client.send(request.body(Body::empty())?).await?;
     let body = response.into_body().collect_bytes().await?;
-    serde_json::from_slice(&body).with_context(|| format!("GET {path}: the answer is not JSON"))
+    serde_json::from_slice(&body).with_context(|| format!("GET {path}: the response is not JSON"))
 }

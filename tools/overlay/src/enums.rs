@@ -1,16 +1,15 @@
-//! The values that fields take, and what the server tells of each.
+//! The enum values of fields, and their descriptions.
 
 use serde_json::{Map, Value, json};
 
 use crate::Documents;
 
-/// With these words the server goes on from what a field is to the values it takes.
-const TOLD: &str = "\n\nPossible enum values:\n";
-/// Where the values of a field are: its own, those of its items, those of its entries.
-const PLACES: [&str; 3] = ["", "/items", "/additionalProperties"];
+/// The text with which the server starts the description of the enum values.
+const VALUES_HEADING: &str = "\n\nPossible enum values:\n";
+/// The JSON pointers at which a field schema can have values: the field, its items, its entries.
+const POINTERS: [&str; 3] = ["", "/items", "/additionalProperties"];
 
-/// The file: its origin, and one line for each type that has fields with such values.
-#[must_use]
+/// Returns the contents of the file: its origin, and one line for each type that has fields with enum values.
 pub fn enums(documents: &Documents) -> String {
     let mut types = Vec::new();
     for (name, definition) in &documents.definitions {
@@ -21,14 +20,15 @@ pub fn enums(documents: &Documents) -> String {
             types.push(format!("{}:{}", json!(name), Value::Object(fields)));
         }
     }
-    let about = documents.about("The values that fields of Kubernetes' own types take, and what is told of them.");
+    let about = documents
+        .about("The enum values of fields of Kubernetes' own types, and the part of the descriptions about them.");
     format!("{{\"about\":{about},\n\"types\":{{\n{}\n}}}}\n", types.join(",\n"))
 }
 
-/// What a field's schema says of its values, if it has any.
+/// Returns the enum values of a field and the part of its description about them.
 fn values(schema: &Value) -> Option<Value> {
-    let (at, values) = PLACES.iter().find_map(|at| Some((*at, schema.pointer(&format!("{at}/enum"))?)))?;
+    let (at, values) = POINTERS.iter().find_map(|at| Some((*at, schema.pointer(&format!("{at}/enum"))?)))?;
     let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let told = description.find(TOLD).map_or("", |start| &description[start..]);
-    Some(json!({ "at": at, "values": values, "told": told }))
+    let description = description.find(VALUES_HEADING).map_or("", |start| &description[start..]);
+    Some(json!({ "at": at, "values": values, "description": description }))
 }

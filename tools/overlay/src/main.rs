@@ -1,23 +1,21 @@
-//! The command line: writes the data, or checks that it is as derived.
+//! The command line: writes the derived files, or checks that they are current.
 
-use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{fs, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use envtest::ControlPlane;
 
-/// Derive what is known of Kubernetes' own types from a real kube-apiserver and from their Go source.
+/// Derive the facts of Kubernetes' own types from a real kube-apiserver and from their Go source.
 #[derive(Parser)]
 #[command(name = "overlay", version)]
 struct Arguments {
-    /// Compare with what is checked in, and write nothing
+    /// Compare with the checked-in files, and write nothing.
     #[arg(long)]
     check: bool,
 }
 
-// Where what is derived is, from the workspace's root.
+// The paths of the derived files, relative to the workspace root.
 const OVERLAY: &str = "logger-crd/src/structural/overlay.json";
 const ENUMS: &str = "logger-apiserver/src/meta/openapi/enums.json";
 const COLUMNS: &str = "logger-apiserver/src/resource/printer_columns/built_in.json";
@@ -43,21 +41,21 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         (COLUMNS, overlay::columns(control_plane.kubeconfig())?),
         (WIRE, overlay::wire(&documents.version)?),
     ];
-    let mut all_are_as_derived = true;
+    let mut are_current = true;
     for (name, text) in derived {
-        all_are_as_derived &= settle(name, &text, arguments.check)?;
+        are_current &= write_or_check(name, &text, arguments.check)?;
     }
-    Ok(if all_are_as_derived { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if are_current { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Writes a file, or only compares it. Whether it is as derived then.
-fn settle(name: &str, derived: &str, check: bool) -> Result<bool> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+/// Writes or compares a file, and reports whether it is current.
+fn write_or_check(name: &str, derived: &str, check: bool) -> Result<bool> {
+    let file = envtest::workspace_root()?.join(name);
     if fs::read_to_string(&file).is_ok_and(|text| text == derived) {
         return Ok(true);
     }
     if check {
-        eprintln!("{name} is not as derived; run `cargo xtask overlay`");
+        eprintln!("{name} is not current; run `cargo xtask overlay`");
         return Ok(false);
     }
     fs::write(&file, derived).with_context(|| format!("cannot write {}", file.display()))?;

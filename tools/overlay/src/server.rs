@@ -1,24 +1,22 @@
-//! Asks a control plane for the definitions of its types.
+//! Requests the OpenAPI definitions of a control plane.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
+use std::{collections::BTreeMap, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
 use envtest::Assets;
 use serde_json::{Value, json};
 
-/// What the server says of its types.
+/// The OpenAPI definitions of a server.
 #[derive(Clone, Debug)]
 pub struct Documents {
-    /// Its version, such as `v1.36.3`.
+    /// The version of the server, such as `v1.36.3`.
     pub version: String,
-    /// Every type by its name, such as `io.k8s.api.core.v1.Pod`.
+    /// The definitions by type name, such as `io.k8s.api.core.v1.Pod`.
     pub definitions: BTreeMap<String, Value>,
 }
 
 impl Documents {
-    /// What a file of derived data is, and where it comes from.
+    /// Returns the description and the origin of a derived file.
     pub(crate) fn about(&self, what: &str) -> Value {
         json!({
             "what": what,
@@ -28,14 +26,14 @@ impl Documents {
     }
 }
 
-/// All types of all groups that the server has by itself.
+/// Returns the definitions of all built-in groups.
 ///
 /// # Errors
-/// kubectl cannot ask, or the answer cannot be read.
+/// Fails if kubectl fails or a response is malformed.
 pub fn documents(assets: &Assets, kubeconfig: &Path) -> Result<Documents> {
     let get = |path: &str| get(&assets.dir().join("kubectl"), kubeconfig, path);
     let index = get("/openapi/v3")?;
-    let paths = index.get("paths").and_then(Value::as_object).context("the index of OpenAPI names no paths")?;
+    let paths = index.get("paths").and_then(Value::as_object).context("the OpenAPI index has no paths")?;
     let mut definitions = BTreeMap::new();
     for path in paths.keys().filter(|path| *path == "api/v1" || path.matches('/').count() == 2) {
         let document = get(&format!("/openapi/v3/{path}"))?;
@@ -44,12 +42,12 @@ pub fn documents(assets: &Assets, kubeconfig: &Path) -> Result<Documents> {
         definitions.extend(own.map(|(name, schema)| (name.clone(), schema.clone())));
     }
     let version = get("/version")?.get("gitVersion").and_then(Value::as_str).map(str::to_owned);
-    Ok(Documents { version: version.context("the server does not say its version")?, definitions })
+    Ok(Documents { version: version.context("the server reports no version")?, definitions })
 }
 
 fn get(kubectl: &Path, kubeconfig: &Path, path: &str) -> Result<Value> {
-    let answer = Command::new(kubectl).args(["get", "--raw", path]).env("KUBECONFIG", kubeconfig).output();
-    let answer = answer.with_context(|| format!("cannot run {}", kubectl.display()))?;
-    ensure!(answer.status.success(), "GET {path}: {}", String::from_utf8_lossy(&answer.stderr).trim());
-    serde_json::from_slice(&answer.stdout).with_context(|| format!("GET {path}: the answer is not JSON"))
+    let output = Command::new(kubectl).args(["get", "--raw", path]).env("KUBECONFIG", kubeconfig).output();
+    let output = output.with_context(|| format!("cannot run {}", kubectl.display()))?;
+    ensure!(output.status.success(), "GET {path}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    serde_json::from_slice(&output.stdout).with_context(|| format!("GET {path}: the response is not JSON"))
 }

@@ -1,27 +1,27 @@
-//! How types are written in protobuf: what a Go program says that reads the tags of their structs.
+//! The protobuf encoding of types, which a Go program reads from their struct tags.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-/// The module whose versions are those of the control plane, and the program, from there.
-const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../envtest");
+/// The directory of the Go module with the versions of the control plane, and the path of the program relative to it.
+const MODULE: &str = "tools/envtest";
 const PROGRAM: &str = "../overlay/wire/main.go";
 
-/// The file: its origin, and one line for each type.
+/// Returns the contents of the file: its origin, and one line for each type.
 ///
 /// # Errors
-/// Go is not there, or the program fails.
+/// Fails if Go is not installed or the program fails.
 pub fn wire(version: &str) -> Result<String> {
-    let ran = Command::new("go").args(["run", PROGRAM]).current_dir(Path::new(MODULE)).output();
-    let ran = ran.context("cannot run go; install it, or have it on the path")?;
-    ensure!(ran.status.success(), "go run {PROGRAM}: {}", String::from_utf8_lossy(&ran.stderr).trim());
-    let types = String::from_utf8(ran.stdout).context("the program does not write text")?;
+    let module = envtest::workspace_root()?.join(MODULE);
+    let output = Command::new("go").args(["run", PROGRAM]).current_dir(module).output();
+    let output = output.context("cannot run go; install it or add it to PATH")?;
+    ensure!(output.status.success(), "go run {PROGRAM}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    let types = String::from_utf8(output.stdout).context("the output of the program is not UTF-8")?;
     let origin = json!({
-        "what": "The fields of Kubernetes' own types: `?` is left out when it is nothing, `+` has its own fields in its place; \
-                 number in protobuf, type (`*` may be absent, `[]` list, `{}` map), name in Go if it is another.",
+        "what": "The fields of Kubernetes' own types: `?` is omitted when empty, `+` is inlined; number in protobuf, \
+                 type (`*` optional, `[]` list, `{}` map), name in Go if it differs.",
         "origin": format!("struct tags of the Go types of Kubernetes {version}, derived by `cargo xtask overlay`"),
         "license": "Apache-2.0, The Kubernetes Authors",
     });

@@ -1,5 +1,5 @@
-// Writes down how Kubernetes' own types are on the wire: of each struct the fields, with their names in JSON, their numbers in
-// protobuf and their types, as the tags of its Go source say. `cargo xtask overlay` runs it in the module of the control plane.
+// Prints the wire format of Kubernetes' own types: the fields of each struct with their names in JSON, their numbers in
+// protobuf and their types, from the struct tags. `cargo xtask overlay` runs it in the module of the control plane.
 package main
 
 import (
@@ -34,7 +34,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// What the kinds are taken from: the registrations of the versions that are served.
+// The registrations of the served versions, which define the kinds.
 var groups = []func(*runtime.Scheme) error{
 	admissionregistration.AddToScheme, apiextensions.AddToScheme, apps.AddToScheme, authentication.AddToScheme,
 	authorization.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, batch.AddToScheme, coordination.AddToScheme,
@@ -42,13 +42,13 @@ var groups = []func(*runtime.Scheme) error{
 	rbac.AddToScheme, scheduling.AddToScheme, storage.AddToScheme,
 }
 
-// The kinds that belong to no group.
+// The kinds without a group.
 var common = []any{
 	meta.APIGroup{}, meta.APIGroupList{}, meta.APIResourceList{}, meta.APIVersions{}, meta.DeleteOptions{},
 	meta.PartialObjectMetadata{}, meta.PartialObjectMetadataList{}, meta.Status{}, meta.WatchEvent{},
 }
 
-// Structs and slices that are written by code of their own: the reader knows them by these names.
+// Structs and slices with custom encodings, with the names under which the decoder implements them.
 var special = map[string]string{
 	"api/resource.Quantity":                         "Quantity",
 	"meta/v1.Duration":                              "Duration",
@@ -63,7 +63,7 @@ var special = map[string]string{
 	"apiextensions/v1.JSONSchemaPropsOrStringArray": "JSONSchemaPropsOrStringArray",
 }
 
-// The types there are, by name: of each its fields.
+// The fields of all types by type name.
 type table map[string]map[string]string
 
 func main() {
@@ -87,7 +87,7 @@ func main() {
 
 func (types table) add(type_ reflect.Type) string {
 	if known, ok := special[path(type_)]; ok {
-		// What these are made of is written, too: schemas are.
+		// The element type of these, a schema, needs an entry too.
 		if known == "JSONSchemaPropsOrArray" {
 			types.add(reflect.TypeOf(apiextensions.JSONSchemaProps{}))
 		}
@@ -111,8 +111,8 @@ func (types table) add(type_ reflect.Type) string {
 	return name
 }
 
-// A field: its name, with `?` if it is left out when it is zero and `+` if its fields are written in its place; and its number, its
-// type and, if it is not its name with a capital, its name in Go.
+// Returns the name of a field, with `?` if it is omitted when it is zero and `+` if it is inlined; and its number, its
+// type and its name in Go, unless that is the capitalised name.
 func (types table) field(field reflect.StructField) (string, string, bool) {
 	tag, ok := field.Tag.Lookup("protobuf")
 	if !ok {
@@ -138,7 +138,7 @@ func (types table) field(field reflect.StructField) (string, string, bool) {
 }
 
 func (types table) of(type_ reflect.Type) string {
-	// A slice that is a message has methods of one.
+	// A slice type that is a message has the methods of a message.
 	_, isMessage := reflect.PointerTo(type_).MethodByName("Unmarshal")
 	switch kind := type_.Kind(); {
 	case kind == reflect.Pointer:
@@ -154,22 +154,22 @@ func (types table) of(type_ reflect.Type) string {
 	case kind == reflect.String || kind == reflect.Bool || kind == reflect.Int32 || kind == reflect.Int64 || kind == reflect.Float64:
 		return kind.String()
 	}
-	log.Fatalf("no way to write a %v is known", type_)
+	log.Fatalf("unsupported type %v", type_)
 	return ""
 }
 
-// The last two parts of the path of the package, and the name.
+// Returns the last two elements of the package path and the name of the type.
 func path(type_ reflect.Type) string {
 	parts := strings.Split(type_.PkgPath(), "/")
 	return strings.Join(parts[max(len(parts)-2, 0):], "/") + "." + type_.Name()
 }
 
-// `core.v1.Pod`
+// Returns the name of a type, such as `core.v1.Pod`.
 func name(type_ reflect.Type) string {
 	return strings.ReplaceAll(path(type_), "/", ".")
 }
 
-// One line for each type.
+// Formats one line for each type.
 func (types table) String() string {
 	var lines []string
 	for name, fields := range types {

@@ -1,29 +1,32 @@
-//! An operator on the generated client of adopted kinds, and a story that shows it at work. It ends by itself.
+//! An operator on the generated client of adopted kinds, and a scenario that shows it and ends.
 
 mod controller;
-mod story;
+mod scenario;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 
-/// Keeps a ConfigMap for each Widget, and shows how.
+/// Reconcile a ConfigMap for each Widget in a short scenario.
 #[derive(Parser)]
 struct Args {
-    /// Run on the cluster of this kubeconfig instead of an API server in this process. What was made is removed again.
+    /// Run on the cluster of this kubeconfig instead of an API server in this process; created objects are removed at
+    /// the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// Namespace of the Widgets; it must exist.
+    /// The namespace of the Widgets, which must exist.
     #[arg(long, default_value = "default")]
     namespace: String,
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    // The controller logs what fails before it tries again.
+    // The controller logs failures before it requeues them.
     tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .with_writer(std::io::stderr)
@@ -33,13 +36,14 @@ async fn main() -> Result<()> {
         Some(file) => connect(file).await?,
         None => logger_apiserver::ApiServer::new().client(),
     };
-    story::tell(client, &args.namespace).await
+    scenario::run(client, &args.namespace).await
 }
 
-/// Only a file named on the command line counts: a KUBECONFIG in the environment never sends an example to production.
+/// Connects to the cluster of a kubeconfig. KUBECONFIG in the environment is ignored, so that an example never runs in
+/// production.
 async fn connect(file: PathBuf) -> Result<Client> {
-    let unusable = format!("cannot use the kubeconfig {}", file.display());
-    let kubeconfig = Kubeconfig::read_from(file).context(unusable.clone())?;
+    let message = format!("cannot use the kubeconfig {}", file.display());
+    let kubeconfig = Kubeconfig::read_from(file).context(message.clone())?;
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-    Client::try_from(config.context(unusable.clone())?).context(unusable)
+    Client::try_from(config.context(message.clone())?).context(message)
 }

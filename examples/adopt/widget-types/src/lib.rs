@@ -1,10 +1,10 @@
-//! The kinds that the operator works with: its own, as kube's derive makes them, and some of Kubernetes' own.
+//! The kinds of the operator: custom kinds with kube's derive, and some of Kubernetes' own.
 
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is wanted of a Widget: to show a text.
+/// The desired state of a Widget: the text that it shows.
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "widgets.example.dev", version = "v1", kind = "Widget", namespaced, status = "WidgetStatus")]
 #[kube(shortname = "wg", printcolumn(name = "Shows", type_ = "string", json_path = ".status.shows"))]
@@ -20,7 +20,7 @@ pub enum Style {
     Loud,
 }
 
-/// What was observed of a Widget.
+/// The observed state of a Widget.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WidgetStatus {
@@ -28,14 +28,14 @@ pub struct WidgetStatus {
     pub shows: String,
 }
 
-/// What is wanted of all Widgets of a cluster.
+/// The desired state of all Widgets in a cluster.
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "widgets.example.dev", version = "v1", kind = "Theme")]
 pub struct ThemeSpec {
     pub font: String,
 }
 
-/// Who looked at a Widget. Another program writes it; this one reads.
+/// A visit to a Widget. Another program writes these objects; this one only reads them.
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "widgets.example.dev", version = "v1", kind = "Visit", root = "WidgetVisit", namespaced)]
 pub struct VisitSpec {

@@ -1,26 +1,24 @@
-//! A controller in thirty lines: it calls every Gadget ready.
+//! A controller in thirty lines, which sets every Gadget to ready.
 
-use gadget_client::listers::gadgets_v1::GadgetLister;
-use gadget_client::{Clientset, SharedInformerFactory};
+use gadget_client::{Clientset, SharedInformerFactory, listers::gadgets_v1::GadgetLister};
 use gadget_types::v1::GadgetStatus;
 use logger_core::DeepCopy;
-use logger_runtime::kube::api::PostParams;
-use logger_runtime::{CancellationToken, Controller, Error, ObjectKey};
+use logger_runtime::{CancellationToken, Controller, Error, ObjectKey, kube::api::PostParams};
 
-/// Runs until it is stopped.
+/// Runs the controller until `stop` is cancelled.
 pub async fn run(clientset: Clientset, stop: CancellationToken) -> anyhow::Result<()> {
     let factory = SharedInformerFactory::new(&clientset);
     let gadgets = factory.gadgets_v1().gadgets();
     let lister = gadgets.lister();
     let controller = Controller::for_informer("gadgets", &gadgets)
-        .build(move |key| call_ready(clientset.clone(), lister.clone(), key));
+        .build(move |key| set_ready(clientset.clone(), lister.clone(), key));
     factory.start();
     controller.run(stop).await?;
     factory.shutdown().await;
     Ok(())
 }
 
-async fn call_ready(clientset: Clientset, gadgets: GadgetLister, key: ObjectKey) -> Result<(), Error> {
+async fn set_ready(clientset: Clientset, gadgets: GadgetLister, key: ObjectKey) -> Result<(), Error> {
     let Ok(gadget) = gadgets.namespace(key.namespace()).get(key.name()) else { return Ok(()) };
     if gadget.status.as_ref().is_some_and(|status| status.ready) {
         return Ok(());
@@ -28,7 +26,7 @@ async fn call_ready(clientset: Clientset, gadgets: GadgetLister, key: ObjectKey)
     let mut gadget = gadget.deep_copy();
     gadget.status = Some(GadgetStatus { ready: true });
     match clientset.gadgets_v1().gadgets(key.namespace()).update_status(&gadget, &PostParams::default()).await {
-        Err(error) if !error.is_not_found() => Err(error), // it comes again, soon
+        Err(error) if !error.is_not_found() => Err(error), // requeued with back-off
         _ => Ok(()),
     }
 }

@@ -2,12 +2,14 @@
 
 use gadget_client::Clientset;
 use gadget_types::v1::{Gadget, GadgetSpec};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use logger_runtime::CancellationToken;
-use logger_runtime::kube::Api;
-use logger_runtime::kube::api::PostParams;
-use logger_runtime::kube::runtime::wait::await_condition;
+use k8s_openapi::{
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use logger_runtime::{
+    CancellationToken,
+    kube::{Api, api::PostParams, runtime::wait::await_condition},
+};
 
 const CRD: &str = include_str!("../../config/crd/bases/gadgets.example.dev_gadgets.yaml");
 

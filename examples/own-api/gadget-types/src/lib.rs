@@ -4,7 +4,7 @@ use logger_core::meta::ApiGroup;
 
 pub mod v1;
 
-/// Every group and version of this crate.
+/// Returns every group and version of this crate.
 pub const fn groups() -> &'static [ApiGroup] {
     &[v1::API_GROUP]
 }

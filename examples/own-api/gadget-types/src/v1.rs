@@ -11,33 +11,33 @@ use serde::{Deserialize, Serialize};
 #[k8s(short_names = ["gd"], subresource(status))]
 #[k8s(printcolumns = [string("Purpose", ".spec.purpose"), boolean("Ready", ".status.ready")])]
 pub struct Gadget {
-    /// Name, namespace, labels.
+    /// Standard metadata of the object.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     pub spec: GadgetSpec,
-    /// What was observed.
+    /// The observed state.
     pub status: Option<GadgetStatus>,
 }
 
-/// What is wanted of a Gadget.
+/// The desired state of a Gadget.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct GadgetSpec {
-    /// The one thing.
+    /// The purpose of the Gadget.
     #[schemars(length(min = 1))]
     pub purpose: String,
 }
 
-/// What was observed of a Gadget.
+/// The observed state of a Gadget.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct GadgetStatus {
-    /// Whether it does it.
+    /// Whether the Gadget serves its purpose.
     pub ready: bool,
 }
 
 /// A list of Gadgets.
 #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
 pub struct GadgetList {
-    /// Version and continuation.
+    /// Standard metadata of the list.
     pub metadata: ListMeta,
     /// The Gadgets.
     pub items: Vec<Gadget>,

@@ -1,11 +1,11 @@
-//! Broken rules, field by field, worded as kube-apiserver words them
+//! Validation errors of single fields, with the texts of kube-apiserver.
 
 use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
-use logger_crd::finding::Finding;
+use logger_crd::field;
 
-/// One broken rule, at one field.
+/// One validation error at one field (apimachinery's `field.Error`).
 #[derive(Debug, Clone)]
 pub(crate) struct FieldError {
     reason: &'static str,
@@ -13,10 +13,10 @@ pub(crate) struct FieldError {
     message: String,
 }
 
-impl From<Finding> for FieldError {
-    fn from(finding: Finding) -> Self {
-        let message = finding.message();
-        Self::of(finding.reason.name(), finding.path, message)
+impl From<field::FieldError> for FieldError {
+    fn from(error: field::FieldError) -> Self {
+        let message = error.message();
+        Self::of(error.error_type.cause_type(), error.field, message)
     }
 }
 
@@ -65,18 +65,18 @@ impl FieldError {
         &self.field
     }
 
-    /// Whether something is missing.
+    /// Returns whether a required value is missing.
     pub(crate) fn is_required(&self) -> bool {
         self.reason == "FieldValueRequired"
     }
 
-    /// Whether rules could fail over it: then they are not asked.
+    /// Returns whether the error prevents the evaluation of CEL rules.
     pub(crate) fn blocks_rules(&self) -> bool {
         const BLOCKING: [&str; 3] = ["FieldValueRequired", "FieldValueNotSupported", "FieldValueTooLong"];
         BLOCKING.contains(&self.reason)
     }
 
-    /// As a `Status` lists it.
+    /// Returns the error as a cause of a `Status`.
     pub(crate) fn cause(&self) -> StatusCause {
         StatusCause {
             field: Some(self.field.clone()),

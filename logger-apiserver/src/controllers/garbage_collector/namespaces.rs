@@ -1,4 +1,4 @@
-//! The emptying of namespaces that are on their way out
+//! Deletes the contents of terminating namespaces.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
 
 const FINALIZER: &str = "kubernetes";
 
-/// Deletes what is in a namespace that goes. Once nothing is left the namespace itself may go.
+/// Deletes the contents of a terminating namespace. A namespace without contents can be removed.
 pub(super) fn empty(state: &mut State, name: &str) {
     let find = |state: &State| state.store.get("namespaces", "", name).filter(|namespace| namespace.is_terminating());
     if find(state).is_none() {
@@ -24,7 +24,7 @@ pub(super) fn empty(state: &mut State, name: &str) {
         if !object.is_terminating() {
             let policy = Some("Background".to_owned());
             let options = DeleteOptions { propagation_policy: policy, ..DeleteOptions::default() };
-            // What cannot be converted stays, and keeps the namespace.
+            // An object that cannot be converted remains, and so does the namespace.
             drop(deletion::remove_or_mark(state, &kind, &object, &options));
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn empty(state: &mut State, name: &str) {
     }
 }
 
-/// All there is in a namespace, each once, kind by kind.
+/// Returns all objects in a namespace, kind by kind, each once.
 fn contents(state: &State, name: &str) -> Vec<(Arc<Resource>, Stored)> {
     let kinds: BTreeMap<String, &Arc<Resource>> = state
         .registry
@@ -58,12 +58,12 @@ fn contents(state: &State, name: &str) -> Vec<(Arc<Resource>, Stored)> {
     kinds.into_iter().flat_map(objects).collect()
 }
 
-/// Says in the status what the end waits for.
+/// Sets the conditions that report what the deletion waits for.
 fn tell(namespace: &mut Object, left: &[(Arc<Resource>, Stored)]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut finalizers: BTreeMap<&str, usize> = BTreeMap::new();
     for (kind, object) in left {
-        // The group is named with its dot, be it empty.
+        // The message names the group after a dot, also if the group is empty.
         *counts.entry(format!("{}.{}", kind.plural, kind.group)).or_default() += 1;
         object.finalizers().iter().for_each(|finalizer| *finalizers.entry(finalizer).or_default() += 1);
     }

@@ -1,4 +1,4 @@
-//! Garbage collection: what becomes of an object by its owners, and of an owner by its dependents
+//! Garbage collection of one object: by its owners, and by its dependents.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, OwnerReference};
 
@@ -13,17 +13,17 @@ use crate::{
     storage::state::State,
 };
 
-/// The uids of those an object says it is owned by.
+/// Returns the UIDs of the owner references of an object.
 pub(super) fn uids(object: &Object) -> impl Iterator<Item = &str> {
     references(object).iter().map(|owner| owner.uid.as_str())
 }
 
-/// Whether a change left the owners as they were. Who is not there has none.
+/// Returns whether a change kept the owner references. An object that does not exist has none.
 pub(super) fn are_the_same(before: Option<&Object>, after: Option<&Object>) -> bool {
     before.map_or(&[][..], references) == after.map_or(&[][..], references)
 }
 
-/// Where the owners of an object are, or would be.
+/// Returns the locations of the owners of an object, whether they exist or not.
 pub(super) fn places(state: &State, object: &Object) -> Vec<Place> {
     references(object).iter().filter_map(|owner| place(state, object, owner)).collect()
 }
@@ -32,8 +32,8 @@ fn references(object: &Object) -> &[OwnerReference] {
     object.metadata.owner_references.as_deref().unwrap_or_default()
 }
 
-/// None for a kind that is not served, and for an owner in a namespace of an object that is in none: of such an object
-/// nothing can be said.
+/// Returns `None` for a kind that is not served, and for a namespaced owner of a cluster-scoped object, which cannot
+/// be resolved.
 fn place(state: &State, object: &Object, owner: &OwnerReference) -> Option<Place> {
     let kind = state.registry.named(&owner.api_version, &owner.kind)?;
     let namespace = match object.namespace() {
@@ -44,19 +44,19 @@ fn place(state: &State, object: &Object, owner: &OwnerReference) -> Option<Place
     Some(Place { resource: kind.storage_key().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
 }
 
-/// The owners of an object, by what they are to it.
+/// The owners of an object, by their state (`classifyReferences` of the garbage collector).
 #[derive(Debug, Default)]
 struct Owners {
-    /// There to stay.
+    /// The number of owners that exist and are not waiting for dependents.
     solid: usize,
-    /// Gone.
+    /// The UIDs of owners that do not exist.
     absent: Vec<String>,
-    /// Going, once its dependents are gone.
+    /// The UIDs of owners that wait for their dependents.
     waiting: Vec<String>,
 }
 
 impl Owners {
-    /// None when it cannot be told.
+    /// Returns `None` if an owner cannot be resolved.
     fn of(state: &State, object: &Object) -> Option<Self> {
         let mut owners = Self::default();
         for reference in references(object) {
@@ -72,7 +72,7 @@ impl Owners {
 }
 
 impl GarbageCollector {
-    /// Does what is due with an object.
+    /// Processes an object (`attemptToDeleteItem`).
     pub(super) fn visit(&self, state: &mut State, place: &Place) {
         let (Some(object), Some(kind)) = (place.object(state), state.registry.of_resource(&place.resource)) else {
             return;
@@ -86,7 +86,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Deletes an object that has no owner left, and frees one that has lost some.
+    /// Deletes an object without a remaining owner; removes references to absent owners otherwise.
     fn judge(&self, state: &mut State, kind: &Resource, object: &Stored) {
         let Some(owners) = Owners::of(state, object).filter(|_| !references(object).is_empty()) else {
             return;
@@ -106,8 +106,8 @@ impl GarbageCollector {
         delete(state, kind, object, policy.map_or("Background", |(_, policy)| policy));
     }
 
-    /// Deletes an object whose owners wait for it, and that has dependents itself. Where those wait, too, the circle is broken:
-    /// it blocks nobody any more.
+    /// Deletes an object whose owners wait for it and that has dependents itself. If those wait too, the cycle is
+    /// broken: the object no longer blocks its owners.
     fn unblock(&self, state: &mut State, kind: &Resource, object: &Stored) {
         let is_waiting = |place: &Place| {
             place.object(state).is_some_and(|dependent| dependent.is_terminating() && has(&dependent, FOREGROUND))
@@ -125,7 +125,7 @@ impl GarbageCollector {
         delete(state, kind, &object, "Foreground");
     }
 
-    /// Whether a dependent is there that says it has to go first.
+    /// Returns whether an existing dependent blocks the deletion of the owner.
     fn is_blocked(&self, state: &State, owner: &Object) -> bool {
         let blocks = |dependent: Stored| {
             let mut references = references(&dependent).iter().filter(|reference| reference.uid == owner.uid());
@@ -134,7 +134,7 @@ impl GarbageCollector {
         self.dependents_of(owner).filter_map(|place| place.object(state)).any(blocks)
     }
 
-    /// Leaves the dependents of an object to themselves, and lets it go.
+    /// Removes the owner references of all dependents, and then the `orphan` finalizer.
     fn orphan(&self, state: &mut State, kind: &Resource, owner: &Stored) {
         let uid = owner.uid().to_owned();
         let dependents: Vec<Place> = self.dependents_of(owner).cloned().collect();
@@ -149,11 +149,11 @@ impl GarbageCollector {
 
 fn delete(state: &mut State, kind: &Resource, object: &Stored, policy: &str) {
     let options = DeleteOptions { propagation_policy: Some(policy.to_owned()), ..DeleteOptions::default() };
-    // What cannot be converted stays.
+    // An object that cannot be converted remains.
     drop(deletion::remove_or_mark(state, kind, object, &options));
 }
 
-/// Takes owners away from an object.
+/// Removes owner references of an object.
 fn disown(state: &mut State, kind: &Resource, object: &Stored, uids: &[String]) {
     let mut freed = Object::clone(object);
     let owners = freed.metadata.owner_references.get_or_insert_default();
@@ -164,7 +164,7 @@ fn disown(state: &mut State, kind: &Resource, object: &Stored, uids: &[String]) 
     state.store.put(&kind.group_resource(), &freed);
 }
 
-/// Takes a finalizer away, and with the last one the object.
+/// Removes a finalizer, and the object if it was the last one.
 fn release(state: &mut State, kind: &Resource, object: &Stored, finalizer: &str) {
     let mut released = Object::clone(object);
     let finalizers = released.metadata.finalizers.get_or_insert_default();

@@ -1,4 +1,4 @@
-//! The type that a body for Kubernetes' own kinds has to be of
+//! The type that a body for Kubernetes' own kinds has to be of.
 
 use serde_json::{Map, Value};
 
@@ -30,7 +30,7 @@ impl<'a> Expected<'a> {
         group_version(self.group, self.version)
     }
 
-    /// Refuses a body that says it is something else.
+    /// Rejects a body of another type.
     pub(crate) fn check(self, fields: &Map<String, Value>) -> Result<()> {
         let Some(why) = self.mistake(fields) else {
             return Ok(());

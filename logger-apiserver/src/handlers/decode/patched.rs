@@ -1,4 +1,4 @@
-//! What patches come to: objects that may have gained unknown fields, or lost their type
+//! What patches come to: objects that may have gained unknown fields, or lost their type.
 
 use logger_crd::value::json_type;
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ pub(crate) fn patched(request: &ResourceRequest, outcome: Value) -> Result<Objec
     from_fields(request, fields, request.is_strict(), refuse)
 }
 
-/// The same, of a strategic patch: the refusal shows the patch, and no patch changes the type.
+/// The same for a strategic merge patch: the error shows the patch, and a patch cannot change the type.
 fn strategically(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
     from_fields(request, fields, request.is_strict(), |why| {
         let patch = serde_json::from_slice(&request.body).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Fields that are none
+//! Fields that are none.
 
 use serde_json::{Map, Value};
 
@@ -8,17 +8,18 @@ use crate::{
     handlers::request::ResourceRequest,
 };
 
-/// What is said of one.
+/// Formats the error for an unknown field.
 pub(crate) fn told(path: &String) -> String {
     format!("unknown field {path:?}")
 }
 
-/// What is said to who wants to have no mistakes.
+/// Formats the error of strict decoding.
 pub(crate) fn strict_error(mistakes: &[String]) -> String {
     format!("strict decoding error: {}", mistakes.join(", "))
 }
 
-/// Reports unknown fields of a body in another version of a custom kind by the schema of that version, before the rejection.
+/// Reports the unknown fields of a body in another version of a custom kind, by the schema of that version, before the
+/// body is rejected.
 pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
     let kind = &request.kind;
     let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {

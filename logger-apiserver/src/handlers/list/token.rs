@@ -1,4 +1,4 @@
-//! Continue tokens: where the next page of a list begins, and of which version it is, as kube-apiserver writes them
+//! Continue tokens: where the next page of a list begins, and of which version it is, as kube-apiserver writes them.
 
 use base64::{DecodeError, Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Token {
         BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&form).expect("a struct of texts and numbers serialises"))
     }
 
-    /// The token that goes on from the same place in whatever is there then.
+    /// Returns the token that continues at the same key with the current objects.
     pub(super) fn in_the_present(&self) -> String {
         Self { version: None, start: self.start.clone() }.encode()
     }

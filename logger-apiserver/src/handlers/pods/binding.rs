@@ -1,4 +1,4 @@
-//! A pod is bound to a node, once
+//! A pod is bound to a node, once.
 
 use serde_json::{Value, json};
 

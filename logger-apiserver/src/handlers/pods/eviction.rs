@@ -1,4 +1,4 @@
-//! A pod is evicted, if the budget it belongs to has a disruption left
+//! A pod is evicted, if the budget it belongs to has a disruption left.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the query of a watch asks for
+//! What the query of a watch asks for.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) enum Start {
 }
 
 impl Options {
-    /// Reads them, or refuses what cannot be done.
+    /// Decodes and validates the options.
     pub(super) fn read(state: &State, request: &ResourceRequest) -> Result<Self> {
         let send_initial = send_initial(state, request);
         check(state, request, send_initial)?;

@@ -1,6 +1,6 @@
-//! The rules an object must obey to be stored
+//! The rules an object must obey to be stored.
 
-use logger_crd::{finding::Finding, value};
+use logger_crd::{field, validator::RULES_NOT_CHECKED, value};
 
 use crate::{
     api::{
@@ -12,7 +12,7 @@ use crate::{
     resource::{built_in, metadata, scale},
 };
 
-/// Refuses an object that breaks rules, all of them at once.
+/// Validates an object, and returns all errors at once.
 pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Object>) -> Result<()> {
     let kind = &request.kind;
     let strategy = kind.strategy;
@@ -25,19 +25,17 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
         errors.extend(metadata::check(kind, strategy.naming, object));
     }
     let is_blocked = errors.iter().any(FieldError::blocks_rules);
-    if let Some(judge) = kind.validator() {
-        let mut found = judge.by_structure(&object.body, old.map(|old| &old.body));
+    if let Some(validator) = kind.validator() {
+        let mut found = validator.validate_schema(&object.body, old.map(|old| &old.body));
         if request.endpoint == Endpoint::Status {
-            found.retain(|finding| finding.path.starts_with("status"));
+            found.retain(|finding| finding.field.starts_with("status"));
             found.iter_mut().for_each(tell_from_status);
         }
-        if judge.has_rules() && is_blocked && found.is_empty() {
-            let why = "some validation rules were not checked because the object was invalid; correct the existing errors to \
-                complete validation";
-            errors.push(FieldError::invalid("<nil>", "null", why));
-        } else if judge.has_rules() {
+        if validator.has_rules() && is_blocked && found.is_empty() {
+            errors.push(FieldError::invalid("<nil>", "null", RULES_NOT_CHECKED));
+        } else if validator.has_rules() {
             let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
-            found.extend(judge.by_rules(&found, &whole(object), old.map(whole).as_ref()));
+            found.extend(validator.validate_rules(&found, &whole(object), old.map(whole).as_ref()));
         }
         errors.extend(found.into_iter().map(FieldError::from));
     } else if let Some(schema) = kind.schema() {
@@ -64,7 +62,7 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
 }
 
 /// The schema of a status is asked by itself: it names fields as they are below the status.
-fn tell_from_status(finding: &mut Finding) {
+fn tell_from_status(finding: &mut field::FieldError) {
     if let Some(told) = finding.detail.strip_prefix("status.") {
         finding.detail = told.to_owned();
     }

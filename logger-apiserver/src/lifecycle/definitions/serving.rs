@@ -1,6 +1,7 @@
-//! How the kind of a definition comes into service and goes out of it: what the controllers of the real server do after a write
+//! Starts and stops serving the kinds of definitions, as the controllers of apiextensions-apiserver do after a write.
 //!
-//! It is done before the write is answered, each step a write of its own, as a watch sees them on the real server.
+//! This happens before the write is answered. Each step is a separate write, so that a watch sees the same events as
+//! on the real server.
 
 use std::collections::VecDeque;
 
@@ -18,10 +19,10 @@ use crate::{
     storage::state::State,
 };
 
-/// Says who approved of a group of Kubernetes.
+/// The annotation that approves a definition in a protected group.
 const APPROVED: &str = "api-approved.kubernetes.io";
 
-/// Does what follows from a definition that was written: it is given names, told of, and its kind is put in service.
+/// Processes a written definition: accepts its names, updates its conditions and serves its kind.
 pub(crate) fn follow(state: &mut State, definition: &Stored) {
     let Ok(spec) = spec_of(definition) else { return };
     settle_names(state, &spec.group, definition.name());
@@ -35,7 +36,7 @@ pub(crate) fn follow(state: &mut State, definition: &Stored) {
     install(state, &definition);
 }
 
-/// Puts the kinds of all definitions in service that have been before.
+/// Serves the kinds of all restored definitions.
 #[cfg(feature = "serve")]
 pub(crate) fn reinstall(state: &mut State) {
     for definition in state.store.list(RESOURCE, None) {
@@ -43,7 +44,7 @@ pub(crate) fn reinstall(state: &mut State) {
     }
 }
 
-/// Takes the kind of a definition that is gone out of service, with whatever objects are left of it. Its names are free.
+/// Stops serving the kind of a removed definition, and removes the remaining objects. Its names become available.
 pub(crate) fn withdraw(state: &mut State, definition: &Object) {
     let Ok(spec) = spec_of(definition) else { return };
     for object in state.store.list(definition.name(), None) {
@@ -53,13 +54,14 @@ pub(crate) fn withdraw(state: &mut State, definition: &Object) {
     settle_names(state, &spec.group, definition.name());
 }
 
-/// Gives a definition the names it wants; if that frees or takes some, the others of its group are looked at, too.
+/// Accepts the names of a definition. If that takes or releases names, the other definitions of the group are
+/// processed as well.
 fn settle_names(state: &mut State, group: &str, first: &str) {
     let mut waiting = VecDeque::from([first.to_owned()]);
     if state.store.get(RESOURCE, "", first).is_none() {
         waiting = others(state, group, first).collect();
     }
-    // Each round gives or frees names; whatever those want from each other, it ends.
+    // Each round takes or releases names; the number of rounds is bounded.
     let mut rounds = others(state, group, "").count().pow(2) + 1;
     while let Some(name) = waiting.pop_front().filter(|_| rounds > 0) {
         if give_names(state, group, &name) {
@@ -70,7 +72,7 @@ fn settle_names(state: &mut State, group: &str, first: &str) {
     }
 }
 
-/// The definitions of a group but one.
+/// Returns the names of the other definitions of a group.
 fn others(state: &State, group: &str, name: &str) -> impl Iterator<Item = String> {
     let is_other = |definition: &Stored| {
         definition.name() != name && definition.field("spec.group").is_some_and(|other| other.as_str() == Some(group))
@@ -85,7 +87,7 @@ fn others(state: &State, group: &str, name: &str) -> impl Iterator<Item = String
     names.into_iter()
 }
 
-/// Whether that changed something.
+/// Updates the accepted names of a definition. Returns whether the definition changed.
 fn give_names(state: &mut State, group: &str, name: &str) -> bool {
     let Some(definition) = state.store.get(RESOURCE, "", name) else { return false };
     let (Ok(spec), status) = (spec_of(&definition), status_of(&definition)) else { return false };
@@ -110,7 +112,7 @@ fn give_names(state: &mut State, group: &str, name: &str) -> bool {
     told.resource_version() != definition.resource_version()
 }
 
-/// What the definitions of a group have.
+/// Returns the accepted names of all definitions of a group.
 fn taken(state: &State, group: &str) -> Taken {
     let mut taken = Taken::default();
     for name in others(state, group, "") {
@@ -120,7 +122,7 @@ fn taken(state: &State, group: &str) -> Taken {
     taken
 }
 
-/// Serves what is established, under the names it was given, and nothing else.
+/// Serves the kind of an established definition, under its accepted names; otherwise stops serving it.
 fn install(state: &mut State, definition: &Object) {
     let (Ok(spec), status) = (spec_of(definition), status_of(definition)) else { return };
     if !conditions::is_true(&status, ESTABLISHED) && !conditions::is_true(&status, NAMES_ACCEPTED) {

@@ -1,4 +1,4 @@
-//! The end of a definition: its objects go first
+//! Deletion of definitions: the objects of the kind are deleted first.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::{
     storage::state::State,
 };
 
-/// Holds a definition until the last of its objects is gone.
+/// The finalizer of a definition until its last object is removed.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// A definition that is on its way out, as it would be stored.
+/// Returns a definition in the state that its deletion stores.
 pub(crate) fn ending(definition: &Stored) -> Stored {
     if definition.is_terminating() {
         return definition.clone();
@@ -39,7 +39,8 @@ pub(crate) fn ending(definition: &Stored) -> Stored {
     Arc::new(ending)
 }
 
-/// Starts the end of a kind: its objects are deleted, and when the last has gone the definition goes too.
+/// Starts the deletion of a definition: deletes the objects of its kind, and the definition once the last object is
+/// removed.
 pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
     if definition.is_terminating() {
         return definition.clone();
@@ -51,7 +52,7 @@ pub(crate) fn terminate(state: &mut State, definition: &Stored) -> Stored {
     ending
 }
 
-/// Lets a terminating definition go once no object of its kind is left.
+/// Completes the deletion of a definition if no object of its kind remains.
 pub(crate) fn finish(state: &mut State, resource: &str) {
     let Some(definition) = state.store.get(RESOURCE, "", resource) else {
         return;
@@ -80,7 +81,7 @@ fn delete_instances(state: &mut State, definition: &Object) {
     let Ok(spec) = spec_of(definition) else { return };
     if let Some(kind) = state.registry.any_version(&spec.group, &spec.names.plural) {
         for object in state.store.list(&kind.group_resource(), None) {
-            // What cannot be converted stays, and keeps the definition.
+            // An object that cannot be converted remains, and so does the definition.
             drop(deletion::remove_or_mark(state, &kind, &object, &DeleteOptions::default()));
         }
     }

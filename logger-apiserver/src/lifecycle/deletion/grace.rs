@@ -1,4 +1,4 @@
-//! What a delete makes of an object: grace periods, and the finalizers that propagation policies stand for
+//! The effect of a delete on an object: grace periods, and the finalizers of propagation policies.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Time};
@@ -9,21 +9,21 @@ use crate::{
     resource::{metadata, registry::Resource},
 };
 
-/// Holds an owner until nobody says any more that he is owned by it.
+/// The finalizer of an owner until its dependents are orphaned.
 pub(crate) const ORPHAN: &str = "orphan";
-/// Holds an owner until the dependents that block it are gone.
+/// The finalizer of an owner until its blocking dependents are deleted.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
-/// What becomes of an object that is deleted.
+/// The effect of a delete on an object.
 #[derive(Debug)]
 pub(crate) enum Fate {
-    /// It goes, and is stored in this state before if it is another.
+    /// The object is removed; it is stored in this state first if that differs.
     Goes(Object),
-    /// It stays in this state.
+    /// The object remains in this state.
     Stays(Object),
 }
 
-/// Decides by the object and what is asked for.
+/// Determines the effect from the object and the options.
 pub(crate) fn decide(kind: &Resource, object: &Object, options: &DeleteOptions) -> Fate {
     let mut ending = object.clone();
     let grace = grace(kind, &mut ending, options);
@@ -45,15 +45,15 @@ pub(crate) fn decide(kind: &Resource, object: &Object, options: &DeleteOptions) 
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Grace {
-    /// The kind knows none.
+    /// The kind has no grace period.
     None,
-    /// It runs, and is not made shorter.
+    /// The grace period is running and is not shortened.
     Pending,
-    /// It begins, or is made shorter; in seconds.
+    /// The grace period starts or is shortened, in seconds.
     Period(i64),
 }
 
-/// Only pods are given time.
+/// Returns the grace period. Only pods have one.
 fn grace(kind: &Resource, pod: &mut Object, options: &DeleteOptions) -> Grace {
     if !kind.strategy.has_grace_period {
         return Grace::None;
@@ -77,7 +77,7 @@ fn grace(kind: &Resource, pod: &mut Object, options: &DeleteOptions) -> Grace {
     }
 }
 
-/// In seconds; one that is on no node or has ended needs none.
+/// Returns the grace period in seconds; 0 for pods that are unscheduled or have terminated.
 fn first_period(pod: &Object, asked: Option<i64>) -> i64 {
     let is_unscheduled = pod.field("spec.nodeName").and_then(Value::as_str).is_none_or(str::is_empty);
     let has_ended = matches!(pod.field("status.phase").and_then(Value::as_str), Some("Failed" | "Succeeded"));
@@ -89,12 +89,12 @@ fn first_period(pod: &Object, asked: Option<i64>) -> i64 {
     if period < 0 { 1 } else { period }
 }
 
-/// A time so many seconds after another; as late as times can be if there is none.
+/// Returns a time plus a number of seconds, limited to the largest time.
 fn later(time: &Time, seconds: i64) -> Time {
     Time(time.0.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX))
 }
 
-/// The finalizers it is to have: those of policies come and go with what is asked for.
+/// Returns the finalizers of the object with those of the requested propagation policy.
 fn finalizers(kind: &Resource, object: &Object, options: &DeleteOptions) -> Vec<String> {
     let mut finalizers = object.finalizers().to_vec();
     let has = |name: &str| object.finalizers().iter().any(|finalizer| finalizer == name);

@@ -1,4 +1,4 @@
-//! Aggregated discovery: every group, version and resource in one answer
+//! Aggregated discovery: every group, version and resource in one answer.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The values that fields of Kubernetes' own types take, as the real server tells them
+//! The enum values of fields of built-in types, as the real server publishes them.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -27,7 +27,7 @@ struct Enum {
     at: String,
     values: Vec<String>,
     /// How the description of the field goes on.
-    told: String,
+    description: String,
 }
 
 /// Says in these schemas, by name, which values their fields take.
@@ -47,7 +47,7 @@ impl Enum {
             schema["enum"] = json!(self.values);
         }
         if let Some(Value::String(description)) = property.get_mut("description") {
-            description.push_str(&self.told);
+            description.push_str(&self.description);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Version 2 of OpenAPI in protobuf, as kubectl asks for it
+//! Version 2 of OpenAPI in protobuf, as kubectl asks for it.
 //!
 //! The messages are those of `openapi.v2.Document` of github.com/google/gnostic-models, of which what our document has is written.
 

@@ -1,4 +1,4 @@
-//! The paths of a kind, and what can be done at each
+//! The paths of a kind, and what can be done at each.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! The schemas of kinds by the names OpenAPI gives them
+//! The schemas of kinds by the names OpenAPI gives them.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Version 2 of OpenAPI, made of what version 3 says
+//! Version 2 of OpenAPI, made of what version 3 says.
 
 use serde_json::{Map, Value, json};
 

@@ -1,9 +1,9 @@
-//! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder
+//! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder.
 
 use k8s_openapi::ByteString;
 use logger_crd::{
     quantity::Quantity,
-    value::{Known, item_schema, json_type, property},
+    value::{Property, item_schema, json_type, property_schema},
 };
 use serde_json::{Map, Value};
 
@@ -40,7 +40,7 @@ impl Place<'_> {
 
 fn check_fields(fields: &Map<String, Value>, schema: &Value, path: &str) -> Result<(), String> {
     for (name, value) in fields {
-        if let Known::Schema(property) = property(schema, name) {
+        if let Property::Schema(property) = property_schema(schema, name) {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             check(value, property, &Place { struct_: bare_name(schema), path: &path })?;
         }
@@ -85,7 +85,7 @@ fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), St
 
 fn check_quantity(value: &Value) -> Result<(), String> {
     match value.as_str() {
-        _ if Quantity::of(value).is_some() => Ok(()),
+        _ if Quantity::from_json(value).is_some() => Ok(()),
         Some(text) if looks_like_quantity(text) => Err(SUFFIX.to_owned()),
         _ => Err(QUANTITY.to_owned()),
     }
@@ -106,9 +106,9 @@ fn check_object(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), 
     if schema.get("properties").is_some() {
         return check_fields(fields, schema, place.path);
     }
-    fields.iter().try_for_each(|(name, value)| match property(schema, name) {
-        Known::Schema(property) => check(value, property, place),
-        Known::Anything | Known::No => Ok(()),
+    fields.iter().try_for_each(|(name, value)| match property_schema(schema, name) {
+        Property::Schema(property) => check(value, property, place),
+        Property::Any | Property::Unknown => Ok(()),
     })
 }
 
@@ -161,9 +161,9 @@ fn go_type(schema: &Value) -> String {
         (Some("integer"), format) => format.unwrap_or("int64").to_owned(),
         (Some("number"), _) => "float64".to_owned(),
         (Some("array"), _) => format!("[]{}", of(item_schema(schema))),
-        (Some("object"), _) if word(schema, "title").is_none() => match property(schema, "") {
-            Known::Schema(value) => format!("map[string]{}", go_type(value)),
-            Known::Anything | Known::No => "map[string]interface {}".to_owned(),
+        (Some("object"), _) if word(schema, "title").is_none() => match property_schema(schema, "") {
+            Property::Schema(value) => format!("map[string]{}", go_type(value)),
+            Property::Any | Property::Unknown => "map[string]interface {}".to_owned(),
         },
         // What may be a number or a text is read as a number unless it is a text.
         (None, _) => "int32".to_owned(),
@@ -179,7 +179,7 @@ fn bare_name(schema: &Value) -> &str {
 fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
     let is_struct = schema.get("properties").is_some();
     fields.retain(|name, value| {
-        let Known::Schema(property) = property(schema, name) else {
+        let Property::Schema(property) = property_schema(schema, name) else {
             return true;
         };
         if value.is_null() && !is_struct && word(property, "type") == Some("string") {
@@ -192,7 +192,7 @@ fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
 
 fn tidy(value: &mut Value, schema: &Value) {
     if word(schema, "title") == Some("resource.Quantity")
-        && let Some(quantity) = Quantity::of(value).filter(|quantity| quantity.is_exact())
+        && let Some(quantity) = Quantity::from_json(value).filter(|quantity| quantity.is_exact())
     {
         *value = Value::from(quantity.to_string());
     }

@@ -1,4 +1,4 @@
-//! What is filled in by what else an object says: no default of a schema can
+//! What is filled in by what else an object says: no default of a schema can.
 //!
 //! These run before the defaults do, on what was written.
 

@@ -1,4 +1,4 @@
-//! The table of built-in kinds, by what they are for
+//! The table of built-in kinds, by what they are for.
 
 mod cluster;
 mod configuration;

@@ -1,16 +1,16 @@
-//! What Kubernetes' Go types and its defaulting say of fields, and its OpenAPI does not
+//! What Kubernetes' Go types and its defaulting say of fields, and its OpenAPI does not.
 
 use serde_json::{Value, json};
 
 use Mark::{Default, ListMap, OneOf, Zero};
 
-/// What is said of a field. Values are written in JSON.
+/// A fact about a field that its schema lacks. Values are JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mark {
     /// A field that Go always writes has this value if it has no other.
     Zero(&'static str),
     Default(&'static str),
-    /// Items are told from each other by these fields.
+    /// A list with these keys (`x-kubernetes-list-map-keys`).
     ListMap(&'static [&'static str]),
     OneOf(&'static [&'static str]),
 }
@@ -41,7 +41,7 @@ impl Mark {
     }
 }
 
-/// What is said of a field of a type.
+/// Returns the facts about a field of a type.
 pub(super) fn of<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Mark> + use<'a> {
     let rows = FIELDS.iter().filter(move |(of, name, _)| *name == field && is(type_, of));
     let times = TIMES.iter().filter(move |(of, names)| names.contains(&field) && is(type_, of));

@@ -1,4 +1,4 @@
-//! The schemas of Kubernetes' own types as OpenAPI publishes them: by name, described, and with the marks they lack
+//! The schemas of Kubernetes' own types as OpenAPI publishes them: by name, described, and with the marks they lack.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};

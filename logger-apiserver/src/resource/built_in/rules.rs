@@ -1,4 +1,4 @@
-//! What built-in kinds refuse beyond what their schemas do
+//! Validation of built-in kinds beyond their schemas.
 
 mod access;
 mod bounds;

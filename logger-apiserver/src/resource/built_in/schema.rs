@@ -1,4 +1,4 @@
-//! The schemas of built-in kinds: those of k8s-openapi's types, with the marks they lack
+//! The schemas of built-in kinds: those of k8s-openapi's types, with the marks they lack.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The types a kind is made of: k8s-openapi's schemas, with what a real API server publishes beyond them
+//! The types a kind is made of: k8s-openapi's schemas, with what a real API server publishes beyond them.
 
 use logger_crd::structural::overlay;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -13,7 +13,7 @@ pub(super) fn types_of<T: JsonSchema>() -> Map<String, Value> {
     };
     types.insert(T::schema_name().into_owned(), root);
     for (name, schema) in &mut types {
-        if let Some(applied) = overlay::applied(name, schema) {
+        if let Some(applied) = overlay::apply(name, schema) {
             *schema = applied;
         }
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
@@ -25,7 +25,7 @@ pub(super) fn types_of<T: JsonSchema>() -> Map<String, Value> {
 /// What a field says in place of its type is what it says.
 fn settle(property: &mut Value) {
     let Some(property) = property.as_object_mut() else { return };
-    if let Some(Value::Object(instead)) = property.remove(overlay::INSTEAD) {
+    if let Some(Value::Object(instead)) = property.remove(overlay::OVERRIDE) {
         property.extend(instead);
     }
     property.remove("x-logger-float");

@@ -1,4 +1,4 @@
-//! What the status of a definition says of it
+//! What the status of a definition says of it.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,

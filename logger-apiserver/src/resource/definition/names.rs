@@ -1,4 +1,4 @@
-//! The names of definitions: in a group each belongs to the first that wants it
+//! The names of definitions: in a group each belongs to the first that wants it.
 //!
 //! As the naming controller of the real server accepts them (`pkg/controller/status` of apiextensions-apiserver 1.36): a definition keeps the names it was
 //! given, and of those it wants it gets the ones that are free.
@@ -26,8 +26,8 @@ impl Taken {
     }
 }
 
-/// The names that a definition has once those it wants are looked at, and what is to be said of it. Of several conflicts the last
-/// is told.
+/// Determines the accepted names of a definition, and the condition `NamesAccepted`. Of several conflicts the last one
+/// is reported.
 pub(crate) fn accept(wanted: &Names, has: &Names, taken: &Taken) -> (Names, Condition) {
     let mut conflict = None;
     let plural = decide("PluralConflict", &wanted.plural, &has.plural, &taken.resources, &mut conflict);
@@ -46,7 +46,7 @@ pub(crate) fn accept(wanted: &Names, has: &Names, taken: &Taken) -> (Names, Cond
     (Names { plural, singular: set(singular), short_names, kind, list_kind: set(list_kind), categories }, condition)
 }
 
-/// The name that is wanted, if nobody has it; else the one there is, and the conflict.
+/// Returns the requested name if it is available; otherwise the current one, and the conflict.
 fn decide(
     reason: &'static str,
     wanted: &str,

@@ -1,4 +1,4 @@
-//! The types of the kinds that are served from the start
+//! The types of the kinds that are served from the start.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

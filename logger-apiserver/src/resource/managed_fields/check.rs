@@ -1,4 +1,4 @@
-//! Whether a value is of its type: what is applied must be
+//! Whether a value is of its type: what is applied must be.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ impl Walk<'_> {
         }
     }
 
-    /// After an item that cannot be told from others the rest of the list is not looked at.
+    /// After an item without a valid key, the rest of the list is not checked.
     fn list(&mut self, items: &[Value], list: &List, path: &str) {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The fields a value has: those that applying it claims
+//! The fields a value has: those that applying it claims.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What differs between two states of an object, field by field
+//! What differs between two states of an object, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Conflicts: fields an apply would change that others own
+//! Conflicts: fields an apply would change that others own.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::api::error::ApiError;
 
-/// Who owns what an apply would change; there is at least one field.
+/// The managers of the fields that an apply would change; there is at least one field.
 #[derive(Debug)]
 pub(crate) struct Conflicts(BTreeMap<Manager, Vec<Path>>);
 

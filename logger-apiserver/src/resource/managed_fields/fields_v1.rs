@@ -1,4 +1,4 @@
-//! `FieldsV1`, the JSON form of field sets: a tree of `f:<name>`, `k:<keys>`, `v:<value>` and `i:<index>`
+//! `FieldsV1`, the JSON form of field sets: a tree of `f:<name>`, `k:<keys>`, `v:<value>` and `i:<index>`.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Taking over from client-side apply: what `kubectl` noted in an annotation that it applied is its own
+//! Taking over from client-side apply: what `kubectl` noted in an annotation that it applied is its own.
 
 use serde_json::{Value, json};
 

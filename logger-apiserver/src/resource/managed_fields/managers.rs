@@ -1,4 +1,4 @@
-//! Who owns what: `metadata.managedFields`, read and written
+//! Managers of fields: `metadata.managedFields`, decoded and encoded.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use super::{fields_v1, set::FieldSet};
 
 const FIELDS_TYPE: &str = "FieldsV1";
-/// So many managers that update are told apart; what the oldest of more own is put together.
+/// The maximum number of entries of the operation `Update`; the oldest beyond it are merged.
 const MOST_UPDATERS: usize = 10;
 const OLD_UPDATERS: &str = "ancient-changes";
 
@@ -27,7 +27,7 @@ impl Operation {
     }
 }
 
-/// Who owns fields: writes that agree in this share an entry.
+/// A manager of fields: writes that agree in all of this share an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) name: String,

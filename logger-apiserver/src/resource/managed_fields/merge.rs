@@ -1,4 +1,4 @@
-//! Merging what is applied into what is there, by the type of each field
+//! Merging what is applied into what is there, by the type of each field.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Paths to fields: by name, and into lists by an item's keys, its value or its index
+//! Paths to fields: by name, and into lists by an item's keys, its value or its index.
 
 use std::{cmp::Ordering, fmt};
 

@@ -1,4 +1,4 @@
-//! Fitting what managers own to a schema that has changed since
+//! Fitting what managers own to a schema that has changed since.
 
 use super::{
     path::{Path, PathElement},

@@ -1,4 +1,4 @@
-//! Taking fields out of a value, and naming the fields that lead to others
+//! Taking fields out of a value, and naming the fields that lead to others.
 
 use serde_json::{Map as Fields, Value};
 

@@ -1,4 +1,4 @@
-//! Who owns replicas: handed from an object to its Scale, and back
+//! Ownership of replicas, converted between an object and its Scale.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

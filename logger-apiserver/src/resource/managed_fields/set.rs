@@ -1,4 +1,4 @@
-//! Sets of fields: what a manager owns, and what a write changes
+//! Sets of fields: what a manager owns, and what a write changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ impl FieldSet {
         set
     }
 
-    /// Adds a field, and none of those it is in. The whole object is nobody's.
+    /// Adds a field, but not its ancestors. The root cannot be owned.
     pub(crate) fn insert(&mut self, path: &[PathElement]) {
         match path {
             [] => {}

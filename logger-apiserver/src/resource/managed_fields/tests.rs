@@ -1,4 +1,4 @@
-//! What holds for any two objects of a type with every sort of field
+//! What holds for any two objects of a type with every sort of field.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

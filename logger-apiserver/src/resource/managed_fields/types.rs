@@ -1,4 +1,4 @@
-//! How the values of a kind are merged and owned: by scalar, list and map, made from its schema
+//! How the values of a kind are merged and owned: by scalar, list and map, made from its schema.
 
 use std::{
     collections::BTreeMap,
@@ -59,7 +59,7 @@ pub(crate) struct Key {
 
 #[derive(Debug)]
 pub(crate) struct Map {
-    /// The fields with a name of their own.
+    /// The named fields.
     fields: BTreeMap<String, Type>,
     /// The type of the others, if there may be others.
     others: Option<Type>,

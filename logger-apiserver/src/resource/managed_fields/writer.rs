@@ -1,4 +1,4 @@
-//! What a write does to the ownership of fields, and what an apply makes of an object
+//! What a write does to the ownership of fields, and what an apply makes of an object.
 
 use std::{
     borrow::Cow,
@@ -24,10 +24,10 @@ use super::{
 };
 use crate::api::object::now;
 
-/// Who owns the fields of an object that nobody was seen to write, once somebody applies to it.
+/// The manager of fields that had none before the first apply.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// What nobody owns: it is the server's, or names the object.
+/// Fields that are never owned: they are set by the server, or identify the object.
 static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     let metadata = [
         "name",
@@ -73,7 +73,7 @@ impl From<String> for Failure {
 }
 
 impl Writer<'_> {
-    /// Who owns what once `new` is in place of `live`.
+    /// Returns the managers after `new` replaces `live`.
     pub(crate) fn update(&self, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
         let type_ = self.type_of(self.api_version)?;
         check(new, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed new object: {why}"))?;
@@ -98,8 +98,8 @@ impl Writer<'_> {
         Ok(managers)
     }
 
-    /// What applying to the live object makes of it, or nothing if it changes nothing; and who owns what then. Both are of
-    /// their type.
+    /// Applies a configuration to the live object. Returns the result, or `None` if nothing changes, and the managers.
+    /// Both are typed.
     pub(crate) fn apply(
         &self,
         live: &Value,
@@ -130,7 +130,7 @@ impl Writer<'_> {
         Ok((outcome, managers))
     }
 
-    /// The managers of an object before an apply: if there are none, all that is there is somebody's.
+    /// Returns the managers before an apply: an object without managers gets one for all its fields.
     pub(crate) fn before_apply(&self, live: &Value, nothing: &Value, managers: Managers) -> Result<Managers, String> {
         if managers.is_empty() { self.take(BEFORE_FIRST_APPLY, nothing, live, managers) } else { Ok(managers) }
     }
@@ -162,7 +162,7 @@ impl Writer<'_> {
         Ok(changes)
     }
 
-    /// Takes from what was merged what the manager applied last and applies no more, unless somebody else owns it.
+    /// Removes fields that the manager applied before and does not apply any more, unless another manager owns them.
     fn pruned(&self, merged: &Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
         let version = &last.api_version;
         let Some(type_) = self.known_type(version)? else {
@@ -178,7 +178,7 @@ impl Writer<'_> {
         self.converted(&pruned, self.api_version).map(Cow::into_owned)
     }
 
-    /// Puts back what somebody owns, this manager included.
+    /// Restores fields that any manager owns, this one included.
     fn with_owned(&self, merged: &Value, mut pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
         let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
         for one in managers.values() {
@@ -246,7 +246,7 @@ fn lose(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Op
     managers.retain(|_, owned| !owned.set.is_empty());
 }
 
-/// Takes what is nobody's from an applier, and forgets one that has nothing left.
+/// Removes unowned fields from an applier, and an applier without fields.
 fn settle(manager: &Manager, has_changed: bool, managers: &mut Managers) {
     let Some(mut owned) = managers.remove(manager) else {
         return;

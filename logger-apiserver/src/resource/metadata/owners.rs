@@ -1,4 +1,4 @@
-//! The rules for owners
+//! The rules for owners.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;

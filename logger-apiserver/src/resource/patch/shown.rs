@@ -1,4 +1,4 @@
-//! What a patch came to, as Go writes it: refusals show it
+//! The result of a patch, formatted as by Go, for errors.
 //!
 //! The patch library of the real server writes what it looks into in the order of names, and leaves the rest as it was: metadata in
 //! the order of Go's struct, unless it is of a custom object. Of the other fields of built-in kinds that order is not known here.

@@ -1,4 +1,4 @@
-//! The columns of built-in kinds, as a real server has them
+//! The columns of built-in kinds, as a real server has them.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -37,12 +37,12 @@ static COLUMNS: LazyLock<BTreeMap<&str, Vec<Value>>> = LazyLock::new(|| {
     columns.collect()
 });
 
-/// The columns of a resource (`plural.group`), if it has some of its own.
+/// Returns the columns of a resource (`plural.group`), if it has specific ones.
 pub(crate) fn of(resource: &str) -> Option<&'static [Value]> {
     COLUMNS.get(resource).map(Vec::as_slice)
 }
 
-/// The columns of built-in kinds that have none of their own.
+/// Returns the columns of built-in kinds without specific ones.
 pub(crate) fn fallback() -> Vec<Value> {
     vec![name(), column("Created At", "date", "", 0, &RECORDED.age)]
 }

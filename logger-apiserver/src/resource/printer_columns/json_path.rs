@@ -1,4 +1,4 @@
-//! The JSONPath of columns: fields, indices, slices, wildcards, descents and filters
+//! The JSONPath of columns: fields, indices, slices, wildcards, descents and filters.
 //!
 //! A path means what it means to kubectl: `.spec.list[-1:]`, `.metadata.annotations.example\.com/name`,
 //! `.status.conditions[?(@.type=="Ready")].status`, `..name`. What is missing is found nowhere; what cannot be asked of a value
@@ -22,7 +22,7 @@ enum Step {
     All,
     /// What it is applied to, and all that is inside.
     Descend,
-    /// From, to and by how many; one index is a slice of its own.
+    /// Start, end and step; a single index is a slice too.
     Slice {
         from: Option<i64>,
         to: Option<i64>,

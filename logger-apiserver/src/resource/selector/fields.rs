@@ -1,4 +1,4 @@
-//! Field selectors: the few fields of each kind that lists and watches can choose by
+//! Field selectors: the few fields of each kind that lists and watches can choose by.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn text(path: &str, value: Option<&Value>) -> String {
     }
 }
 
-/// Who tells of an event: as it was said before there was a controller, or the controller.
+/// Returns the source of an event: the deprecated component, or the reporting controller.
 fn source(event: &Object) -> String {
     let told = ["source.component", "reportingComponent"].iter().filter_map(|path| event.field(path)?.as_str());
     told.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()

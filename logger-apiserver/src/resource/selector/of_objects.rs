@@ -1,4 +1,4 @@
-//! Label selectors as objects have them, in their specs
+//! Label selectors as objects have them, in their specs.
 
 use std::collections::BTreeMap;
 

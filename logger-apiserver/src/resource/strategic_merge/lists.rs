@@ -1,4 +1,4 @@
-//! The merging of lists, and the order of what comes out
+//! The merging of lists, and the order of what comes out.
 //!
 //! Items of the patch stand in the order the patch says, those of the object alone in that of the object, and between the two
 //! the object's order decides where it knows both.
@@ -156,7 +156,7 @@ fn sorted(items: Items, order: &[Value], before: &[Value], key: Option<&str>) ->
     Ok(merged)
 }
 
-/// What tells an item from others: its key, or itself.
+/// Returns the identity of an item: its key, or the item.
 fn identity<'a>(item: &'a Value, key: Option<&str>) -> Result<&'a Value> {
     let Some(key) = key else { return Ok(item) };
     if !item.is_object() {

@@ -1,8 +1,8 @@
-//! What the schemas of built-in kinds say of merging: Go's `patchStrategy` and `patchMergeKey`
+//! What the schemas of built-in kinds say of merging: Go's `patchStrategy` and `patchMergeKey`.
 //!
 //! These mostly follow from the types of lists that server-side apply goes by; where they do not, a table says so.
 
-use logger_crd::value::{Known, item_schema, property};
+use logger_crd::value::{Property, item_schema, property_schema};
 use serde_json::Value;
 
 use crate::resource::registry::Resource;
@@ -16,7 +16,7 @@ pub(super) enum Strategy<'a> {
     Replace,
     /// A list of single values, as a set.
     Union,
-    /// A list of maps, whose items are told from each other by this field.
+    /// A list of maps with this merge key.
     ByKey(&'a str),
 }
 
@@ -62,7 +62,7 @@ impl<'a> Place<'a> {
         let Some(parent) = self.schema else {
             return (self, Strategy::Usual);
         };
-        let Known::Schema(schema) = property(parent, name) else {
+        let Property::Schema(schema) = property_schema(parent, name) else {
             return (Self { schema: None }, Strategy::Usual);
         };
         let inside = Self { schema: Some(item_schema(schema).unwrap_or(schema)) };
@@ -74,7 +74,8 @@ impl<'a> Place<'a> {
     /// The name of the Go type, if there is such a type and it has no such field.
     pub(super) fn lacks(self, field: &str) -> Option<&'a str> {
         let schema = self.schema?;
-        let is_struct = schema.get("properties").is_some() && matches!(property(schema, field), Known::No);
+        let is_struct =
+            schema.get("properties").is_some() && matches!(property_schema(schema, field), Property::Unknown);
         let title = schema["title"].as_str().filter(|_| is_struct)?;
         Some(title.rsplit('.').next().unwrap_or(title))
     }

@@ -1,4 +1,4 @@
-//! The rows of autoscalers
+//! The rows of autoscalers.
 
 use serde_json::{Value, json};
 

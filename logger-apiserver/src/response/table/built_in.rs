@@ -1,4 +1,4 @@
-//! The rows of built-in kinds, in the columns of `columns.json`
+//! The rows of built-in kinds, in the columns of `columns.json`.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
     workloads,
 };
 
-/// The cells of an object of a resource (`plural.group`), if it has columns of its own.
+/// Returns the cells of an object of a resource (`plural.group`), if it has specific columns.
 pub(super) fn cells(resource: &str, row: &Row<'_>) -> Option<Vec<Value>> {
     let cells: fn(&Row<'_>) -> Vec<Value> = match resource {
         "configmaps" => config_map,

@@ -1,4 +1,4 @@
-//! The rows of what a cluster is made of: nodes, volumes, quotas, classes
+//! The rows of what a cluster is made of: nodes, volumes, quotas, classes.
 
 use std::collections::BTreeSet;
 

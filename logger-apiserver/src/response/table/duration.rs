@@ -1,4 +1,4 @@
-//! Durations as people read them: two or three digits that matter
+//! Durations as people read them: two or three digits that matter.
 
 use jiff::Timestamp;
 

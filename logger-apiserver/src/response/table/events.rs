@@ -1,4 +1,4 @@
-//! The rows of events, in either group
+//! The rows of events, in either group.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The rows of how pods are reached
+//! The rows of how pods are reached.
 
 use std::collections::BTreeSet;
 

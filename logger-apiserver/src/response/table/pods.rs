@@ -1,4 +1,4 @@
-//! The row of a Pod: what its containers came to, in a word
+//! The row of a Pod: what its containers came to, in a word.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(super) fn cells(row: &Row<'_>) -> Vec<Value> {
     ]
 }
 
-/// What clients that print rows are told of pods that have ended.
+/// Returns the conditions of a row: whether the pod has completed.
 pub(super) fn conditions(row: &Row<'_>) -> Vec<Value> {
     let (reason, message) = match row.text("status.phase") {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),

@@ -1,4 +1,4 @@
-//! An object as the cells of its row look at it
+//! An object as the cells of its row look at it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The row of a Scale
+//! The row of a Scale.
 
 use k8s_openapi::api::autoscaling::v1::Scale;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(crate) fn metadata_alone(scale: &Scale, api_version: &str) -> Value {
     json!({ "kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": scale.metadata })
 }
 
-/// The real server prints the Scales of custom kinds as custom kinds, and those of its own as its own.
+/// The real server prints the Scales of custom kinds with the columns of custom kinds.
 fn headers(is_custom: bool) -> [Value; 4] {
     let count = |name, description| columns::column(name, "integer", "", 0, description);
     if is_custom {

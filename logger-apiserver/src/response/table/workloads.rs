@@ -1,4 +1,4 @@
-//! The rows of what makes pods
+//! The rows of what makes pods.
 
 use serde_json::{Value, json};
 

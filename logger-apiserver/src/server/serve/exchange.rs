@@ -1,4 +1,4 @@
-//! One request and its answer on a connection
+//! One request and its answer on a connection.
 
 use std::{convert::Infallible, io::Write};
 

@@ -1,4 +1,4 @@
-//! The kubeconfig of a server on a socket
+//! The kubeconfig of a server on a socket.
 
 use std::{fs, io, net::SocketAddr, path::Path};
 

@@ -1,4 +1,4 @@
-//! Bodies on a bad line: they break, crawl, and end with their connection
+//! Bodies on a bad line: they break, crawl, and end with their connection.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Connections: the requests that are not over, and how each is ended
+//! Connections: the requests that are not over, and how each is ended.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A fault: what a request meets in place of the server, or on its way to and from it
+//! A fault: what a request meets in place of the server, or on its way to and from it.
 
 use std::{io, time::Duration};
 
@@ -40,7 +40,7 @@ pub(super) struct ApiResponse {
 /// What becomes of the server's own answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shape {
-    /// It is done, and nobody hears of it.
+    /// The request is processed, and its response is lost.
     pub(super) is_lost: bool,
     /// How long it is on its way.
     pub(super) late: Duration,
@@ -51,9 +51,9 @@ pub(super) struct Shape {
 
 const TOO_OLD: &str = "too old resource version: 1 (2)";
 
-/// In place of the server: it never hears of the request.
+/// Faults in place of the server, which does not receive the request.
 impl Fault {
-    /// A refusal as the API server words it: a `Status` with this code (500 if it is none), reason and message.
+    /// An error of the API server: a `Status` with this code (500 if it is not a valid one), reason and message.
     #[must_use]
     pub fn status(code: u16, reason: &str, message: &str) -> Self {
         Self::json(code, status(code, reason, message, None), None)
@@ -103,13 +103,13 @@ impl Fault {
         Self::of(Outcome::ApiResponse(ApiResponse { is_torn: true, ..ApiResponse::new(200, beginning.into()) }))
     }
 
-    /// No connection: refused.
+    /// The connection is refused.
     #[must_use]
     pub fn refused() -> Self {
         Self::of(Outcome::Broken(io::ErrorKind::ConnectionRefused))
     }
 
-    /// The connection is reset before the server hears of the request.
+    /// The connection is reset before the server receives the request.
     #[must_use]
     pub fn reset() -> Self {
         Self::of(Outcome::Broken(io::ErrorKind::ConnectionReset))
@@ -134,19 +134,19 @@ impl Fault {
         Self::served(Shape::default()).delayed(delay)
     }
 
-    /// The answer is this long on its way back, so it may be old when it is heard.
+    /// The response is delayed by this time, so it may be outdated when it arrives.
     #[must_use]
     pub fn late(delay: Duration) -> Self {
         Self::served(Shape { late: delay, ..Shape::default() })
     }
 
-    /// The request waits until this becomes true, or nobody can make it so any more.
+    /// The request waits until this becomes true, or its sender is dropped.
     #[must_use]
     pub fn gate(open: Receiver<bool>) -> Self {
         Self::served(Shape::default()).gated(open)
     }
 
-    /// The server does what it is asked, and the connection is reset before the answer is heard.
+    /// The server processes the request, and the connection is reset before the response arrives.
     #[must_use]
     pub fn lost_answer() -> Self {
         Self::served(Shape { is_lost: true, ..Shape::default() })
@@ -185,7 +185,7 @@ impl Fault {
         Self { delay: self.delay.saturating_add(delay), ..self }
     }
 
-    /// This fault, once this becomes true or nobody can make it so any more.
+    /// Applies the fault once this becomes true or its sender is dropped.
     #[must_use]
     pub fn gated(self, open: Receiver<bool>) -> Self {
         Self { gate: Some(open), ..self }

@@ -1,4 +1,4 @@
-//! The layer: faults as a service around a service
+//! The layer: faults as a service around a service.
 
 use std::{
     io,
@@ -97,7 +97,7 @@ where
 {
     wait(fault.delay).await;
     if let Some(mut open) = fault.gate {
-        // An error says that nobody can open it any more: it counts as open.
+        // An error means that the sender is dropped: the gate is open.
         let _ = open.wait_for(|open| *open).await;
     }
     match fault.outcome {

@@ -1,4 +1,4 @@
-//! Rules: which requests meet which fault, and how often
+//! Rules: which requests meet which fault, and how often.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! A server whose clock is off: the times it sets, shifted in what it answers
+//! A server whose clock is off: the times it sets, shifted in what it answers.
 
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, stream};

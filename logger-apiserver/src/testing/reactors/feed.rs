@@ -1,4 +1,4 @@
-//! A watch whose events are given by hand
+//! A watch whose events are given by hand.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,8 +18,8 @@ const BEHIND: usize = 1024;
 ///
 /// It promises:
 /// - each watch gets each event that is given while it is open, in order;
-/// - a watch that is more than 1,024 events behind is ended with 410 `Expired`, as a server does, and holds up nobody;
-/// - after [`stop`](Self::stop), and while nobody watches, events are dropped, harmlessly.
+/// - a watch that is more than 1,024 events behind ends with 410 `Expired`, as on a server, and delays no other;
+/// - after [`stop`](Self::stop), and without a watch, events are dropped.
 #[derive(Debug, Clone)]
 pub struct WatchFeed(Arc<Mutex<Option<Sender<Bytes>>>>);
 
@@ -27,7 +27,7 @@ pub struct WatchFeed(Arc<Mutex<Option<Sender<Bytes>>>>);
 pub(super) type Feed = Option<Receiver<Bytes>>;
 
 impl WatchFeed {
-    /// A feed that nobody watches yet.
+    /// Creates a feed without a watch.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(Some(broadcast::channel(BEHIND).0))))
@@ -53,7 +53,7 @@ impl WatchFeed {
         let line =
             format!("{}\n", json!({ "type": type_, "object": serde_json::to_value(object).unwrap_or_default() }));
         if let Some(sender) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            // An error says that nobody watches.
+            // An error means that there is no watch.
             let _ = sender.send(line.into());
         }
     }

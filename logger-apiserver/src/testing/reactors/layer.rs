@@ -1,4 +1,4 @@
-//! The layer: a chain of reactors as a service around a service
+//! The layer: a chain of reactors as a service around a service.
 
 use std::{
     sync::Arc,

@@ -1,4 +1,4 @@
-//! A reaction: what a reactor makes of an action
+//! A reaction: what a reactor makes of an action.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl Reaction {
         Self(Kind::Pass)
     }
 
-    /// The request goes on along the chain with this body in place of its own.
+    /// The request continues along the chain with another body.
     #[must_use]
     pub fn change(body: &impl Serialize) -> Self {
         serde_json::to_vec(body)
@@ -47,7 +47,7 @@ impl Reaction {
         }
     }
 
-    /// Handled: refused with a `Status` of this code (500 if it is none), reason and message.
+    /// Handled: rejected with a `Status` of this code (500 if it is not a valid one), reason and message.
     #[must_use]
     pub fn refuse(code: u16, reason: &str, message: &str) -> Self {
         Self::fault(Fault::status(code, reason, message))

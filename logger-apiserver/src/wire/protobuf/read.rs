@@ -1,4 +1,4 @@
-//! From protobuf to JSON, as Go writes the JSON of what it has read
+//! From protobuf to JSON, as Go writes the JSON of what it has read.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number, Value, json};

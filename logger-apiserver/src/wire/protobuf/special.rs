@@ -1,4 +1,4 @@
-//! The types that JSON has otherwise than as their fields: numbers with units, times, raw JSON, and what may be this or that
+//! The types that JSON has otherwise than as their fields: numbers with units, times, raw JSON, and what may be this or that.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

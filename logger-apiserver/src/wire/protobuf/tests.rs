@@ -1,4 +1,4 @@
-//! Objects in protobuf: as a real server wrote them, as anything may write them, and cut off
+//! Objects in protobuf: as a real server wrote them, as anything may write them, and cut off.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Which fields types are made of: `types.json`, as `cargo xtask overlay` derives it from Go's types
+//! Which fields types are made of: `types.json`, as `cargo xtask overlay` derives it from Go's types.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -22,7 +22,7 @@ pub(super) struct Type {
 pub(super) struct Field {
     /// In JSON.
     pub(super) name: String,
-    /// In Go, as refusals have it.
+    /// The name in Go, for errors.
     pub(super) go_name: String,
     pub(super) number: u32,
     pub(super) place: Place,

@@ -1,4 +1,4 @@
-//! The wire format: keys, numbers and lengths, with the errors of Go's generated code
+//! The wire format: keys, numbers and lengths, with the errors of Go's generated code.
 
 /// How the bytes after a key are to be read.
 pub(super) const VARINT: u8 = 0;
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses a field, named as in Go, that is not written as its type is.
+/// Rejects a field, named as in Go, whose wire type does not match its type.
 pub(super) fn expect(wire_type: u8, expected: u8, field: &str) -> Result<(), String> {
     if wire_type == expected { Ok(()) } else { Err(format!("proto: wrong wireType = {wire_type} for field {field}")) }
 }

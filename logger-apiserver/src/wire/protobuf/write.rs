@@ -1,4 +1,4 @@
-//! From JSON to protobuf: the bytes that Go's generated code writes, with its order and its zeros
+//! From JSON to protobuf: the bytes that Go's generated code writes, with its order and its zeros.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;

@@ -1,8 +1,8 @@
-//! Indexes: what is found under which value.
+//! Tests of indexes.
 
 use super::*;
 
-/// By the texts in it.
+/// Indexes config maps by the texts in them.
 const BY_TEXT: Index<ConfigMap> = Index::new("by_text", texts);
 
 fn texts(map: &ConfigMap) -> Vec<String> {
@@ -28,15 +28,15 @@ fn values(store: &Store<ConfigMap>) -> Vec<String> {
 fn indexed(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
     let store = Store::default();
     store.add_index(BY_TEXT).unwrap();
-    objects.into_iter().for_each(|object| drop(store.receive(applied(object))));
+    objects.into_iter().for_each(|object| drop(store.apply(applied(object))));
     store
 }
 
 #[test]
-fn s01_an_object_is_found_under_each_of_its_values_and_under_old_ones_no_more() {
+fn s01_an_object_is_found_under_each_of_its_values_and_not_under_old_ones() {
     let store = indexed([with_texts("1", "1", &["x", "y", "x"]), with_texts("2", "2", &["y"])]);
     assert_eq!((found(&store, "x"), found(&store, "y")), (vec!["a/1".to_owned()], vec!["a/1".into(), "a/2".into()]));
-    store.receive(applied(with_texts("1", "3", &["y", "z"])));
+    store.apply(applied(with_texts("1", "3", &["y", "z"])));
     assert!(found(&store, "x").is_empty());
     assert_eq!((found(&store, "y").len(), found(&store, "z")), (2, vec!["a/1".to_owned()]));
     let state = |value| store.by_index(&BY_TEXT, value)[0].metadata.resource_version.clone();
@@ -45,56 +45,56 @@ fn s01_an_object_is_found_under_each_of_its_values_and_under_old_ones_no_more() 
 }
 
 #[test]
-fn s02_a_value_without_objects_leaves_nothing_behind_and_one_with_objects_stays() {
+fn s02_a_value_without_objects_leaves_no_entry_and_one_with_objects_stays() {
     let store = indexed([with_texts("1", "1", &["x", "y"]), with_texts("2", "2", &["y"])]);
-    store.receive(deleted(with_texts("1", "3", &["of its last state"])));
+    store.apply(deleted(with_texts("1", "3", &["text of the final state"])));
     assert_eq!(values(&store), ["y"]);
     assert_eq!(found(&store, "y"), ["a/2"]);
-    store.receive(replaced(vec![], "4"));
+    store.apply(replaced(vec![], "4"));
     assert!(values(&store).is_empty());
 }
 
 #[test]
-fn s03_values_are_those_of_live_objects_and_keys_come_sorted() {
+fn s03_values_are_those_of_live_objects_and_keys_are_sorted() {
     let store = indexed((0..20).map(|i| with_texts(&format!("{:02}", i * 7 % 20), &(i + 1).to_string(), &["x"])));
-    store.receive(applied(with_texts("00", "30", &["y"])));
+    store.apply(applied(with_texts("00", "30", &["y"])));
     assert_eq!(values(&store), ["x", "y"]);
     let keys: Vec<_> = store.index_keys(&BY_TEXT, "x").iter().map(ToString::to_string).collect();
     assert_eq!(keys, (1..20).map(|i| format!("a/{i:02}")).collect::<Vec<_>>());
 }
 
 #[test]
-fn s04_an_index_that_is_added_late_has_what_is_there() {
+fn s04_an_index_that_is_added_late_contains_the_stored_objects() {
     let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x"])]);
     store.add_index(BY_TEXT).unwrap();
     assert_eq!(found(&store, "x"), ["a/1", "a/2"]);
-    store.receive(deleted(with_texts("1", "3", &[])));
+    store.apply(deleted(with_texts("1", "3", &[])));
     assert_eq!(found(&store, "x"), ["a/2"]);
 }
 
 #[test]
-fn s04_a_second_index_of_a_name_is_an_error_and_so_is_one_after_the_stop() {
+fn s04_a_second_index_of_a_name_and_an_index_after_the_stop_are_errors() {
     let store = indexed([]);
-    let taken = store.add_index(Index::with(BY_TEXT.name(), |_: &ConfigMap| vec![1])).unwrap_err();
+    let taken = store.add_index(Index::from_fn(BY_TEXT.name(), |_: &ConfigMap| vec![1])).unwrap_err();
     assert_eq!(taken, IndexError::NameTaken("by_text"));
     store.stop();
     let other = Index::new("other", texts);
     let stopped = store.add_index(other).unwrap_err();
     assert_eq!(stopped, IndexError::Stopped("other"));
     assert!(!store.has_index("other") && store.has_index("by_text"));
-    assert!(store.by_index(&other, "x").is_empty(), "it is asked all the same");
+    assert!(store.by_index(&other, "x").is_empty(), "the query scans the objects instead");
 }
 
 #[test]
-fn s08_values_are_of_any_type_and_functions_may_be_closures() {
+fn s08_values_can_have_any_type_and_functions_can_be_closures() {
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     enum Size {
         Small,
         Large(usize),
     }
-    let least = 2;
-    let by_size = Index::with("by_size", move |map: &ConfigMap| match texts(map).len() {
-        size if size < least => vec![Size::Small],
+    let min = 2;
+    let by_size = Index::from_fn("by_size", move |map: &ConfigMap| match texts(map).len() {
+        size if size < min => vec![Size::Small],
         size => vec![Size::Large(size)],
     });
     let store = store_of([with_texts("1", "1", &["x"]), with_texts("2", "2", &["x", "y"])]);
@@ -106,28 +106,28 @@ fn s08_values_are_of_any_type_and_functions_may_be_closures() {
         assert_eq!(keys(&store.by_index(&by_size, &Size::Large(2))), ["a/2"]);
         assert_eq!(store.index_values(&by_size).len(), 2);
     }
-    let same_name = Index::with("by_size", |_: &ConfigMap| vec![7]);
-    assert_eq!(store.by_index(&same_name, &7).len(), 2, "values of another type are another index");
+    let same_name = Index::from_fn("by_size", |_: &ConfigMap| vec![7]);
+    assert_eq!(store.by_index(&same_name, &7).len(), 2, "an index with another value type is another index");
 }
 
 #[test]
-fn s08_a_function_that_panics_spoils_neither_the_store_nor_its_other_indexes() {
+fn s08_a_panicking_function_breaks_neither_the_store_nor_its_other_indexes() {
     let store = indexed([]);
-    let broken = Index::new("broken", |map: &ConfigMap| match map.metadata.name.as_deref() {
-        Some("bad") => panic!("a bug of the user's"),
+    let panicking = Index::new("panicking", |map: &ConfigMap| match map.metadata.name.as_deref() {
+        Some("bad") => panic!("a bug of the user"),
         _ => vec![0],
     });
-    store.add_index(broken).unwrap();
-    store.receive(applied(with_texts("bad", "1", &["x"])));
-    store.receive(applied(with_texts("good", "2", &["x"])));
+    store.add_index(panicking).unwrap();
+    store.apply(applied(with_texts("bad", "1", &["x"])));
+    store.apply(applied(with_texts("good", "2", &["x"])));
     assert_eq!(found(&store, "x"), ["a/bad", "a/good"]);
-    assert_eq!(keys(&store.by_index(&broken, &0)), ["a/good"]);
-    store.receive(deleted(with_texts("bad", "3", &[])));
+    assert_eq!(keys(&store.by_index(&panicking, &0)), ["a/good"]);
+    store.apply(deleted(with_texts("bad", "3", &[])));
     assert_eq!(store.len(), 1);
 }
 
 #[test]
-fn an_index_that_is_not_kept_looks_at_every_object() {
+fn a_query_by_an_unknown_index_scans_every_object() {
     let store = store_of([with_texts("1", "1", &["x"])]);
     assert_eq!((found(&store, "x").len(), found(&store, "y").len()), (1, 0));
     assert_eq!(values(&store), ["x"]);

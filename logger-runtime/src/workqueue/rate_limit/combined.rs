@@ -1,4 +1,4 @@
-//! Rate limiters made of others.
+//! Rate limiters that combine others.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use super::RateLimiter;
 
-/// It promises: a key waits as long as the most patient of its members says; all of them are asked, and all forget.
+/// Delays a key by the longest delay of its members. Every member is called for each failure and each reset.
 pub struct MaxOf<K>(Vec<Box<dyn RateLimiter<K>>>);
 
 impl<K> MaxOf<K> {
-    /// Of these. Without any, keys do not wait.
+    /// Combines these limiters. Without any, keys are not delayed.
     pub fn new(members: impl IntoIterator<Item = Box<dyn RateLimiter<K>>>) -> Self {
         MaxOf(members.into_iter().collect())
     }
@@ -30,7 +30,7 @@ impl<K> RateLimiter<K> for MaxOf<K> {
     }
 }
 
-/// It promises: a key waits as another rate limiter says, but not longer than this; failures are counted all the same.
+/// Limits the delay of another rate limiter. Failures beyond the limit are counted.
 #[derive(Clone, Debug)]
 pub struct WithMaxWait<L> {
     limiter: L,
@@ -38,7 +38,7 @@ pub struct WithMaxWait<L> {
 }
 
 impl<L> WithMaxWait<L> {
-    /// As `limiter` says, but `max` at most.
+    /// Limits the delays of `limiter` to `max`.
     pub fn new(limiter: L, max: Duration) -> Self {
         WithMaxWait { limiter, max }
     }

@@ -1,15 +1,13 @@
-//! Waits that double.
+//! Exponential back-off per key.
 
-use std::hash::Hash;
-use std::time::Duration;
+use std::{hash::Hash, time::Duration};
 
 use tokio::time::Instant;
 
-use super::RateLimiter;
-use super::failures::Failures;
+use super::{RateLimiter, failures::Failures};
 
-/// It promises: a key waits `base` after its first failure and twice as long after each further one, `max` at most, however
-/// many there are; each key by its own failures.
+/// Delays a key by `base` after its first failure and twice as long after each further one, up to `max`. Never
+/// overflows. Failures are counted per key.
 #[derive(Debug)]
 pub struct ExponentialBackoff<K> {
     base: Duration,
@@ -18,14 +16,14 @@ pub struct ExponentialBackoff<K> {
 }
 
 impl<K> ExponentialBackoff<K> {
-    /// From `base` to `max`.
+    /// Creates a limiter with delays from `base` to `max`.
     pub fn new(base: Duration, max: Duration) -> Self {
         ExponentialBackoff { base, max, failures: Failures::default() }
     }
 }
 
 impl<K> Default for ExponentialBackoff<K> {
-    /// From 5 ms to 1000 s, as client-go and controller-runtime have it.
+    /// Delays from 5 ms to 1000 s, as in client-go and controller-runtime.
     fn default() -> Self {
         Self::new(Duration::from_millis(5), Duration::from_secs(1000))
     }
@@ -42,6 +40,6 @@ impl<K: Clone + Eq + Hash + Send + Sync> RateLimiter<K> for ExponentialBackoff<K
     }
 
     fn num_requeues(&self, key: &K) -> u32 {
-        self.failures.of(key)
+        self.failures.count(key)
     }
 }

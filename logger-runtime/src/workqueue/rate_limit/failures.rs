@@ -1,16 +1,20 @@
-//! How often keys failed.
+//! Failure counts per key.
 
-use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    hash::Hash,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use hashbrown::HashMap;
 
-/// Failures of each key since it was last forgotten. As many entries as keys that failed.
+/// The failures of each key since it was last forgotten. Only keys that failed have an entry.
 #[derive(Debug)]
 pub(super) struct Failures<K> {
     counts: Mutex<HashMap<K, u32>>,
-    /// How many keys are there, so that a queue in which nothing fails takes no lock to forget.
+    /// The number of entries, so that forgetting takes no lock in a queue without failures.
     keys: AtomicUsize,
 }
 
@@ -21,7 +25,7 @@ impl<K> Default for Failures<K> {
 }
 
 impl<K: Clone + Eq + Hash> Failures<K> {
-    /// Notes one more, and tells how many there were before.
+    /// Counts a failure and returns the previous count.
     pub(super) fn add(&self, key: &K) -> u32 {
         let mut counts = self.counts();
         let count = counts.entry_ref(key).or_insert(0);
@@ -32,7 +36,7 @@ impl<K: Clone + Eq + Hash> Failures<K> {
     }
 
     pub(super) fn forget(&self, key: &K) {
-        // A failure that this misses is noted at the same time by another worker: it may as well come after.
+        // A failure missed here is counted concurrently by another worker, so it may be ordered after this call.
         if self.keys.load(Ordering::Acquire) == 0 {
             return;
         }
@@ -41,7 +45,7 @@ impl<K: Clone + Eq + Hash> Failures<K> {
         self.keys.store(counts.len(), Ordering::Release);
     }
 
-    pub(super) fn of(&self, key: &K) -> u32 {
+    pub(super) fn count(&self, key: &K) -> u32 {
         self.counts().get(key).copied().unwrap_or_default()
     }
 

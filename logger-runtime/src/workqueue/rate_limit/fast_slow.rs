@@ -1,14 +1,12 @@
-//! A few quick tries, then slow ones.
+//! A few fast retries, then slow ones.
 
-use std::hash::Hash;
-use std::time::Duration;
+use std::{hash::Hash, time::Duration};
 
 use tokio::time::Instant;
 
-use super::RateLimiter;
-use super::failures::Failures;
+use super::{RateLimiter, failures::Failures};
 
-/// It promises: a key waits `fast` after each of its first `tries` failures, and `slow` after those that follow.
+/// Delays a key by `fast` after each of its first `tries` failures, and by `slow` after further ones.
 #[derive(Debug)]
 pub struct FastSlow<K> {
     fast: Duration,
@@ -18,7 +16,7 @@ pub struct FastSlow<K> {
 }
 
 impl<K> FastSlow<K> {
-    /// `fast` for so many tries, `slow` after.
+    /// Creates a limiter with `tries` fast delays per key.
     pub fn new(fast: Duration, slow: Duration, tries: u32) -> Self {
         FastSlow { fast, slow, tries, failures: Failures::default() }
     }
@@ -34,6 +32,6 @@ impl<K: Clone + Eq + Hash + Send + Sync> RateLimiter<K> for FastSlow<K> {
     }
 
     fn num_requeues(&self, key: &K) -> u32 {
-        self.failures.of(key)
+        self.failures.count(key)
     }
 }

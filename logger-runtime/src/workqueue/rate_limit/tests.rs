@@ -1,4 +1,4 @@
-//! The promises of the rate limiters. Time is what the tests say.
+//! Tests of the rate limiters, with explicit times.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn nz(number: u32) -> NonZeroU32 {
 }
 
 #[test]
-fn q11_exponential_waits_double_up_to_a_bound_and_each_key_has_its_own() {
+fn q11_exponential_delays_double_up_to_the_maximum_per_key() {
     let limiter = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1));
     assert_eq!(millis(&limiter, &"a", 5), [1, 2, 4, 8, 16]);
     assert_eq!(millis(&limiter, &"b", 2), [1, 2]);
@@ -23,18 +23,18 @@ fn q11_exponential_waits_double_up_to_a_bound_and_each_key_has_its_own() {
 }
 
 #[test]
-fn q11_exponential_waits_do_not_overflow_at_any_number_of_failures() {
+fn q11_exponential_delays_do_not_overflow_at_any_number_of_failures() {
     let limiter = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1000));
-    let waits = millis(&limiter, &"a", 5000);
-    assert!(waits.is_sorted() && waits.ends_with(&[1_000_000; 4000]), "{:?}", &waits[..40]);
+    let delays = millis(&limiter, &"a", 5000);
+    assert!(delays.is_sorted() && delays.ends_with(&[1_000_000; 4000]), "{:?}", &delays[..40]);
     let limiter = ExponentialBackoff::new(Duration::MAX, Duration::MAX);
     assert!((0..100).all(|_| limiter.when(&"a", Instant::now()) == Duration::MAX));
     let limiter = ExponentialBackoff::new(Duration::from_secs(3600), Duration::from_secs(60));
-    assert_eq!(millis(&limiter, &"a", 1), [60_000], "the bound holds from the start");
+    assert_eq!(millis(&limiter, &"a", 1), [60_000], "the maximum applies to the first delay");
 }
 
 #[test]
-fn q12_fast_for_the_first_tries_then_slow_until_forgotten() {
+fn q12_delays_are_fast_for_the_first_tries_then_slow_until_forgotten() {
     let limiter = FastSlow::new(Duration::from_millis(5), Duration::from_secs(10), 3);
     assert_eq!(millis(&limiter, &"a", 5), [5, 5, 5, 10_000, 10_000]);
     assert_eq!(millis(&limiter, &"b", 1), [5]);
@@ -44,7 +44,7 @@ fn q12_fast_for_the_first_tries_then_slow_until_forgotten() {
 }
 
 #[test]
-fn q13_the_longest_of_all_members_counts_and_all_are_asked_and_forget() {
+fn q13_the_longest_delay_wins_and_all_members_are_called_and_reset() {
     let fast_slow = FastSlow::new(Duration::from_millis(5), Duration::from_secs(3), 3);
     let exponential = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1));
     let limiter: MaxOf<&str> = MaxOf::new([Box::new(fast_slow) as Box<dyn RateLimiter<_>>, Box::new(exponential)]);
@@ -56,7 +56,7 @@ fn q13_the_longest_of_all_members_counts_and_all_are_asked_and_forget() {
 }
 
 #[test]
-fn q14_a_longest_wait_clips_the_delay_and_the_count_still_grows() {
+fn q14_the_maximum_limits_the_delay_while_failures_are_counted() {
     let exponential = ExponentialBackoff::new(Duration::from_millis(1), Duration::from_secs(1000));
     let limiter = WithMaxWait::new(exponential, Duration::from_millis(5));
     assert_eq!(millis(&limiter, &"a", 5), [1, 2, 4, 5, 5]);
@@ -66,40 +66,40 @@ fn q14_a_longest_wait_clips_the_delay_and_the_count_still_grows() {
 }
 
 #[test]
-fn q15_by_default_the_longer_of_5_ms_doubling_to_1000_s_and_a_bucket_of_10_a_second_and_100_at_once() {
+fn q15_the_default_is_the_longer_of_exponential_5_ms_to_1000_s_and_a_bucket_of_10_per_second_burst_100() {
     let limiter = default_rate_limiter();
     assert_eq!(millis(&limiter, &0, 20)[..5], [5, 10, 20, 40, 80]);
     let now = Instant::now();
     assert_eq!(limiter.when(&0, now), Duration::from_secs(1000));
     let others: Vec<_> = (1..100).map(|key| limiter.when(&key, now).as_millis()).collect();
-    assert!(others[..79].iter().all(|wait| *wait == 5), "79 tokens are left: {others:?}");
-    assert!(others[79] > 5 && others[80] >= 190 && others[98] >= 1900, "then one each 100 ms: {others:?}");
+    assert!(others[..79].iter().all(|delay| *delay == 5), "79 tokens are left: {others:?}");
+    assert!(others[79] > 5 && others[80] >= 190 && others[98] >= 1900, "then one per 100 ms: {others:?}");
     assert_eq!(limiter.num_requeues(&0), 21);
 }
 
 #[test]
-fn a_bucket_gives_its_burst_at_once_then_one_token_after_the_other_and_fills_again() {
+fn a_bucket_allows_its_burst_at_once_then_one_token_at_a_time_and_refills() {
     let bucket = TokenBucket::new(nz(10), nz(3));
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
-    let wait = |millis| RateLimiter::<u8>::when(&bucket, &0, at(millis)).as_millis();
-    assert_eq!([(); 6].map(|()| wait(0)), [0, 0, 0, 100, 200, 300]);
-    assert_eq!(wait(250), 150, "those before it have theirs");
-    assert_eq!(wait(10_000), 0);
-    assert_eq!([(); 3].map(|()| wait(10_000)), [0, 0, 100], "no more than the burst is kept");
+    let delay = |millis| RateLimiter::<u8>::when(&bucket, &0, at(millis)).as_millis();
+    assert_eq!([(); 6].map(|()| delay(0)), [0, 0, 0, 100, 200, 300]);
+    assert_eq!(delay(250), 150, "tokens are reserved in order");
+    assert_eq!(delay(10_000), 0);
+    assert_eq!([(); 3].map(|()| delay(10_000)), [0, 0, 100], "at most the burst is refilled");
 }
 
 #[test]
-fn a_bucket_goes_by_the_time_it_is_told_and_never_panics() {
+fn a_bucket_uses_the_given_time_and_never_panics() {
     let bucket = TokenBucket::new(nz(1), nz(u32::MAX));
     let start = Instant::now();
-    let wait = |at| RateLimiter::<u8>::when(&bucket, &0, at);
-    assert_eq!(wait(start + LONG), Duration::ZERO);
-    assert_eq!(wait(start), Duration::ZERO, "a clock that goes back is one that stands");
+    let delay = |at| RateLimiter::<u8>::when(&bucket, &0, at);
+    assert_eq!(delay(start + LONG), Duration::ZERO);
+    assert_eq!(delay(start), Duration::ZERO, "a clock that goes back is treated as stopped");
     let slow = TokenBucket::new(nz(1), nz(1));
-    let wait = |at| RateLimiter::<u8>::when(&slow, &0, at);
-    wait(start);
-    assert_eq!(wait(start + LONG), Duration::ZERO);
+    let delay = |at| RateLimiter::<u8>::when(&slow, &0, at);
+    delay(start);
+    assert_eq!(delay(start + LONG), Duration::ZERO);
 }
 
 const LONG: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

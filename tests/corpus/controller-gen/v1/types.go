@@ -15,7 +15,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:storageversion
-// +kubebuilder:printcolumn:name="Harbour",type=string,JSONPath=`.spec.harbour`,description="Where it lies",priority=1
+// +kubebuilder:printcolumn:name="Harbour",type=string,JSONPath=`.spec.harbour`,description="The home harbour",priority=1
 // +kubebuilder:printcolumn:name="Ships",type=integer,JSONPath=`.spec.replicas`,format=int32
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:selectablefield:JSONPath=`.spec.harbour`
@@ -26,64 +26,64 @@ type Fleet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
+	// The desired state.
 	Spec FleetSpec `json:"spec"`
-	// What was observed.
+	// The observed state.
 	// +optional
 	Status FleetStatus `json:"status,omitempty"`
 }
 
-// FleetSpec is what is wanted of a Fleet.
+// FleetSpec is the desired state of a Fleet.
 type FleetSpec struct {
-	// Where it lies.
+	// The home harbour.
 	// +kubebuilder:validation:MaxLength=63
 	Harbour string `json:"harbour"`
-	// How many ships it has.
+	// The number of ships.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:default=3
 	// +optional
 	Replicas int32 `json:"replicas"`
-	// What is said of numbers.
+	// Numbers with constraints.
 	// +optional
 	Numbers *Numbers `json:"numbers,omitempty"`
-	// What is said of texts.
+	// Strings with constraints.
 	// +optional
 	Texts *Texts `json:"texts,omitempty"`
-	// What is said of lists.
+	// Lists with constraints.
 	// +optional
 	Lists *Lists `json:"lists,omitempty"`
-	// What is said of maps.
+	// Maps with constraints.
 	// +optional
 	Maps *Maps `json:"maps,omitempty"`
-	// What is said of structs.
+	// Structs with constraints.
 	// +optional
 	Structs *Structs `json:"structs,omitempty"`
-	// What is said of choices.
+	// Fields that exclude each other.
 	// +optional
 	Choices *Choices `json:"choices,omitempty"`
-	// What is said in CEL.
+	// Fields with CEL rules.
 	// +optional
 	Rules *Rules `json:"rules,omitempty"`
-	// What has a default.
+	// Fields with defaults.
 	// +kubebuilder:default={}
 	// +optional
 	Defaults Defaults `json:"defaults"`
-	// What Kubernetes has.
+	// Fields of Kubernetes types.
 	// +optional
 	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
 
-	// Fields of another struct.
+	// Flattened fields.
 	Shared `json:",inline"`
 }
 
-// Shared has fields that stand among others.
+// Shared has flattened fields.
 type Shared struct {
-	// Whether it is shared.
+	// Whether the fleet is shared.
 	// +optional
 	Shared bool `json:"shared,omitempty"`
 }
 
-// Numbers are numbers with bounds.
+// Numbers are numbers with constraints.
 // +kubebuilder:title="Some numbers"
 type Numbers struct {
 	// From 1 to 9.
@@ -96,40 +96,40 @@ type Numbers struct {
 	// +kubebuilder:validation:ExclusiveMinimum=true
 	// +kubebuilder:validation:ExclusiveMaximum=true
 	Inside int64 `json:"inside"`
-	// By fives.
+	// A multiple of five.
 	// +kubebuilder:validation:MultipleOf=5
 	Fives int64 `json:"fives"`
-	// One of three.
+	// One of three values.
 	// +kubebuilder:validation:Enum=1;2;3
 	Few int32 `json:"few"`
-	// A half or more.
+	// At least one half.
 	// +kubebuilder:validation:Minimum=0.5
 	// +optional
 	Ratio *float64 `json:"ratio,omitempty"`
-	// Without a sign.
+	// An unsigned integer.
 	// +optional
 	Unsigned *uint32 `json:"unsigned,omitempty"`
-	// A byte.
+	// A small unsigned integer.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=255
 	// +optional
 	Small *uint8 `json:"small,omitempty"`
-	// Without a width.
+	// An integer of the platform's width.
 	// +optional
 	Wide *int `json:"wide,omitempty"`
 }
 
-// Texts are texts of some form.
+// Texts are strings with constraints.
 type Texts struct {
-	// Neither short nor long.
+	// A minimum and a maximum length.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Measured string `json:"measured"`
-	// Small letters.
+	// Lower-case letters.
 	// +kubebuilder:validation:Pattern=`^[a-z]+$`
 	// +optional
 	Matched string `json:"matched,omitempty"`
-	// An address.
+	// An IPv4 address.
 	// +kubebuilder:validation:Format=ipv4
 	// +optional
 	Formatted string `json:"formatted,omitempty"`
@@ -137,74 +137,74 @@ type Texts struct {
 	// +kubebuilder:validation:Format=k8s-short-name
 	// +optional
 	Named string `json:"named,omitempty"`
-	// One of two.
+	// One of two values.
 	// +kubebuilder:validation:Enum=hard;soft
 	// +optional
 	Chosen string `json:"chosen,omitempty"`
-	// How it feels.
+	// The mood.
 	// +optional
 	Mood Mood `json:"mood,omitempty"`
 	// +optional
 	Tone Tone `json:"tone,omitempty"`
-	// With all that people read.
+	// All descriptive attributes.
 	// +kubebuilder:title=Described
 	// +kubebuilder:example=clear
 	// +kubebuilder:externalDocs:url="https://example.com/texts",description="All about texts"
 	// +optional
 	Described string `json:"described,omitempty"`
-	// It may be null.
+	// A nullable string.
 	// +nullable
 	// +optional
 	Nullable *string `json:"nullable"`
-	// It must be there, and may be null.
+	// A required nullable string.
 	// +nullable
 	RequiredNullable *string `json:"requiredNullable"`
-	// An option that must be there.
+	// A required option.
 	// +kubebuilder:validation:Required
 	Forced *string `json:"forced,omitempty"`
-	// A text that says more of itself.
+	// A string type with constraints.
 	// +optional
 	Word Word `json:"word,omitempty"`
-	// One of its own, with rules of the field.
+	// A string type with constraints, and constraints of the field.
 	// +kubebuilder:validation:MaxLength=10
 	// +optional
 	ShortWord Word `json:"shortWord,omitempty"`
-	// A struct that is a text in JSON.
+	// A struct that is encoded as a string.
 	// +optional
 	Size *Size `json:"size,omitempty"`
-	// It does not change.
+	// Immutable.
 	// +k8s:immutable
 	// +kubebuilder:validation:MaxLength=40
 	Fixed string `json:"fixed"`
-	// It does not change once it is there.
+	// Immutable once set.
 	// +k8s:immutable
 	// +kubebuilder:validation:MaxLength=40
 	// +optional
 	FixedLater *string `json:"fixedLater,omitempty"`
 }
 
-// Mood is how something feels.
+// Mood is an enum.
 // +kubebuilder:validation:Enum=Bright;Dark
 type Mood string
 
-// Tone is how something sounds.
+// Tone is an enum whose documentation is on the type.
 // +k8s:enum
 type Tone string
 
 const (
-	// ToneHigh is a high one.
+	// ToneHigh is a high tone.
 	ToneHigh Tone = "High"
-	// ToneLow is a low one.
+	// ToneLow is a low tone.
 	ToneLow Tone = "Low"
 )
 
-// Word is a word.
+// Word is a string with constraints.
 // +kubebuilder:validation:MinLength=2
 // +kubebuilder:validation:MaxLength=20
 // +kubebuilder:validation:Pattern=`^[a-z]*$`
 type Word string
 
-// Size is width and height, written as one text.
+// Size is a width and a height, encoded as one string.
 // +kubebuilder:validation:Type=string
 // +kubebuilder:validation:Pattern=`^[0-9]+x[0-9]+$`
 type Size struct {
@@ -212,9 +212,9 @@ type Size struct {
 	Height int32 `json:"-"`
 }
 
-// Lists are lists of each topology.
+// Lists are lists of each list type.
 type Lists struct {
-	// In any order.
+	// A set.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -222,25 +222,25 @@ type Lists struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:Pattern=`^[a-z]+$`
 	Set []string `json:"set"`
-	// Replaced together.
+	// Atomic.
 	// +listType=atomic
 	// +kubebuilder:validation:items:Minimum=10
 	// +kubebuilder:validation:items:Maximum=30
 	// +kubebuilder:validation:items:MultipleOf=10
 	// +optional
 	Atomic []int32 `json:"atomic,omitempty"`
-	// One for each name.
+	// A list map with one key.
 	// +listType=map
 	// +listMapKey=name
 	// +optional
 	Keyed []Ship `json:"keyed,omitempty"`
-	// One for each name and number.
+	// A list map with two keys.
 	// +listType=map
 	// +listMapKey=name
 	// +listMapKey=number
 	// +optional
 	TwiceKeyed []Ship `json:"twiceKeyed,omitempty"`
-	// Nothing is said of it.
+	// A list without a list type.
 	// +optional
 	Plain []Ship `json:"plain,omitempty"`
 	// Lists of lists.
@@ -263,15 +263,15 @@ type Lists struct {
 	// A set by its type.
 	// +optional
 	Flags Flags `json:"flags,omitempty"`
-	// Each has a form.
+	// Each has a format.
 	// +kubebuilder:validation:items:Format=ipv4
 	// +optional
 	Addresses []string `json:"addresses,omitempty"`
-	// Each is one of two.
+	// Each is one of two values.
 	// +kubebuilder:validation:items:Enum=hard;soft
 	// +optional
 	Chosen []string `json:"chosen,omitempty"`
-	// Each is a word.
+	// Each is a Word.
 	// +optional
 	Words []Word `json:"words,omitempty"`
 	// Bytes.
@@ -279,7 +279,7 @@ type Lists struct {
 	Bytes []byte `json:"bytes,omitempty"`
 }
 
-// Flags are flown.
+// Flags are a set.
 // +listType=set
 // +kubebuilder:validation:MaxItems=8
 // +kubebuilder:validation:items:MaxLength=20
@@ -287,37 +287,37 @@ type Flags []string
 
 // Ship is one of a Fleet.
 type Ship struct {
-	// Its name.
+	// The name.
 	// +kubebuilder:validation:MaxLength=20
 	Name string `json:"name"`
-	// Which of that name.
+	// The number among ships of that name.
 	// +kubebuilder:default=1
 	// +optional
 	Number int32 `json:"number"`
-	// What it carries.
+	// The cargo.
 	// +optional
 	Cargo *string `json:"cargo,omitempty"`
 }
 
-// Maps are maps of each topology.
+// Maps are maps of each map type.
 type Maps struct {
-	// For people.
+	// A map with a number of entries.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	Counted map[string]string `json:"counted,omitempty"`
-	// Replaced together.
+	// Atomic.
 	// +mapType=atomic
 	// +optional
 	Atomic map[string]int64 `json:"atomic,omitempty"`
-	// Entry by entry.
+	// Granular.
 	// +mapType=granular
 	// +optional
 	Granular map[string]Ship `json:"granular,omitempty"`
-	// Values that say more of themselves.
+	// Values with constraints.
 	// +optional
 	Words map[string]Word `json:"words,omitempty"`
-	// Lists by name.
+	// Lists as values.
 	// +optional
 	Lists map[string][]string `json:"lists,omitempty"`
 	// Atomic by its type.
@@ -325,56 +325,56 @@ type Maps struct {
 	Notes Notes `json:"notes,omitempty"`
 }
 
-// Notes are written down.
+// Notes are an atomic map.
 // +mapType=atomic
 // +kubebuilder:validation:MaxProperties=4
 type Notes map[string]string
 
-// Structs are structs of each kind.
+// Structs are structs of each struct type.
 type Structs struct {
-	// Replaced as a whole.
+	// Atomic.
 	// +structType=atomic
 	// +optional
 	Atomic *Ship `json:"atomic,omitempty"`
-	// Field by field.
+	// Granular.
 	// +structType=granular
 	// +optional
 	Granular *Ship `json:"granular,omitempty"`
 	// Atomic by its type.
 	// +optional
 	Anchor *Anchor `json:"anchor,omitempty"`
-	// With fields that nobody named.
+	// With unknown fields.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Open *Ship `json:"open,omitempty"`
-	// Open by its type.
+	// With unknown fields by its type.
 	// +optional
 	Chest *Chest `json:"chest,omitempty"`
-	// A whole object.
+	// A complete embedded object.
 	// +kubebuilder:validation:EmbeddedResource
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Embedded *runtime.RawExtension `json:"embedded,omitempty"`
-	// Anything.
+	// Any JSON.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Schemaless *Ship `json:"schemaless,omitempty"`
 }
 
-// Anchor holds a ship.
+// Anchor is an atomic struct.
 // +structType=atomic
 // +kubebuilder:validation:MinProperties=1
 type Anchor struct {
-	// In tons.
+	// The weight in tons.
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
 }
 
-// Chest holds anything.
+// Chest preserves unknown fields.
 // +kubebuilder:pruning:PreserveUnknownFields
 type Chest struct {
-	// What stands on it.
+	// The label.
 	// +optional
 	Label *string `json:"label,omitempty"`
 }
@@ -384,49 +384,49 @@ type Chest struct {
 // +kubebuilder:validation:AtMostOneOf=bell;horn
 // +kubebuilder:validation:AtLeastOneOf=flag;lamp
 type Choices struct {
-	// By wind.
+	// Driven by wind.
 	// +optional
 	Sail *string `json:"sail,omitempty"`
-	// By oil.
+	// Driven by oil.
 	// +optional
 	Engine *string `json:"engine,omitempty"`
-	// It rings.
+	// A signal.
 	// +optional
 	Bell *string `json:"bell,omitempty"`
-	// It blows.
+	// Another signal.
 	// +optional
 	Horn *string `json:"horn,omitempty"`
-	// It waves.
+	// A mark.
 	// +optional
 	Flag *string `json:"flag,omitempty"`
-	// It shines.
+	// A light.
 	// +optional
 	Lamp *string `json:"lamp,omitempty"`
 }
 
-// Rules are rules in CEL, wherever one may stand.
+// Rules have CEL rules on types, fields and items.
 // +kubebuilder:validation:XValidation:rule="self.least <= self.most",message="most is the greater one",reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule="self.most < 100",messageExpression="self.least > 0 ? 'most is too great' : 'least is too small'",fieldPath=".most"
 type Rules struct {
-	// The least.
+	// The minimum.
 	Least int32 `json:"least"`
-	// The most.
+	// The maximum.
 	Most int32 `json:"most"`
-	// It only grows.
+	// An increasing number.
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.hasValue() || self >= oldSelf.value()",message="it only grows",optionalOldSelf=true
 	// +optional
 	Growing *int64 `json:"growing,omitempty"`
-	// Each is even.
+	// Even numbers.
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:XValidation:rule="self % 2 == 0",message="must be even"
 	// +optional
 	Even []int32 `json:"even,omitempty"`
-	// No two with one name.
+	// Ships with unique names.
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:XValidation:rule="self.all(one, self.exists_one(other, other.name == one.name))",message="names are unique",reason=FieldValueDuplicate
 	// +optional
 	Ships []Ship `json:"ships,omitempty"`
-	// A type with a rule.
+	// A type with a CEL rule.
 	// +optional
 	Even2 *Even `json:"evenByType,omitempty"`
 }
@@ -435,21 +435,21 @@ type Rules struct {
 // +kubebuilder:validation:XValidation:rule="self % 2 == 0",message="must be even"
 type Even int32
 
-// Defaults are what fields are if nobody says.
+// Defaults are fields with defaults.
 type Defaults struct {
-	// A text.
+	// A string.
 	// +kubebuilder:default=calm
 	// +optional
 	Text string `json:"text"`
-	// A number.
+	// An integer.
 	// +default=5
 	// +optional
 	Number int64 `json:"number"`
-	// A truth.
+	// A boolean.
 	// +kubebuilder:default=true
 	// +optional
 	Truth bool `json:"truth"`
-	// One of two.
+	// One of two values.
 	// +kubebuilder:default=Dark
 	// +optional
 	Mood Mood `json:"mood"`
@@ -471,18 +471,18 @@ type Defaults struct {
 	Ship Ship `json:"ship"`
 }
 
-// Kubernetes has types of Kubernetes' own.
+// Kubernetes has fields of Kubernetes types.
 type Kubernetes struct {
-	// A template of pods.
+	// A pod template.
 	// +optional
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
-	// Which pods.
+	// A label selector.
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-	// A port.
+	// An integer or a string.
 	// +optional
 	Port *intstr.IntOrString `json:"port,omitempty"`
-	// A size.
+	// A quantity.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 	// Any object.
@@ -491,47 +491,47 @@ type Kubernetes struct {
 	// Any JSON.
 	// +optional
 	Json *apiextensionsv1.JSON `json:"json,omitempty"`
-	// A moment.
+	// A time.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
-	// A moment, more exactly.
+	// A time in microseconds.
 	// +optional
 	MicroTime *metav1.MicroTime `json:"microTime,omitempty"`
-	// How long.
+	// A duration.
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
-	// What it needs.
+	// Resource requirements.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Where its secret is.
+	// A reference to a secret.
 	// +optional
 	Secret *corev1.LocalObjectReference `json:"secret,omitempty"`
-	// Metadata of what is made.
+	// Metadata of a created object.
 	// +optional
 	Metadata *metav1.ObjectMeta `json:"metadata,omitempty"`
-	// An int or a text.
+	// An integer or a string with a pattern.
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:Pattern=`^[0-9]+%?$`
 	// +optional
 	Share *intstr.IntOrString `json:"share,omitempty"`
 }
 
-// FleetStatus is what was observed of a Fleet.
+// FleetStatus is the observed state of a Fleet.
 type FleetStatus struct {
-	// What is so.
+	// Conditions.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// How many ships there are.
+	// The current number of ships.
 	// +optional
 	Replicas int32 `json:"replicas,omitempty"`
-	// Which ships.
+	// The selector of the ships.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 }
 
-// A Beacon is of the cluster as a whole, and says as little as can be said.
+// A Beacon is a minimal cluster-scoped kind.
 //
 // +kubebuilder:resource:scope=Cluster
 // +kubebuilder:printcolumn:name="Brightness",type=integer,JSONPath=`.spec.brightness`
@@ -539,13 +539,13 @@ type Beacon struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
+	// The desired state.
 	Spec BeaconSpec `json:"spec"`
 }
 
-// BeaconSpec is what is wanted of a Beacon.
+// BeaconSpec is the desired state of a Beacon.
 type BeaconSpec struct {
-	// How bright it is.
+	// The brightness.
 	// +optional
 	Brightness *int32 `json:"brightness,omitempty"`
 	// +optional

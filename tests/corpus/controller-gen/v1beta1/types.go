@@ -6,7 +6,7 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Fleet, as it once was.
+// A Fleet in its previous version.
 //
 // +kubebuilder:resource:path=fleet,singular=onefleet,shortName=fl;flt,categories=all;twins,scope=Namespaced
 // +kubebuilder:deprecatedversion:warning="use v1"
@@ -15,12 +15,12 @@ type Fleet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
+	// The desired state.
 	Spec FleetSpec `json:"spec"`
 }
 
-// FleetSpec is what is wanted of a Fleet.
+// FleetSpec is the desired state of a Fleet.
 type FleetSpec struct {
-	// Where it lies.
+	// The home harbour.
 	Harbour string `json:"harbour"`
 }

@@ -1,11 +1,12 @@
-//! The table: every choice of verbs, and the verbs it grants.
+//! The table of the matrix: every selection of verbs, with the verbs that it grants.
 
-/// Calls a macro with every kind of the matrix: first the choices of verbs that stand in both scopes, with a status,
-/// with one the client leaves alone, and without; then those that stand where it is said. What names a verb of the
-/// status needs one, and what skips a verb costs more to compile than all others together, so the scopes share those.
+/// Calls a macro with every kind of the matrix. The first part has the selections of verbs that exist in both scopes:
+/// with a status, with a status that the client does not write, and without a status. The second part has selections
+/// that exist in one scope only: those that name a verb of the status need one, and those that skip a verb take longer
+/// to compile than all others together.
 ///
 /// The macro is called with one entry for each kind: scope, status, kind, list type if it has one, apply configuration,
-/// getter of its client, what `#[genclient]` says, and the verbs that are granted.
+/// getter of its client, options of `#[genclient]`, and the granted verbs.
 #[macro_export]
 macro_rules! for_each_kind {
     ($callback:ident) => {
@@ -73,40 +74,40 @@ macro_rules! for_each_kind {
     };
 }
 
-/// The product: each choice of verbs of the first part becomes a kind for each scope and status. Without a status to
-/// write, the verbs of the status are not granted. It makes names of names, as `macro_rules` alone cannot.
+/// Expands the product: each selection of the first part becomes a kind for each scope and status. Without a status to
+/// write, the verbs of the status are not granted. It concatenates identifiers, which `macro_rules` alone cannot do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! in_each_scope_and_status {
     (
         $callback:ident
         {$(
-            $name:ident $getter:ident [$($list:ident)?] [$($said:tt)*]
+            $name:ident $getter:ident [$($list:ident)?] [$($options:tt)*]
                 [$($verb:ident)*] [$($of_status:ident)*];
         )*}
         {$(
-            $its_scope:ident $its_name:ident $its_getter:ident [$($its_list:ident)?] $its_said:tt
+            $its_scope:ident $its_name:ident $its_getter:ident [$($its_list:ident)?] $its_options:tt
                 [$($its_verb:ident)*] [$($its_of_status:ident)*];
         )*}
     ) => { $crate::paste! { $callback! {
         $(
             Namespaced Status [<NamespacedStatus $name>] ($([<NamespacedStatus $name $list>])?)
-                [<NamespacedStatus $name Apply>] [<namespaced_status_ $getter>] [$($said)*] [$($verb)* $($of_status)*];
+                [<NamespacedStatus $name Apply>] [<namespaced_status_ $getter>] [$($options)*] [$($verb)* $($of_status)*];
             Cluster Status [<ClusterStatus $name>] ($([<ClusterStatus $name $list>])?)
-                [<ClusterStatus $name Apply>] [<cluster_status_ $getter>] [$($said)*] [$($verb)* $($of_status)*];
+                [<ClusterStatus $name Apply>] [<cluster_status_ $getter>] [$($options)*] [$($verb)* $($of_status)*];
             Namespaced NoStatus [<NamespacedNoStatus $name>] ($([<NamespacedNoStatus $name $list>])?)
-                [<NamespacedNoStatus $name Apply>] [<namespaced_no_status_ $getter>] [$($said)*] [$($verb)*];
+                [<NamespacedNoStatus $name Apply>] [<namespaced_no_status_ $getter>] [$($options)*] [$($verb)*];
             Cluster NoStatus [<ClusterNoStatus $name>] ($([<ClusterNoStatus $name $list>])?)
-                [<ClusterNoStatus $name Apply>] [<cluster_no_status_ $getter>] [$($said)*] [$($verb)*];
+                [<ClusterNoStatus $name Apply>] [<cluster_no_status_ $getter>] [$($options)*] [$($verb)*];
             Namespaced Plain [<NamespacedPlain $name>] ($([<NamespacedPlain $name $list>])?)
-                [<NamespacedPlain $name Apply>] [<namespaced_plain_ $getter>] [$($said)*] [$($verb)*];
+                [<NamespacedPlain $name Apply>] [<namespaced_plain_ $getter>] [$($options)*] [$($verb)*];
             Cluster Plain [<ClusterPlain $name>] ($([<ClusterPlain $name $list>])?)
-                [<ClusterPlain $name Apply>] [<cluster_plain_ $getter>] [$($said)*] [$($verb)*];
+                [<ClusterPlain $name Apply>] [<cluster_plain_ $getter>] [$($options)*] [$($verb)*];
         )*
         $(
             $its_scope Status [<$its_scope Status $its_name>] ($([<$its_scope Status $its_name $its_list>])?)
                 [<$its_scope Status $its_name Apply>] [<$its_scope:lower _status_ $its_getter>]
-                $its_said [$($its_verb)* $($its_of_status)*];
+                $its_options [$($its_verb)* $($its_of_status)*];
         )*
     } } };
 }

@@ -1,4 +1,4 @@
-//! Version `v1` of group `matrix.example.org`: the kinds, made by macros from the table.
+//! Version `v1` of group `matrix.example.org`: the kinds, which macros generate from the table.
 
 use k8s_openapi::api::autoscaling::v1::Scale;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
@@ -7,72 +7,72 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is wanted of any kind of the matrix.
+/// The desired state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Spec {
     /// A word.
     pub word: Option<String>,
-    /// A number, to be scaled.
+    /// The desired replicas.
     pub count: Option<i32>,
 }
 
-/// What was last observed of any kind of the matrix.
+/// The observed state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, Deserialize, JsonSchema, Serialize)]
 pub struct Status {
     /// A word.
     pub word: Option<String>,
-    /// A number, as it was scaled.
+    /// The current replicas.
     pub count: Option<i32>,
 }
 
-/// What a method may send and make of an answer instead of the kind itself.
+/// An input and result type of extension methods, other than the kind itself.
 #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Letter {
-    /// The version it is sent as.
+    /// The API version that it is sent as.
     pub api_version: String,
     /// The kind it is sent as.
     pub kind: String,
-    /// Metadata.
+    /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     pub spec: Spec,
 }
 
-/// What a method may make of an answer that holds many.
+/// A result type of extension methods that return lists.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Letters {
     /// The letters.
     pub items: Vec<Letter>,
 }
 
-/// A kind, by its scope, its status and what `#[genclient]` says.
+/// Declares a kind by its scope, its status and the options of `#[genclient]`.
 macro_rules! kind {
     (Namespaced $($rest:tt)*) => { kind! { [] $($rest)* } };
     (Cluster $($rest:tt)*) => { kind! { [non_namespaced,] $($rest)* } };
     ([$($scope:tt)*] NoStatus $($rest:tt)*) => { kind! { [$($scope)* no_status,] Status $($rest)* } };
-    ([$($scope:tt)*] Status $kind:ident [$($said:tt)*]) => {
+    ([$($scope:tt)*] Status $kind:ident [$($options:tt)*]) => {
         #[doc = concat!("The kind `", stringify!($kind), "` of the matrix.")]
         #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
-        #[genclient($($scope)* $($said)*)]
+        #[genclient($($scope)* $($options)*)]
         #[k8s(subresource(status))]
         pub struct $kind {
-            /// Metadata.
+            /// Standard object metadata.
             pub metadata: ObjectMeta,
-            /// What is wanted.
+            /// The desired state.
             pub spec: Spec,
-            /// What was last observed.
+            /// The observed state.
             pub status: Option<Status>,
         }
     };
-    ([$($scope:tt)*] Plain $kind:ident [$($said:tt)*]) => {
+    ([$($scope:tt)*] Plain $kind:ident [$($options:tt)*]) => {
         #[doc = concat!("The kind `", stringify!($kind), "` of the matrix.")]
         #[derive(Clone, Debug, Default, PartialEq, ApplyConfiguration, DeepCopy, JsonSchema, Object)]
-        #[genclient($($scope)* $($said)*)]
+        #[genclient($($scope)* $($options)*)]
         pub struct $kind {
-            /// Metadata.
+            /// Standard object metadata.
             pub metadata: ObjectMeta,
-            /// What is wanted.
+            /// The desired state.
             pub spec: Spec,
         }
     };
@@ -83,7 +83,7 @@ macro_rules! list {
         #[doc = concat!("A list of `", stringify!($kind), "` objects.")]
         #[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
         pub struct $list {
-            /// Version and continuation.
+            /// Standard list metadata.
             pub metadata: ListMeta,
             /// The objects.
             pub items: Vec<$kind>,
@@ -91,8 +91,8 @@ macro_rules! list {
     };
 }
 
-/// A kind with every extension method: each verb on the object, its status and its scale, with the kind's own types and
-/// with others.
+/// Declares a kind with every extension method: each verb on the object, its status and its scale, with the kind's own
+/// types and with others.
 macro_rules! extended {
     ($kind:ident $list:ident $($scope:ident)?) => {
         #[doc = concat!("The kind `", stringify!($kind), "`, whose client has every extension method.")]
@@ -138,11 +138,11 @@ macro_rules! extended {
         )]
         #[k8s(subresource(status, scale(spec_path = ".spec.count", status_path = ".status.count")))]
         pub struct $kind {
-            /// Metadata.
+            /// Standard object metadata.
             pub metadata: ObjectMeta,
-            /// What is wanted.
+            /// The desired state.
             pub spec: Spec,
-            /// What was last observed.
+            /// The observed state.
             pub status: Option<Status>,
         }
 
@@ -156,10 +156,10 @@ extended! { ClusterExtended ClusterExtendedList non_namespaced }
 macro_rules! declare {
     ($(
         $scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident
-            $getter:ident $said:tt $verbs:tt;
+            $getter:ident $options:tt $verbs:tt;
     )*) => {
         $(
-            kind! { $scope $status $kind $said }
+            kind! { $scope $status $kind $options }
             $(list! { $list of $kind })?
         )*
 

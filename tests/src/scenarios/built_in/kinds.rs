@@ -1,4 +1,4 @@
-//! Every built-in kind, the least an object of it takes, and what both servers make of that.
+//! Every built-in kind, with a minimal object and the object that every server stores for it.
 
 use serde_json::{Value, json};
 
@@ -13,20 +13,21 @@ pub(super) struct Kind {
     pub(super) scale: bool,
     pub(super) generation: Option<i64>,
     pub(super) unversioned_updates: bool,
-    pub(super) made_by_updates: bool,
+    pub(super) created_by_updates: bool,
     pub(super) returned_when_deleted: bool,
-    /// Without metadata.
-    pub(super) least: fn() -> Value,
-    pub(super) kept: fn() -> Value,
-    /// What only the real server, its admission plugins among it, fills in.
-    unclaimed: &'static [&'static str],
+    /// The minimal object, without metadata.
+    pub(super) minimal: fn() -> Value,
+    /// The object that is stored for it, without metadata.
+    pub(super) stored: fn() -> Value,
+    /// JSON pointers to fields that only the real server sets, for example by its admission plugins.
+    ignored: &'static [&'static str],
 }
 
 impl Kind {
-    /// An object without what is not claimed.
-    pub(super) fn claimed(&self, object: &Value) -> Value {
+    /// Returns an object without the ignored fields.
+    pub(super) fn without_ignored(&self, object: &Value) -> Value {
         let mut object = object.clone();
-        for path in self.unclaimed {
+        for path in self.ignored {
             let (parent, name) = path.rsplit_once('/').expect("a pointer");
             if let Some(fields) = object.pointer_mut(parent).and_then(Value::as_object_mut) {
                 fields.remove(name);
@@ -47,16 +48,16 @@ const PLAIN: Kind = Kind {
     scale: false,
     generation: None,
     unversioned_updates: true,
-    made_by_updates: false,
+    created_by_updates: false,
     returned_when_deleted: false,
-    least: || json!({}),
-    kept: || json!({}),
-    unclaimed: &[],
+    minimal: || json!({}),
+    stored: || json!({}),
+    ignored: &[],
 };
 
 const WORKLOAD: Kind = Kind { group: "apps", categories: &["all"], status: true, generation: Some(1), ..PLAIN };
 
-const ROLES: Kind = Kind { group: "rbac.authorization.k8s.io", made_by_updates: true, ..PLAIN };
+const ROLES: Kind = Kind { group: "rbac.authorization.k8s.io", created_by_updates: true, ..PLAIN };
 
 fn selector() -> Value {
     json!({"matchLabels": {"a": "b"}})
@@ -66,12 +67,12 @@ fn template() -> Value {
     json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
 }
 
-/// A pod that ends.
-fn task() -> Value {
+/// Returns a pod template that runs to completion.
+fn job_template() -> Value {
     json!({"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}})
 }
 
-fn kept_pod(restart_policy: &str) -> Value {
+fn stored_pod(restart_policy: &str) -> Value {
     json!({
         "containers": [{
             "name": "c", "image": "i", "resources": {}, "terminationMessagePath": "/dev/termination-log",
@@ -82,8 +83,8 @@ fn kept_pod(restart_policy: &str) -> Value {
     })
 }
 
-fn kept_template() -> Value {
-    json!({"metadata": {"labels": {"a": "b"}}, "spec": kept_pod("Always")})
+fn stored_template() -> Value {
+    json!({"metadata": {"labels": {"a": "b"}}, "spec": stored_pod("Always")})
 }
 
 fn workload() -> Value {
@@ -101,7 +102,7 @@ fn binding() -> Value {
     })
 }
 
-fn kept_binding() -> Value {
+fn stored_binding() -> Value {
     const GROUP: &str = "rbac.authorization.k8s.io";
     json!({
         "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": "x"},
@@ -117,15 +118,15 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "ConfigMap",
         plural: "configmaps",
         short_names: &["cm"],
-        least: || json!({"data": {"a": "1"}}),
-        kept: || json!({"data": {"a": "1"}}),
+        minimal: || json!({"data": {"a": "1"}}),
+        stored: || json!({"data": {"a": "1"}}),
         ..PLAIN
     },
     Kind {
         kind: "Secret",
         plural: "secrets",
-        least: || json!({"stringData": {"a": "1"}}),
-        kept: || json!({"data": {"a": "MQ=="}, "type": "Opaque"}),
+        minimal: || json!({"stringData": {"a": "1"}}),
+        stored: || json!({"data": {"a": "MQ=="}, "type": "Opaque"}),
         ..PLAIN
     },
     Kind {
@@ -141,10 +142,10 @@ pub(super) const KINDS: &[Kind] = &[
         short_names: &["svc"],
         categories: &["all"],
         status: true,
-        made_by_updates: true,
+        created_by_updates: true,
         returned_when_deleted: true,
-        least: || json!({"spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}),
-        kept: || {
+        minimal: || json!({"spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}}),
+        stored: || {
             json!({
                 "spec": {
                     "ports": [{"protocol": "TCP", "port": 80, "targetPort": 80}], "selector": {"a": "b"},
@@ -153,7 +154,7 @@ pub(super) const KINDS: &[Kind] = &[
                 "status": {"loadBalancer": {}},
             })
         },
-        unclaimed: &["/spec/clusterIP", "/spec/clusterIPs", "/spec/ipFamilies", "/spec/ipFamilyPolicy"],
+        ignored: &["/spec/clusterIP", "/spec/clusterIPs", "/spec/ipFamilies", "/spec/ipFamilyPolicy"],
         ..PLAIN
     },
     Kind {
@@ -164,13 +165,13 @@ pub(super) const KINDS: &[Kind] = &[
         status: true,
         generation: Some(1),
         returned_when_deleted: true,
-        least: || json!({"spec": {"containers": [{"name": "c", "image": "i"}]}}),
-        kept: || {
-            let mut spec = kept_pod("Always");
+        minimal: || json!({"spec": {"containers": [{"name": "c", "image": "i"}]}}),
+        stored: || {
+            let mut spec = stored_pod("Always");
             spec["enableServiceLinks"] = json!(true);
             json!({"spec": spec, "status": {"phase": "Pending"}})
         },
-        unclaimed: &["/spec/tolerations", "/spec/priority", "/spec/preemptionPolicy", "/status/qosClass"],
+        ignored: &["/spec/tolerations", "/spec/priority", "/spec/preemptionPolicy", "/status/qosClass"],
         ..PLAIN
     },
     Kind {
@@ -179,8 +180,8 @@ pub(super) const KINDS: &[Kind] = &[
         short_names: &["pvc"],
         status: true,
         returned_when_deleted: true,
-        least: || json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}),
-        kept: || {
+        minimal: || json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}),
+        stored: || {
             let requests = json!({"requests": {"storage": "1Gi"}});
             let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": requests, "volumeMode": "Filesystem"});
             json!({"spec": spec, "status": {"phase": "Pending"}})
@@ -191,9 +192,9 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "Event",
         plural: "events",
         short_names: &["ev"],
-        made_by_updates: true,
-        least: || json!({"involvedObject": {"kind": "Pod", "name": "x", "namespace": "built-in-kinds"}}),
-        kept: || {
+        created_by_updates: true,
+        minimal: || json!({"involvedObject": {"kind": "Pod", "name": "x", "namespace": "built-in-kinds"}}),
+        stored: || {
             json!({
                 "involvedObject": {"kind": "Pod", "name": "x", "namespace": "built-in-kinds"}, "source": {},
                 "firstTimestamp": null, "lastTimestamp": null, "eventTime": null,
@@ -207,15 +208,15 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "Event",
         plural: "events",
         short_names: &["ev"],
-        made_by_updates: true,
-        least: || {
+        created_by_updates: true,
+        minimal: || {
             json!({
                 "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "a/b", "reportingInstance": "c",
                 "action": "a", "reason": "r", "type": "Normal", "note": "n",
                 "regarding": {"kind": "Pod", "name": "x", "namespace": "built-in-kinds"},
             })
         },
-        kept: || {
+        stored: || {
             json!({
                 "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "a/b", "reportingInstance": "c",
                 "action": "a", "reason": "r", "type": "Normal", "note": "n",
@@ -230,11 +231,11 @@ pub(super) const KINDS: &[Kind] = &[
         plural: "deployments",
         short_names: &["deploy"],
         scale: true,
-        least: workload,
-        kept: || {
+        minimal: workload,
+        stored: || {
             json!({
                 "spec": {
-                    "replicas": 1, "selector": selector(), "template": kept_template(),
+                    "replicas": 1, "selector": selector(), "template": stored_template(),
                     "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}},
                     "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600,
                 },
@@ -248,10 +249,10 @@ pub(super) const KINDS: &[Kind] = &[
         plural: "replicasets",
         short_names: &["rs"],
         scale: true,
-        least: workload,
-        kept: || {
+        minimal: workload,
+        stored: || {
             json!({
-                "spec": {"replicas": 1, "selector": selector(), "template": kept_template()},
+                "spec": {"replicas": 1, "selector": selector(), "template": stored_template()},
                 "status": {"replicas": 0},
             })
         },
@@ -262,11 +263,11 @@ pub(super) const KINDS: &[Kind] = &[
         plural: "statefulsets",
         short_names: &["sts"],
         scale: true,
-        least: || json!({"spec": {"selector": selector(), "serviceName": "s", "template": template()}}),
-        kept: || {
+        minimal: || json!({"spec": {"selector": selector(), "serviceName": "s", "template": template()}}),
+        stored: || {
             json!({
                 "spec": {
-                    "replicas": 1, "selector": selector(), "template": kept_template(), "serviceName": "s",
+                    "replicas": 1, "selector": selector(), "template": stored_template(), "serviceName": "s",
                     "podManagementPolicy": "OrderedReady", "revisionHistoryLimit": 10,
                     "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
                     "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
@@ -280,11 +281,11 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "DaemonSet",
         plural: "daemonsets",
         short_names: &["ds"],
-        least: workload,
-        kept: || {
+        minimal: workload,
+        stored: || {
             json!({
                 "spec": {
-                    "selector": selector(), "template": kept_template(), "revisionHistoryLimit": 10,
+                    "selector": selector(), "template": stored_template(), "revisionHistoryLimit": 10,
                     "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}},
                 },
                 "status": {
@@ -298,17 +299,18 @@ pub(super) const KINDS: &[Kind] = &[
         group: "batch",
         kind: "Job",
         plural: "jobs",
-        // As it is, the template of a Job gets labels from its uid, and an update has to know them.
-        least: || {
+        // Without `manualSelector`, the template of a Job gets labels from its uid, which an update would have to
+        // repeat.
+        minimal: || {
             json!({"spec": {"manualSelector": true, "selector": selector(), "template": {
-                "metadata": {"labels": {"a": "b"}}, "spec": task()["spec"],
+                "metadata": {"labels": {"a": "b"}}, "spec": job_template()["spec"],
             }}})
         },
-        kept: || {
+        stored: || {
             json!({
                 "spec": {
                     "parallelism": 1, "completions": 1, "backoffLimit": 6, "manualSelector": true, "selector": selector(),
-                    "template": {"metadata": {"labels": {"a": "b"}}, "spec": kept_pod("Never")},
+                    "template": {"metadata": {"labels": {"a": "b"}}, "spec": stored_pod("Never")},
                     "completionMode": "NonIndexed", "suspend": false, "podReplacementPolicy": "TerminatingOrFailed",
                 },
                 "status": {},
@@ -321,9 +323,9 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "CronJob",
         plural: "cronjobs",
         short_names: &["cj"],
-        least: || json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": task()}}}}),
-        kept: || {
-            let template = json!({"metadata": {}, "spec": kept_pod("Never")});
+        minimal: || json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": job_template()}}}}),
+        stored: || {
+            let template = json!({"metadata": {}, "spec": stored_pod("Never")});
             json!({
                 "spec": {
                     "schedule": "* * * * *", "concurrencyPolicy": "Allow", "suspend": false,
@@ -335,15 +337,15 @@ pub(super) const KINDS: &[Kind] = &[
         },
         ..WORKLOAD
     },
-    Kind { kind: "Role", plural: "roles", least: rules, kept: rules, ..ROLES },
-    Kind { kind: "RoleBinding", plural: "rolebindings", least: binding, kept: kept_binding, ..ROLES },
-    Kind { kind: "ClusterRole", plural: "clusterroles", cluster: true, kept: || json!({"rules": null}), ..ROLES },
+    Kind { kind: "Role", plural: "roles", minimal: rules, stored: rules, ..ROLES },
+    Kind { kind: "RoleBinding", plural: "rolebindings", minimal: binding, stored: stored_binding, ..ROLES },
+    Kind { kind: "ClusterRole", plural: "clusterroles", cluster: true, stored: || json!({"rules": null}), ..ROLES },
     Kind {
         kind: "ClusterRoleBinding",
         plural: "clusterrolebindings",
         cluster: true,
-        least: binding,
-        kept: kept_binding,
+        minimal: binding,
+        stored: stored_binding,
         ..ROLES
     },
     Kind {
@@ -351,9 +353,9 @@ pub(super) const KINDS: &[Kind] = &[
         kind: "Lease",
         plural: "leases",
         unversioned_updates: false,
-        made_by_updates: true,
-        least: || json!({"spec": {"holderIdentity": "h"}}),
-        kept: || json!({"spec": {"holderIdentity": "h"}}),
+        created_by_updates: true,
+        minimal: || json!({"spec": {"holderIdentity": "h"}}),
+        stored: || json!({"spec": {"holderIdentity": "h"}}),
         ..PLAIN
     },
     Kind {
@@ -364,8 +366,8 @@ pub(super) const KINDS: &[Kind] = &[
         status: true,
         generation: Some(1),
         unversioned_updates: false,
-        least: || json!({"spec": {"minAvailable": 1, "selector": selector()}}),
-        kept: || {
+        minimal: || json!({"spec": {"minAvailable": 1, "selector": selector()}}),
+        stored: || {
             json!({
                 "spec": {"minAvailable": 1, "selector": selector()},
                 "status": {"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0},
@@ -379,8 +381,8 @@ pub(super) const KINDS: &[Kind] = &[
         plural: "networkpolicies",
         short_names: &["netpol"],
         generation: Some(1),
-        least: || json!({"spec": {"podSelector": selector()}}),
-        kept: || json!({"spec": {"podSelector": selector(), "policyTypes": ["Ingress"]}}),
+        minimal: || json!({"spec": {"podSelector": selector()}}),
+        stored: || json!({"spec": {"podSelector": selector(), "policyTypes": ["Ingress"]}}),
         ..PLAIN
     },
     Kind {
@@ -390,8 +392,8 @@ pub(super) const KINDS: &[Kind] = &[
         short_names: &["ing"],
         status: true,
         generation: Some(1),
-        least: || json!({"spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}}),
-        kept: || {
+        minimal: || json!({"spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}}),
+        stored: || {
             let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
             json!({"spec": {"defaultBackend": backend}, "status": {"loadBalancer": {}}})
         },

@@ -1,4 +1,4 @@
-//! The Logger of the benches as kube's derive has it.
+//! The Logger of the benchmarks with kube's derive.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is wanted of a Logger.
+/// The desired state of a Logger.
 #[derive(CustomResource, Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[kube(group = "example.com", version = "v1", kind = "Logger", namespaced, status = "LoggerStatus")]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +30,7 @@ pub(crate) struct LoggerSink {
     rotate: Option<String>,
 }
 
-/// What was last observed of a Logger.
+/// The last observed state of a Logger.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoggerStatus {

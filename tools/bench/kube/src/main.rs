@@ -1,64 +1,67 @@
-//! Plain kube-runtime, measured: each line that it prints is one measurement as JSON.
+//! Measures plain kube-runtime. Prints one measurement per line as JSON.
 
 mod logger;
 #[path = "../../src/measure.rs"]
-#[expect(unreachable_pub, reason = "the same file is a public module of the other bench crate")]
+#[expect(unreachable_pub, reason = "the file is a public module of the bench crate, too")]
 mod measure;
 mod queue;
-mod synced;
+mod sync;
 
-use std::hint::black_box;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::{
+    hint::black_box,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, bail};
-use kube::core::ObjectList;
-use kube::runtime::reflector::ObjectRef;
+use kube::{core::ObjectList, runtime::reflector::ObjectRef};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use logger::Logger;
-use measure::{TIMES, computed, micros, say, scattered, time_decoding};
-use synced::Synced;
+use crate::{
+    logger::Logger,
+    measure::{REPETITIONS, cpu_time, micros, report, scattered, time_decoding},
+    sync::SyncedReflector,
+};
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["sync", how @ ..] => Synced::measure(how).await,
-        ["events", count] => synced::events(count.parse().context("how many events?")?).await,
+        ["sync", options @ ..] => SyncedReflector::measure(options).await,
+        ["events", count] => sync::events(count.parse().context("the number of events is invalid")?).await,
         ["lister"] => lister().await,
         ["queue"] => queue::measure().await,
         ["decode", object, page] => decode(Path::new(object), Path::new(page)),
-        _ => bail!("say what: sync [stripped] [streaming], events N, lister, queue, decode OBJECT PAGE"),
+        _ => bail!("usage: sync [without-managed-fields] [streaming] | events N | lister | queue | decode OBJECT PAGE"),
     }
 }
 
-/// Finding an object by its key, and listing a namespace.
+/// Measures lookups by key and lists of a namespace.
 async fn lister() -> Result<()> {
-    let (store, _) = Synced::start(&["stripped"]).await?;
+    let (store, _) = SyncedReflector::start(&["without-managed-fields"]).await?;
     let all = store.state();
-    for _ in 0..TIMES {
+    for _ in 0..REPETITIONS {
         let keys: Vec<_> = scattered(500_000, all.len()).map(|i| &all[i].metadata).collect();
-        let before = computed();
+        let before = cpu_time();
         for meta in &keys {
             let (name, namespace) = (meta.name.as_deref(), meta.namespace.as_deref());
             let key = ObjectRef::<Logger>::new(name.unwrap_or_default()).within(namespace.unwrap_or_default());
-            black_box(store.get(&key)).context("an object is gone")?;
+            black_box(store.get(&key)).context("an object is missing")?;
         }
-        say("get", json!({ "ns": (computed() - before).as_nanos() as f64 / keys.len() as f64 }));
+        report("get", json!({ "ns": (cpu_time() - before).as_nanos() as f64 / keys.len() as f64 }));
         let mut taken: Vec<_> = (0..200).map(|i| time_of_list(&store, &format!("bench-{:03}", i % 100))).collect();
         taken.sort_unstable();
-        say("list_namespace", json!({ "us": micros(taken[taken.len() / 2]) }));
+        report("list_namespace", json!({ "us": micros(taken[taken.len() / 2]) }));
     }
     Ok(())
 }
 
 fn time_of_list(store: &kube::runtime::reflector::Store<Logger>, namespace: &str) -> Duration {
-    let began = Instant::now();
+    let start = Instant::now();
     black_box(store.state_filter(|logger| logger.metadata.namespace.as_deref() == Some(namespace)));
-    began.elapsed()
+    start.elapsed()
 }
 
 fn decode(object: &Path, page: &Path) -> Result<()> {

@@ -1,27 +1,35 @@
-//! What kube has in the place of a work queue: its `scheduler`, a deduplicating delay queue with one consumer.
+//! Throughput of kube's `scheduler`, a deduplicating delay queue with one consumer, which it uses instead of a work
+//! queue.
 
-use std::convert::Infallible;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::{
+    convert::Infallible,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
-use futures::channel::mpsc;
-use futures::{SinkExt, StreamExt};
-use kube::runtime::reflector::ObjectRef;
-use kube::runtime::scheduler::{ScheduleRequest, scheduler};
+use futures::{SinkExt, StreamExt, channel::mpsc};
+use kube::runtime::{
+    reflector::ObjectRef,
+    scheduler::{ScheduleRequest, scheduler},
+};
 use serde_json::json;
 
-use crate::logger::Logger;
-use crate::measure::{TIMES, say};
+use crate::{
+    logger::Logger,
+    measure::{REPETITIONS, report},
+};
 
 type Key = ObjectRef<Logger>;
 
-/// Longer than its timer's step: nothing came, so it is drained.
+/// Exceeds the resolution of its timer: without a key in this time, the queue is empty.
 const QUIET: Duration = Duration::from_millis(3);
 
-/// The loads that the other queues get, too. A consumer is one, whatever the number of producers.
+/// Measures the loads of the other queues. There is always one consumer.
 pub(crate) async fn measure() -> Result<()> {
     for (what, keys, adds, producers) in [
         ("queue_distinct_1", 100_000, 100_000, 1),
@@ -30,12 +38,12 @@ pub(crate) async fn measure() -> Result<()> {
         ("queue_hot_2", 1_000, 1_000_000, 2),
     ] {
         let keys: Arc<Vec<Key>> = Arc::new((0..keys).map(key).collect());
-        for _ in 0..TIMES {
-            let (began, keys) = (Instant::now(), Arc::clone(&keys));
+        for _ in 0..REPETITIONS {
+            let (start, keys) = (Instant::now(), Arc::clone(&keys));
             let processed = tokio::spawn(run(keys, adds, producers)).await??;
-            let seconds = began.elapsed().as_secs_f64();
+            let seconds = start.elapsed().as_secs_f64();
             let (added, done) = (adds as f64 / seconds, processed as f64 / seconds);
-            say(what, json!({ "adds_per_s": added, "processed_per_s": done }));
+            report(what, json!({ "adds_per_s": added, "processed_per_s": done }));
         }
     }
     Ok(())
@@ -63,7 +71,7 @@ async fn run(keys: Arc<Vec<Key>>, adds: usize, producers: usize) -> Result<usize
         added.fetch_add(1, Ordering::Relaxed);
         ScheduleRequest { message, run_at: tokio::time::Instant::now() }
     });
-    // Its end would drop what is scheduled still.
+    // The end of the stream would drop scheduled keys.
     let mut scheduled = pin!(scheduler(requests.chain(futures::stream::pending())));
     let mut processed = 0;
     loop {

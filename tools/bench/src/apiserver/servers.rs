@@ -1,10 +1,12 @@
-//! The servers that are loaded, and how each is started and stopped.
+//! The compared servers, and how each is started and stopped.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, ensure};
 use envtest::ControlPlane;
@@ -12,24 +14,24 @@ use tempfile::TempDir;
 
 use crate::paths;
 
-/// How long a server may take to listen, and how often it is looked at.
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_micros(200);
+/// How long a server may take to listen, and the interval between checks.
+const TIMEOUT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_micros(200);
 
-/// One of those that are compared.
+/// The compared servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Server {
     /// etcd and kube-apiserver.
     Real,
-    /// Ours as a program of its own.
+    /// The API server in memory as a separate program.
     OnSocket,
-    /// Ours in the program that loads it.
+    /// The API server in memory in the process of the load program.
     InProcess,
 }
 
-/// A server that is ready to be loaded; dropped, it stops.
+/// A server that is ready. Dropping it stops the server.
 pub(super) struct Running {
-    /// How long it took to give its first answer, unless the load measures that itself.
+    /// The time to the first response, unless the load program measures it.
     pub(super) start: Option<Duration>,
     kubeconfig: Option<PathBuf>,
     pids: Vec<String>,
@@ -45,7 +47,7 @@ enum Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Self::Ours(child) = self {
-            // It keeps nothing that an end could spoil.
+            // It has no persistent state.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -53,7 +55,7 @@ impl Drop for Process {
 }
 
 impl Server {
-    /// In the order in which they take turns.
+    /// All servers in the order of the rounds.
     pub(super) const ALL: [Server; 3] = [Server::Real, Server::OnSocket, Server::InProcess];
 
     pub(super) fn title(self) -> &'static str {
@@ -64,7 +66,7 @@ impl Server {
         }
     }
 
-    /// Starts it, if it is not started by the load.
+    /// Starts the server, unless the load program does.
     pub(super) fn start(self) -> Result<Running> {
         match self {
             Server::Real => real(),
@@ -77,7 +79,7 @@ impl Server {
 }
 
 impl Running {
-    /// A program that loads this server.
+    /// Returns the command of a program that loads this server.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_remove("KUBECONFIG").env_remove("PIDS");
@@ -91,13 +93,13 @@ impl Running {
 fn real() -> Result<Running> {
     let assets = envtest::find()?.with_context(|| format!("no control plane; {}", envtest::HOW_TO_GET))?;
     let parent = paths::home().join("apiserver");
-    fs::create_dir_all(&parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    fs::create_dir_all(&parent).with_context(|| format!("cannot create {}", parent.display()))?;
     let start = Instant::now();
-    // It returns when the server has answered.
+    // Returns after the first response of the server.
     let plane = ControlPlane::start_in(&assets, &parent)?;
     let taken = start.elapsed();
     let pids = children();
-    ensure!(pids.len() == 2, "etcd and kube-apiserver should be the only children, not {pids:?}");
+    ensure!(pids.len() == 2, "expected etcd and kube-apiserver as the only children: {pids:?}");
     Ok(Running {
         start: Some(taken),
         kubeconfig: Some(plane.kubeconfig().to_owned()),
@@ -120,10 +122,10 @@ fn on_socket() -> Result<Running> {
         .context("cannot start logger-apiserver")?;
     let pids = vec![child.id().to_string()];
     let process = Process::Ours(child);
-    // It is written once the server listens.
+    // The server writes the file when it listens.
     while !fs::read_to_string(&kubeconfig).is_ok_and(|text| text.ends_with('\n') || text.contains("current-context")) {
-        ensure!(start.elapsed() < PATIENCE, "logger-apiserver does not listen");
-        thread::sleep(PAUSE);
+        ensure!(start.elapsed() < TIMEOUT, "logger-apiserver does not listen within {} s", TIMEOUT.as_secs());
+        thread::sleep(POLL);
     }
     let taken = start.elapsed();
     Ok(Running {
@@ -135,7 +137,7 @@ fn on_socket() -> Result<Running> {
     })
 }
 
-/// The processes that this one started and that still run, as Linux tells.
+/// Returns the running child processes on Linux.
 fn children() -> Vec<String> {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let children = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());

@@ -1,7 +1,9 @@
-//! The API server that everything is measured on, and its objects.
+//! The API server of the benchmark and its objects.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 use envtest::ControlPlane;
@@ -9,37 +11,37 @@ use envtest::ControlPlane;
 use super::programs::{Peer, Programs};
 use crate::{files, paths, program};
 
-/// A cluster: ours, which ends with this value, or one that was there.
+/// A cluster: a started one, which stops when this is dropped, or an existing one.
 pub(super) enum Cluster {
     Started(Box<ControlPlane>),
-    Given(PathBuf),
+    Existing(PathBuf),
 }
 
 impl Cluster {
-    /// The one of this kubeconfig, or a new one with its data in the target directory.
+    /// Returns the cluster of this kubeconfig, or starts one with its data in the target directory.
     pub(super) fn get(kubeconfig: Option<&Path>) -> Result<Cluster> {
         if let Some(file) = kubeconfig {
             let file = file.canonicalize().with_context(|| format!("no kubeconfig {}", file.display()))?;
-            return Ok(Cluster::Given(file));
+            return Ok(Cluster::Existing(file));
         }
         let assets = envtest::find()?.with_context(|| format!("no control plane; {}", envtest::HOW_TO_GET))?;
         eprintln!("starting etcd and kube-apiserver");
         let parent = home();
-        std::fs::create_dir_all(&parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        std::fs::create_dir_all(&parent).with_context(|| format!("cannot create {}", parent.display()))?;
         Ok(Cluster::Started(Box::new(ControlPlane::start_in(&assets, &parent)?)))
     }
 
-    /// Its admin's kubeconfig.
+    /// Returns the administrator's kubeconfig.
     pub(super) fn kubeconfig(&self) -> &Path {
         match self {
             Cluster::Started(plane) => plane.kubeconfig(),
-            Cluster::Given(file) => file,
+            Cluster::Existing(file) => file,
         }
     }
 
-    /// Makes what is missing of so many Loggers.
+    /// Creates missing Loggers up to this number.
     pub(super) fn load(&self, programs: &Programs, objects: usize) -> Result<()> {
-        eprintln!("loading {objects} Loggers, which takes minutes the first time");
+        eprintln!("loading {objects} Loggers; this takes minutes the first time");
         program::output(self.kubectl()?.args(["apply", "-f"]).arg(programs.definitions()))?;
         program::output(self.kubectl()?.args(["wait", "--for=condition=Established", "crd", "--all"]))?;
         program::output(programs.command(Peer::Go, self).args(["load", &objects.to_string()]))?;
@@ -48,7 +50,7 @@ impl Cluster {
         files::write(&page, &self.raw("/apis/example.com/v1/loggers?limit=500")?)
     }
 
-    /// One object and one page of 500 as the server sends them.
+    /// Returns files with one object and one page of 500 as the server sends them.
     pub(super) fn texts(&self) -> Result<(PathBuf, PathBuf)> {
         let (object, page) = texts();
         files::read(&object).map(|_| (object, page))
@@ -61,7 +63,7 @@ impl Cluster {
     fn kubectl(&self) -> Result<Command> {
         match self {
             Cluster::Started(plane) => Ok(plane.kubectl()),
-            Cluster::Given(file) => {
+            Cluster::Existing(file) => {
                 let assets = envtest::find()?.with_context(|| format!("no kubectl; {}", envtest::HOW_TO_GET))?;
                 let mut command = Command::new(assets.dir().join("kubectl"));
                 command.arg("--kubeconfig").arg(file);

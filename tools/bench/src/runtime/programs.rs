@@ -1,14 +1,13 @@
-//! The programs that are measured: client-go under generated code, plain kube-runtime, ours.
+//! The measured programs: client-go under generated code, plain kube-runtime, and our runtime.
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use anyhow::Result;
 
 use super::cluster::Cluster;
 use crate::{cargo, files, go, paths, program};
 
-/// The Go program; it is put beside its client, which is generated.
+/// The Go program, which is built beside its generated client.
 const GO: [(&str, &str); 4] = [
     ("main.go", include_str!("../../runtime/main.go")),
     ("load.go", include_str!("../../runtime/load.go")),
@@ -16,7 +15,7 @@ const GO: [(&str, &str); 4] = [
     ("micro.go", include_str!("../../runtime/micro.go")),
 ];
 
-/// Whose runtime.
+/// The measured runtimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
     Go,
@@ -25,14 +24,14 @@ pub(super) enum Peer {
     OursOnMimalloc,
 }
 
-/// All of them, built.
+/// The built programs.
 pub(super) struct Programs {
     go: PathBuf,
     definitions: PathBuf,
 }
 
 impl Programs {
-    /// Builds them; kube's by itself, so that it has the features it has without us.
+    /// Builds the programs; kube's separately, so that kube has its own features only.
     pub(super) fn build() -> Result<Programs> {
         eprintln!("building the programs");
         for args in [
@@ -54,27 +53,27 @@ impl Programs {
         Ok(Programs { go, definitions })
     }
 
-    /// The directory of the kind's definition.
+    /// Returns the directory with the CRD.
     pub(super) fn definitions(&self) -> &PathBuf {
         &self.definitions
     }
 
-    /// A program, on this cluster.
+    /// Returns the command of a program on this cluster.
     pub(super) fn command(&self, peer: Peer, cluster: &Cluster) -> Command {
         let mut command = Command::new(match peer {
             Peer::Go => self.go.clone(),
-            Peer::Kube => built("bench-kube"),
-            Peer::Ours => built("runtime-ours"),
-            Peer::OursOnMimalloc => built("runtime-ours-mimalloc"),
+            Peer::Kube => release_binary("bench-kube"),
+            Peer::Ours => release_binary("runtime-ours"),
+            Peer::OursOnMimalloc => release_binary("runtime-ours-mimalloc"),
         });
         command.env("KUBECONFIG", cluster.kubeconfig());
         command
     }
 
-    /// The program that measures the peer's queue.
+    /// Returns the command that measures the queue of a peer.
     pub(super) fn queue(&self, peer: Peer, cluster: &Cluster) -> Command {
         if peer == Peer::Ours {
-            let mut command = Command::new(built("queue-rates"));
+            let mut command = Command::new(release_binary("queue-rates"));
             command.arg("5");
             return command;
         }
@@ -84,6 +83,6 @@ impl Programs {
     }
 }
 
-fn built(name: &str) -> PathBuf {
+fn release_binary(name: &str) -> PathBuf {
     paths::target_dir().join("release").join(name)
 }

@@ -1,27 +1,29 @@
-//! The table: a row for each figure that has a goal, and one for each other way to do the first sync.
+//! The tables: a row for each figure with a goal, and a row for each variant of the initial sync.
 
 use super::Figures;
-use crate::stats::Samples;
-use crate::table::{Table, number};
+use crate::{
+    stats::Samples,
+    table::{Table, number},
+};
 
-/// A row and its goal.
+/// A row with its goal.
 struct Row {
     title: &'static str,
     /// The measurement and the figure.
     of: (&'static str, &'static str),
-    /// What is compared, in the order of the columns.
-    ways: [&'static str; 3],
+    /// The compared variants in the order of the columns.
+    variants: [&'static str; 3],
     goal: Goal,
 }
 
-/// What our figure is to be, by that of a peer.
+/// The goal of our figure relative to a peer.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// At most so much of Go's and of kube's.
+    /// At most this factor of Go's and of kube's figure.
     AtMost(Option<f64>, Option<f64>),
-    /// At least so much of Go's.
+    /// At least this factor of Go's figure.
     AtLeast(f64),
-    /// At most so much of our own settled memory.
+    /// At most this factor of our own settled memory.
     OfSettled(f64),
 }
 
@@ -29,63 +31,63 @@ const DEFAULTS: [&str; 3] = ["go", "kube", "ours"];
 const STREAMING: [&str; 3] = ["go", "kube streaming", "ours streaming"];
 
 const ROWS: [Row; 12] = [
-    row("first sync, CPU s", ("sync", "cpu_s"), Goal::AtMost(Some(0.125), Some(0.6))),
+    row("initial sync, CPU s", ("sync", "cpu_s"), Goal::AtMost(Some(0.125), Some(0.6))),
     row("memory settled, MB", ("sync", "settled_mb"), Goal::AtMost(Some(0.5), Some(0.25))),
     row("memory peak, MB", ("sync", "peak_mb"), Goal::OfSettled(1.1)),
     Row {
-        title: "CPU µs an event, loaded",
+        title: "CPU µs per event, loaded",
         of: ("sync", "cpu_us_per_object"),
-        ways: STREAMING,
+        variants: STREAMING,
         goal: Goal::AtMost(None, Some(0.6)),
     },
     row("list one of 100 namespaces, µs", ("list_namespace", "us"), Goal::AtMost(Some(0.5), None)),
     row("get by key, ns", ("get", "ns"), Goal::AtMost(Some(0.5), None)),
-    row("queue, 100,000 keys, 1/1, a second", ("queue_distinct_1", "processed_per_s"), Goal::AtLeast(1.5)),
-    row("queue, 100,000 keys, 2/2, a second", ("queue_distinct_2", "processed_per_s"), Goal::AtLeast(1.5)),
-    row("queue, 1,000 hot keys, 1/1, a second", ("queue_hot_1", "processed_per_s"), Goal::AtLeast(1.5)),
-    row("queue, 1,000 hot keys, 2/2, a second", ("queue_hot_2", "processed_per_s"), Goal::AtLeast(1.5)),
+    row("queue, 100,000 keys, 1/1, per second", ("queue_distinct_1", "processed_per_s"), Goal::AtLeast(1.5)),
+    row("queue, 100,000 keys, 2/2, per second", ("queue_distinct_2", "processed_per_s"), Goal::AtLeast(1.5)),
+    row("queue, 1,000 hot keys, 1/1, per second", ("queue_hot_1", "processed_per_s"), Goal::AtLeast(1.5)),
+    row("queue, 1,000 hot keys, 2/2, per second", ("queue_hot_2", "processed_per_s"), Goal::AtLeast(1.5)),
     row("decode an object, µs", ("decode_object", "us"), Goal::AtMost(None, Some(0.5))),
     row("decode a page of 500, µs", ("decode_page", "us"), Goal::AtMost(None, Some(0.5))),
 ];
 
 const fn row(title: &'static str, of: (&'static str, &'static str), goal: Goal) -> Row {
-    Row { title, of, ways: DEFAULTS, goal }
+    Row { title, of, variants: DEFAULTS, goal }
 }
 
 /// Prints both tables.
 pub(super) fn print(figures: &Figures, objects: usize) {
     let mut table = Table::new(["", "client-go", "kube-runtime", "ours", "to Go", "to kube", "goal", "met"]);
     for row in &ROWS {
-        let [go, kube, ours] = row.ways.map(|way| samples(figures, way, row.of, objects));
+        let [go, kube, ours] = row.variants.map(|variant| samples(figures, variant, row.of, objects));
         let (to_go, to_kube) = (ours.ratios_to(&go).median(), ours.ratios_to(&kube).median());
         let own = ours.ratios_to(&samples(figures, "ours", ("sync", "settled_mb"), objects)).median();
-        let (goal, is_met) = row.goal.judged(to_go, to_kube, own);
+        let (goal, is_met) = row.goal.evaluate(to_go, to_kube, own);
         let cells = [&go, &kube, &ours].map(|samples| number(samples.median()));
         let [go, kube, ours] = cells;
         let met = if is_met { "yes" } else { "**no**" };
         table.row([row.title.to_owned(), go, kube, ours, ratio(to_go), ratio(to_kube), goal, met.to_owned()]);
     }
     println!("{table}");
-    let mut table = Table::new(["first sync", "CPU s", "elapsed s", "peak MB", "settled MB"]);
-    for way in super::WAYS.iter().map(|way| way.name) {
-        let cell = |figure| number(samples(figures, way, ("sync", figure), objects).median());
-        table.row([way.to_owned(), cell("cpu_s"), cell("elapsed_s"), cell("peak_mb"), cell("settled_mb")]);
+    let mut table = Table::new(["initial sync", "CPU s", "elapsed s", "peak MB", "settled MB"]);
+    for variant in super::VARIANTS.iter().map(|variant| variant.name) {
+        let cell = |figure| number(samples(figures, variant, ("sync", figure), objects).median());
+        table.row([variant.to_owned(), cell("cpu_s"), cell("elapsed_s"), cell("peak_mb"), cell("settled_mb")]);
     }
     println!("{table}");
 }
 
-fn samples(figures: &Figures, way: &'static str, (what, figure): (&str, &str), objects: usize) -> Samples {
+fn samples(figures: &Figures, variant: &'static str, (what, figure): (&str, &str), objects: usize) -> Samples {
     match figure {
         "cpu_us_per_object" => {
-            figures.of(way, what, "cpu_s").all().iter().map(|seconds| seconds * 1e6 / objects as f64).collect()
+            figures.get(variant, what, "cpu_s").all().iter().map(|seconds| seconds * 1e6 / objects as f64).collect()
         }
-        figure => figures.of(way, what, figure),
+        figure => figures.get(variant, what, figure),
     }
 }
 
 impl Goal {
-    /// The goal in words, and whether it was met.
-    fn judged(self, to_go: f64, to_kube: f64, own: f64) -> (String, bool) {
+    /// Returns the text of the goal and whether it was met.
+    fn evaluate(self, to_go: f64, to_kube: f64, own: f64) -> (String, bool) {
         match self {
             Goal::AtMost(go, kube) => {
                 let parts = [(go, "Go", to_go), (kube, "kube", to_kube)];
@@ -109,16 +111,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goals_are_judged_by_every_peer_they_name() {
+    fn goals_are_evaluated_for_every_peer() {
         let both = Goal::AtMost(Some(0.125), Some(0.6));
-        assert_eq!(both.judged(0.1, 0.5, 0.0), ("≤ 0.125 × Go, ≤ 0.6 × kube".to_owned(), true));
-        assert!(!both.judged(0.1, 0.7, 0.0).1 && !both.judged(f64::NAN, 0.5, 0.0).1);
-        assert!(Goal::AtLeast(1.5).judged(1.6, 9.0, 0.0).1 && !Goal::AtLeast(1.5).judged(1.4, 9.0, 0.0).1);
-        assert!(Goal::OfSettled(1.1).judged(9.0, 9.0, 1.05).1);
+        assert_eq!(both.evaluate(0.1, 0.5, 0.0), ("≤ 0.125 × Go, ≤ 0.6 × kube".to_owned(), true));
+        assert!(!both.evaluate(0.1, 0.7, 0.0).1 && !both.evaluate(f64::NAN, 0.5, 0.0).1);
+        assert!(Goal::AtLeast(1.5).evaluate(1.6, 9.0, 0.0).1 && !Goal::AtLeast(1.5).evaluate(1.4, 9.0, 0.0).1);
+        assert!(Goal::OfSettled(1.1).evaluate(9.0, 9.0, 1.05).1);
     }
 
     #[test]
-    fn numbers_show_the_digits_that_count() {
+    fn numbers_have_three_significant_digits() {
         assert_eq!([1.234, 12.34, 123.4, 1_450_000.0, f64::NAN].map(number), ["1.23", "12.3", "123", "1450 k", "–"]);
     }
 }

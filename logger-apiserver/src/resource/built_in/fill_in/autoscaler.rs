@@ -1,4 +1,4 @@
-//! What an autoscaler is told if it says nothing: to aim at 80 % of the processors, and how fast
+//! Defaults of autoscalers: a CPU utilization of 80 %, and the scaling behavior.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is filled in of nodes and of the bounds of a namespace
+//! What is filled in of nodes and of the bounds of a namespace.
 
 use serde_json::{Value, json};
 

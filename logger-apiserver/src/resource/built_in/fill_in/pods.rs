@@ -1,4 +1,4 @@
-//! What is filled in of pods and of what they are made from
+//! What is filled in of pods and of what they are made from.
 
 use serde_json::{Value, json};
 

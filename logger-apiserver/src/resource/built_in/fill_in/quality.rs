@@ -1,4 +1,4 @@
-//! The quality of service of a pod: by what its containers ask for and what they are limited to
+//! The quality of service of a pod: by what its containers ask for and what they are limited to.
 
 use logger_crd::quantity::Quantity;
 use serde_json::Value;
@@ -10,7 +10,7 @@ pub(super) fn of(spec: &Value) -> &'static str {
     let containers = ["containers", "initContainers"].map(|list| spec[list].as_array());
     let containers: Vec<&Value> = containers.into_iter().flatten().flatten().collect();
     let amount = |container: &Value, list: &str, resource: &str| {
-        Quantity::of(&container["resources"][list][resource]).filter(|amount| amount.nanos() != 0)
+        Quantity::from_json(&container["resources"][list][resource]).filter(|amount| amount.nanos() != 0)
     };
     let asks =
         |container: &&Value, list: &str| RESOURCES.iter().any(|resource| amount(container, list, resource).is_some());

@@ -1,4 +1,4 @@
-//! What is filled in of services, and what a change of their type does to the rest
+//! What is filled in of services, and what a change of their type does to the rest.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is filled in of new workloads, and when they change
+//! What is filled in of new workloads, and when they change.
 
 use serde_json::{Value, json};
 

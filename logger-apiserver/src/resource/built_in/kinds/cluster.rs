@@ -1,4 +1,4 @@
-//! What a cluster is made of and how it is run: nodes, volumes, priorities, admission
+//! What a cluster is made of and how it is run: nodes, volumes, priorities, admission.
 
 use k8s_openapi::api::{
     admissionregistration::v1::{

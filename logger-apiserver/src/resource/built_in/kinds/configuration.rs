@@ -1,4 +1,4 @@
-//! What is said of a namespace and of who may do what: configuration, quotas, roles, leases, events
+//! Configuration, quotas, roles, leases and events.
 
 use k8s_openapi::api::{
     coordination::v1::Lease,

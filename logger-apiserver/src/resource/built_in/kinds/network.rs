@@ -1,4 +1,4 @@
-//! How pods are reached
+//! How pods are reached.
 
 use k8s_openapi::api::{
     core::v1::{Endpoints, Service},

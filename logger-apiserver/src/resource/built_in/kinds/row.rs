@@ -1,4 +1,4 @@
-//! How a row of the table of built-in kinds is written
+//! How a row of the table of built-in kinds is written.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What runs: pods, and what makes, counts and keeps them
+//! What runs: pods, and what makes, counts and keeps them.
 
 use k8s_openapi::api::{
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},

@@ -1,4 +1,4 @@
-//! The rules of roles and their bindings
+//! The rules of roles and their bindings.
 
 use super::{Change, Errors, Place};
 use crate::api::error::FieldError;

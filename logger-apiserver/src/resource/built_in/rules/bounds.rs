@@ -1,4 +1,4 @@
-//! The rules of what bounds others: autoscalers and budgets
+//! The rules of what bounds others: autoscalers and budgets.
 
 use super::{Change, Errors, Place, selectors, workloads};
 

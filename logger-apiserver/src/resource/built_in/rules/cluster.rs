@@ -1,4 +1,4 @@
-//! The rules of nodes, volumes and priority classes
+//! The rules of nodes, volumes and priority classes.
 
 use logger_crd::quantity::Quantity;
 
@@ -155,7 +155,7 @@ fn access_modes(spec: &Place<'_>, why: &str, errors: &mut Errors) {
 
 fn storage(amounts: &Place<'_>, errors: &mut Errors) {
     let of_nothing = amounts.entries().filter(|(resource, amount)| {
-        *resource == "storage" && Quantity::of(amount.value).is_some_and(|amount| amount.nanos() <= 0)
+        *resource == "storage" && Quantity::from_json(amount.value).is_some_and(|amount| amount.nanos() <= 0)
     });
     errors.extend(of_nothing.map(|(_, amount)| amount.invalid("must be greater than zero")));
 }

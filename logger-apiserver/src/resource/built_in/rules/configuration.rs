@@ -1,4 +1,4 @@
-//! The rules of configuration, secrets, leases and events
+//! The rules of configuration, secrets, leases and events.
 
 use k8s_openapi::ByteString;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The rules of containers
+//! The rules of containers.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use logger_crd::{names, quantity::Quantity};
 
 use super::{Errors, Place, handlers, words};
 
-/// The containers of a pod, in all their lists: each has a name of its own.
+/// The containers of a pod, of all its lists: names are unique.
 pub(super) fn all(spec: &Place<'_>, errors: &mut Errors) {
     let containers = spec.at("containers");
     if containers.is_empty() {
@@ -172,11 +172,11 @@ fn resources(resources: &Place<'_>, errors: &mut Errors) {
         .flat_map(|list| resources.at(list).entries().map(move |entry| (list, entry)).collect::<Vec<_>>())
     {
         resource_name(resource, &amount, errors);
-        let Some(quantity) = Quantity::of(amount.value) else { continue };
+        let Some(quantity) = Quantity::from_json(amount.value) else { continue };
         if quantity.nanos() < 0 {
             errors.push(amount.invalid("must be greater than or equal to 0"));
         }
-        let limit = limits.value.get(resource).and_then(Quantity::of);
+        let limit = limits.value.get(resource).and_then(Quantity::from_json);
         if list == "requests" && limit.is_some_and(|limit| quantity > limit) {
             let shown = limits.value.get(resource).and_then(serde_json::Value::as_str).unwrap_or_default();
             let requests = Place { path: resources.at("requests").path, value: amount.value };

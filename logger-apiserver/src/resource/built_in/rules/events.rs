@@ -1,4 +1,4 @@
-//! The rules of events, in either group
+//! The rules of events, in either group.
 //!
 //! Fields are named as in the core group, whatever the group: the real server asks for them there.
 
@@ -40,7 +40,7 @@ pub(in crate::resource::built_in) fn new_event(change: &Change<'_>, errors: &mut
     }
 }
 
-/// What an event with a time is about and who says so; of one without only where it is.
+/// Events with an `eventTime` need a controller and a reason; events without one only a namespace.
 fn spoken(event: &Object, about: &Place<'_>, errors: &mut Errors) {
     let (namespace, of_object) = (event.namespace(), about.at("namespace"));
     let has_time = Place::of(event, "eventTime").is_there();

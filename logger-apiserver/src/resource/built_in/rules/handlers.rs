@@ -1,8 +1,8 @@
-//! The rules of probes and of what is done when a container starts and stops
+//! The rules of probes and of what is done when a container starts and stops.
 
 use super::{Errors, Place, words};
 
-/// What is asked of a container and told to it.
+/// Probes and lifecycle handlers of a container.
 pub(super) fn all(container: &Place<'_>, errors: &mut Errors) {
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let probe = container.at(name);

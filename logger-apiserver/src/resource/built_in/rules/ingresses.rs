@@ -1,4 +1,4 @@
-//! The rules of ingresses: hosts, paths and what is behind them
+//! The rules of ingresses: hosts, paths and what is behind them.
 
 use std::net::IpAddr;
 

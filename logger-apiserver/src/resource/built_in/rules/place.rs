@@ -1,4 +1,4 @@
-//! A place in an object: what is there, and what is said of it
+//! A value in an object, with its path, for validation.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::api::{error::FieldError, object::Object};
 /// The broken rules found so far.
 pub(crate) type Errors = Vec<FieldError>;
 
-/// A value and its path, written as refusals do: `spec.ports[0].port`.
+/// A value and its path, formatted as in errors: `spec.ports[0].port`.
 #[derive(Debug, Clone)]
 pub(super) struct Place<'a> {
     pub(super) path: String,
@@ -102,7 +102,7 @@ impl<'a> Place<'a> {
         Some(self.invalid(format!("must be greater than or equal to {least}")))
     }
 
-    /// Every mistake of the text there, if there is one.
+    /// Returns the errors of the string at this path, if there is one.
     pub(super) fn mistakes(&self, of: fn(&str) -> Vec<String>) -> Errors {
         if self.is_empty() {
             Vec::new()

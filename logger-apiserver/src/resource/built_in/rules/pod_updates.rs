@@ -1,11 +1,11 @@
-//! What may change of a pod that is there: its images, its deadline, more tolerations, fewer gates
+//! What may change of a pod that is there: its images, its deadline, more tolerations, fewer gates.
 
 use serde_json::{Map, Value};
 
 use super::{Errors, Place};
 use crate::api::object::Object;
 
-/// What is said of all else. The real server shows the difference of its own structs after it.
+/// The error for any other change. The real server appends the difference of its structs.
 const FEW: &str = "pod updates may not change fields other than \
     `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
     `spec.tolerations` (only additions to existing tolerations),\

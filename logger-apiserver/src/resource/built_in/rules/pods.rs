@@ -1,4 +1,4 @@
-//! The rules of pods and of what they are made from
+//! The rules of pods and of what they are made from.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The rules of network policies
+//! The rules of network policies.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The rules of cron jobs: schedules as `robfig/cron` reads them, with its words
+//! The rules of cron jobs: schedules as `robfig/cron` reads them, with its words.
 
 use logger_crd::names;
 

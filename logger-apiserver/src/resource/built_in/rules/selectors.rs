@@ -1,4 +1,4 @@
-//! The rules of labels and of what selects by them, in specs
+//! The rules of labels and of what selects by them, in specs.
 
 use logger_crd::names;
 

@@ -1,4 +1,4 @@
-//! The rules of services
+//! The rules of services.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -86,7 +86,7 @@ fn all_ports(spec: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-/// A port as Go shows it: what tells it from others.
+/// Formats the key of a port as Go does.
 fn in_go(port: &Place<'_>) -> String {
     let (protocol, number) = (port.at("protocol"), port.at("port"));
     format!(

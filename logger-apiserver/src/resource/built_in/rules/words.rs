@@ -1,9 +1,9 @@
-//! What is wrong with a word: names of ports, keys of configuration, variables
+//! What is wrong with a word: names of ports, keys of configuration, variables.
 
 const PORTS: std::ops::RangeInclusive<i64> = 1..=65535;
 pub(super) const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
 
-/// What is said of more than all.
+/// The error for a number that exceeds the total.
 pub(super) const ABOVE_ALL: &str = "must not be greater than 100%";
 
 /// Whether a number is that of a port.

@@ -1,4 +1,4 @@
-//! The rules of what makes pods
+//! The rules of what makes pods.
 
 use logger_crd::names;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ fn serving(spec: &Place<'_>, template: &Place<'_>, [who, owner]: [&str; 2], erro
     }
 }
 
-/// A Job's pods end; the selector of its own is made, unless it says that it is not.
+/// Jobs: pods must terminate, and the selector is generated unless `manualSelector` is set.
 pub(in crate::resource::built_in) fn job(change: &Change<'_>, errors: &mut Errors) {
     let spec = Place::of(change.object, "spec");
     job_spec(&spec, errors);

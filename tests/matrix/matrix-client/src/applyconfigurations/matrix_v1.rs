@@ -17,22 +17,22 @@ pub struct ClusterExtendedApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterExtended>,
     kind: KindName<types::ClusterExtended>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterExtendedApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -42,37 +42,37 @@ impl ClusterExtendedApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `scale`.
+    /// Extracts the fields of an object that this field manager applied through `scale`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_scale(
         object: &types::ClusterExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("scale"))
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -80,7 +80,7 @@ impl ClusterExtendedApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -109,20 +109,20 @@ impl ApplyConfiguration for ClusterExtendedApply {
 
 /// Apply configuration of `Spec`.
 ///
-/// What is wanted of any kind of the matrix.
+/// The desired state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(crate = "logger_core::serde")]
 pub struct SpecApply {
     /// A word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
-    /// A number, to be scaled.
+    /// The desired replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i32>,
 }
 
 impl SpecApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -140,20 +140,20 @@ impl SpecApply {
 
 /// Apply configuration of `Status`.
 ///
-/// What was last observed of any kind of the matrix.
+/// The observed state of any kind of the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(crate = "logger_core::serde")]
 pub struct StatusApply {
     /// A word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
-    /// A number, as it was scaled.
+    /// The current replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<i32>,
 }
 
 impl StatusApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }
@@ -178,22 +178,22 @@ pub struct ClusterNoStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterNoStatusAll>,
     kind: KindName<types::ClusterNoStatusAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterNoStatusAllApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -203,17 +203,17 @@ impl ClusterNoStatusAllApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterNoStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -221,7 +221,7 @@ impl ClusterNoStatusAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -257,22 +257,22 @@ pub struct ClusterNoStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterNoStatusOnlyApply>,
     kind: KindName<types::ClusterNoStatusOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterNoStatusOnlyApplyApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -282,17 +282,17 @@ impl ClusterNoStatusOnlyApplyApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterNoStatusOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -300,7 +300,7 @@ impl ClusterNoStatusOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -336,19 +336,19 @@ pub struct ClusterPlainAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterPlainAll>,
     kind: KindName<types::ClusterPlainAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
 }
 
 impl ClusterPlainAllApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -357,17 +357,17 @@ impl ClusterPlainAllApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterPlainAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -375,7 +375,7 @@ impl ClusterPlainAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -406,19 +406,19 @@ pub struct ClusterPlainOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterPlainOnlyApply>,
     kind: KindName<types::ClusterPlainOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
 }
 
 impl ClusterPlainOnlyApplyApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -427,17 +427,17 @@ impl ClusterPlainOnlyApplyApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterPlainOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -445,7 +445,7 @@ impl ClusterPlainOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -476,22 +476,22 @@ pub struct ClusterStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusAll>,
     kind: KindName<types::ClusterStatusAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusAllApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -501,27 +501,27 @@ impl ClusterStatusAllApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -529,7 +529,7 @@ impl ClusterStatusAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -565,22 +565,22 @@ pub struct ClusterStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusOnlyApply>,
     kind: KindName<types::ClusterStatusOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusOnlyApplyApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -590,17 +590,17 @@ impl ClusterStatusOnlyApplyApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -608,7 +608,7 @@ impl ClusterStatusOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -644,22 +644,22 @@ pub struct ClusterStatusOnlyApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusOnlyApplyStatus>,
     kind: KindName<types::ClusterStatusOnlyApplyStatus>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusOnlyApplyStatusApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -669,27 +669,27 @@ impl ClusterStatusOnlyApplyStatusApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusOnlyApplyStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusOnlyApplyStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -697,7 +697,7 @@ impl ClusterStatusOnlyApplyStatusApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -733,22 +733,22 @@ pub struct ClusterStatusSkipDeleteCollectionApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipDeleteCollection>,
     kind: KindName<types::ClusterStatusSkipDeleteCollection>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusSkipDeleteCollectionApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -758,27 +758,27 @@ impl ClusterStatusSkipDeleteCollectionApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusSkipDeleteCollection,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusSkipDeleteCollection,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -786,7 +786,7 @@ impl ClusterStatusSkipDeleteCollectionApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -822,22 +822,22 @@ pub struct ClusterStatusSkipListApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipList>,
     kind: KindName<types::ClusterStatusSkipList>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusSkipListApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -847,27 +847,27 @@ impl ClusterStatusSkipListApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusSkipList,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusSkipList,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -875,7 +875,7 @@ impl ClusterStatusSkipListApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -911,22 +911,22 @@ pub struct ClusterStatusSkipPatchApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipPatch>,
     kind: KindName<types::ClusterStatusSkipPatch>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusSkipPatchApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -936,27 +936,27 @@ impl ClusterStatusSkipPatchApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusSkipPatch,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusSkipPatch,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -964,7 +964,7 @@ impl ClusterStatusSkipPatchApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1000,22 +1000,22 @@ pub struct ClusterStatusSkipUpdateApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipUpdate>,
     kind: KindName<types::ClusterStatusSkipUpdate>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusSkipUpdateApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1025,27 +1025,27 @@ impl ClusterStatusSkipUpdateApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusSkipUpdate,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusSkipUpdate,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1053,7 +1053,7 @@ impl ClusterStatusSkipUpdateApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1089,22 +1089,22 @@ pub struct ClusterStatusSkipUpdateStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::ClusterStatusSkipUpdateStatus>,
     kind: KindName<types::ClusterStatusSkipUpdateStatus>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl ClusterStatusSkipUpdateStatusApply {
-    /// Of the object of this name.
+    /// Creates the configuration of the object with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::cluster(name))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1114,27 +1114,27 @@ impl ClusterStatusSkipUpdateStatusApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::ClusterStatusSkipUpdateStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::ClusterStatusSkipUpdateStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1142,7 +1142,7 @@ impl ClusterStatusSkipUpdateStatusApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1178,22 +1178,22 @@ pub struct NamespacedExtendedApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedExtended>,
     kind: KindName<types::NamespacedExtended>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedExtendedApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1203,37 +1203,37 @@ impl NamespacedExtendedApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `scale`.
+    /// Extracts the fields of an object that this field manager applied through `scale`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_scale(
         object: &types::NamespacedExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("scale"))
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedExtended,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1241,7 +1241,7 @@ impl NamespacedExtendedApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1277,22 +1277,22 @@ pub struct NamespacedNoStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedNoStatusAll>,
     kind: KindName<types::NamespacedNoStatusAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedNoStatusAllApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1302,17 +1302,17 @@ impl NamespacedNoStatusAllApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedNoStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1320,7 +1320,7 @@ impl NamespacedNoStatusAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1356,22 +1356,22 @@ pub struct NamespacedNoStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedNoStatusOnlyApply>,
     kind: KindName<types::NamespacedNoStatusOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedNoStatusOnlyApplyApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1381,17 +1381,17 @@ impl NamespacedNoStatusOnlyApplyApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedNoStatusOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1399,7 +1399,7 @@ impl NamespacedNoStatusOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1435,19 +1435,19 @@ pub struct NamespacedPlainAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedPlainAll>,
     kind: KindName<types::NamespacedPlainAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
 }
 
 impl NamespacedPlainAllApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1456,17 +1456,17 @@ impl NamespacedPlainAllApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedPlainAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1474,7 +1474,7 @@ impl NamespacedPlainAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1505,19 +1505,19 @@ pub struct NamespacedPlainOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedPlainOnlyApply>,
     kind: KindName<types::NamespacedPlainOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
 }
 
 impl NamespacedPlainOnlyApplyApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1526,17 +1526,17 @@ impl NamespacedPlainOnlyApplyApply {
             spec: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedPlainOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1544,7 +1544,7 @@ impl NamespacedPlainOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1575,22 +1575,22 @@ pub struct NamespacedStatusAllApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusAll>,
     kind: KindName<types::NamespacedStatusAll>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusAllApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1600,27 +1600,27 @@ impl NamespacedStatusAllApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusAll,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1628,7 +1628,7 @@ impl NamespacedStatusAllApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1664,22 +1664,22 @@ pub struct NamespacedStatusOnlyApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusOnlyApply>,
     kind: KindName<types::NamespacedStatusOnlyApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusOnlyApplyApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1689,17 +1689,17 @@ impl NamespacedStatusOnlyApplyApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusOnlyApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1707,7 +1707,7 @@ impl NamespacedStatusOnlyApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1743,22 +1743,22 @@ pub struct NamespacedStatusOnlyApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusOnlyApplyStatus>,
     kind: KindName<types::NamespacedStatusOnlyApplyStatus>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusOnlyApplyStatusApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1768,27 +1768,27 @@ impl NamespacedStatusOnlyApplyStatusApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusOnlyApplyStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusOnlyApplyStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1796,7 +1796,7 @@ impl NamespacedStatusOnlyApplyStatusApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1832,22 +1832,22 @@ pub struct NamespacedStatusSkipApplyApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipApply>,
     kind: KindName<types::NamespacedStatusSkipApply>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipApplyApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1857,27 +1857,27 @@ impl NamespacedStatusSkipApplyApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusSkipApply,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1885,7 +1885,7 @@ impl NamespacedStatusSkipApplyApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1921,22 +1921,22 @@ pub struct NamespacedStatusSkipApplyStatusApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipApplyStatus>,
     kind: KindName<types::NamespacedStatusSkipApplyStatus>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipApplyStatusApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -1946,17 +1946,17 @@ impl NamespacedStatusSkipApplyStatusApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipApplyStatus,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -1964,7 +1964,7 @@ impl NamespacedStatusSkipApplyStatusApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2000,22 +2000,22 @@ pub struct NamespacedStatusSkipCreateApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipCreate>,
     kind: KindName<types::NamespacedStatusSkipCreate>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipCreateApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -2025,27 +2025,27 @@ impl NamespacedStatusSkipCreateApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipCreate,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusSkipCreate,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2053,7 +2053,7 @@ impl NamespacedStatusSkipCreateApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2089,22 +2089,22 @@ pub struct NamespacedStatusSkipDeleteApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipDelete>,
     kind: KindName<types::NamespacedStatusSkipDelete>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipDeleteApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -2114,27 +2114,27 @@ impl NamespacedStatusSkipDeleteApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipDelete,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusSkipDelete,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2142,7 +2142,7 @@ impl NamespacedStatusSkipDeleteApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2178,22 +2178,22 @@ pub struct NamespacedStatusSkipGetApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipGet>,
     kind: KindName<types::NamespacedStatusSkipGet>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipGetApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -2203,27 +2203,27 @@ impl NamespacedStatusSkipGetApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipGet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusSkipGet,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2231,7 +2231,7 @@ impl NamespacedStatusSkipGetApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2267,22 +2267,22 @@ pub struct NamespacedStatusSkipWatchApply {
     #[serde(rename = "apiVersion")]
     api_version: ApiVersion<types::NamespacedStatusSkipWatch>,
     kind: KindName<types::NamespacedStatusSkipWatch>,
-    /// Name, namespace, labels and so on.
+    /// Standard object's metadata.
     pub metadata: Metadata,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
-    /// What was last observed.
+    /// The observed state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusApply>,
 }
 
 impl NamespacedStatusSkipWatchApply {
-    /// Of the object of this name, in this namespace.
+    /// Creates the configuration of the object with this name and namespace.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self::from_metadata(Metadata::namespaced(name, namespace))
     }
-    /// Of the object that the metadata name.
+    /// Creates the configuration of the object that the metadata identifies.
     pub fn from_metadata(metadata: Metadata) -> Self {
         Self {
             api_version: ApiVersion::default(),
@@ -2292,27 +2292,27 @@ impl NamespacedStatusSkipWatchApply {
             status: None,
         }
     }
-    /// What this manager owns of an object, as it applied it: to be changed and applied again.
+    /// Extracts the fields of an object that this field manager applied, to be modified and applied again.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract(
         object: &types::NamespacedStatusSkipWatch,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, None)
     }
-    /// What this manager owns of an object, as it applied it through `status`.
+    /// Extracts the fields of an object that this field manager applied through `status`.
     ///
     /// # Errors
-    /// The object has no name, or what is owned of it is no configuration of this kind.
+    /// The object has no name, or the owned fields are not a valid configuration of this kind.
     pub fn extract_status(
         object: &types::NamespacedStatusSkipWatch,
         manager: &str,
     ) -> Result<Self, ExtractError> {
         Self::extract_from(object, manager, Some("status"))
     }
-    /// Merges these into the annotations.
+    /// Merges entries into the annotations.
     pub fn with_annotations(
         mut self,
         annotations: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2320,7 +2320,7 @@ impl NamespacedStatusSkipWatchApply {
         apply::merge(&mut self.metadata.annotations, annotations);
         self
     }
-    /// Merges these into the labels.
+    /// Merges entries into the labels.
     pub fn with_labels(
         mut self,
         labels: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -2349,26 +2349,26 @@ impl ApplyConfiguration for NamespacedStatusSkipWatchApply {
 
 /// Apply configuration of `Letter`.
 ///
-/// What a method may send and make of an answer instead of the kind itself.
+/// An input and result type of extension methods, other than the kind itself.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(crate = "logger_core::serde", rename_all = "camelCase")]
 pub struct LetterApply {
-    /// The version it is sent as.
+    /// The API version that it is sent as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
     /// The kind it is sent as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Metadata.
+    /// Standard object metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<logger_apply::meta_v1::ObjectMetaApply>,
-    /// What is wanted.
+    /// The desired state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<SpecApply>,
 }
 
 impl LetterApply {
-    /// Nothing is set yet.
+    /// Creates a configuration without any fields.
     pub fn new() -> Self {
         Self::default()
     }

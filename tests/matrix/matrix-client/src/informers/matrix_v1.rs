@@ -11,105 +11,105 @@ pub struct MatrixV1Informers {
 }
 
 impl MatrixV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         MatrixV1Informers { factory }
     }
-    /// The informer of clusterextendeds.
+    /// Returns the informer of clusterextendeds.
     pub fn cluster_extendeds(&self) -> ClusterExtendedInformer {
         self.factory.informer()
     }
-    /// The informer of clusternostatusalls.
+    /// Returns the informer of clusternostatusalls.
     pub fn cluster_no_status_alls(&self) -> ClusterNoStatusAllInformer {
         self.factory.informer()
     }
-    /// The informer of clusternostatusreadonlies.
+    /// Returns the informer of clusternostatusreadonlies.
     pub fn cluster_no_status_readonlies(&self) -> ClusterNoStatusReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of clusterplainalls.
+    /// Returns the informer of clusterplainalls.
     pub fn cluster_plain_alls(&self) -> ClusterPlainAllInformer {
         self.factory.informer()
     }
-    /// The informer of clusterplainreadonlies.
+    /// Returns the informer of clusterplainreadonlies.
     pub fn cluster_plain_readonlies(&self) -> ClusterPlainReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusalls.
+    /// Returns the informer of clusterstatusalls.
     pub fn cluster_status_alls(&self) -> ClusterStatusAllInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusreadonlies.
+    /// Returns the informer of clusterstatusreadonlies.
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusskipdeletecollections.
+    /// Returns the informer of clusterstatusskipdeletecollections.
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusskippatches.
+    /// Returns the informer of clusterstatusskippatches.
     pub fn cluster_status_skip_patches(&self) -> ClusterStatusSkipPatchInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusskipupdates.
+    /// Returns the informer of clusterstatusskipupdates.
     pub fn cluster_status_skip_updates(&self) -> ClusterStatusSkipUpdateInformer {
         self.factory.informer()
     }
-    /// The informer of clusterstatusskipupdatestatuses.
+    /// Returns the informer of clusterstatusskipupdatestatuses.
     pub fn cluster_status_skip_update_statuses(
         &self,
     ) -> ClusterStatusSkipUpdateStatusInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedextendeds.
+    /// Returns the informer of namespacedextendeds.
     pub fn namespaced_extendeds(&self) -> NamespacedExtendedInformer {
         self.factory.informer()
     }
-    /// The informer of namespacednostatusalls.
+    /// Returns the informer of namespacednostatusalls.
     pub fn namespaced_no_status_alls(&self) -> NamespacedNoStatusAllInformer {
         self.factory.informer()
     }
-    /// The informer of namespacednostatusreadonlies.
+    /// Returns the informer of namespacednostatusreadonlies.
     pub fn namespaced_no_status_readonlies(&self) -> NamespacedNoStatusReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedplainalls.
+    /// Returns the informer of namespacedplainalls.
     pub fn namespaced_plain_alls(&self) -> NamespacedPlainAllInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedplainreadonlies.
+    /// Returns the informer of namespacedplainreadonlies.
     pub fn namespaced_plain_readonlies(&self) -> NamespacedPlainReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusalls.
+    /// Returns the informer of namespacedstatusalls.
     pub fn namespaced_status_alls(&self) -> NamespacedStatusAllInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusreadonlies.
+    /// Returns the informer of namespacedstatusreadonlies.
     pub fn namespaced_status_readonlies(&self) -> NamespacedStatusReadonlyInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipapplies.
+    /// Returns the informer of namespacedstatusskipapplies.
     pub fn namespaced_status_skip_applies(&self) -> NamespacedStatusSkipApplyInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipapplystatuses.
+    /// Returns the informer of namespacedstatusskipapplystatuses.
     pub fn namespaced_status_skip_apply_statuses(
         &self,
     ) -> NamespacedStatusSkipApplyStatusInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipcreates.
+    /// Returns the informer of namespacedstatusskipcreates.
     pub fn namespaced_status_skip_creates(&self) -> NamespacedStatusSkipCreateInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipdeletes.
+    /// Returns the informer of namespacedstatusskipdeletes.
     pub fn namespaced_status_skip_deletes(&self) -> NamespacedStatusSkipDeleteInformer {
         self.factory.informer()
     }
-    /// The informer of namespacedstatusskipgets.
+    /// Returns the informer of namespacedstatusskipgets.
     pub fn namespaced_status_skip_gets(&self) -> NamespacedStatusSkipGetInformer {
         self.factory.informer()
     }

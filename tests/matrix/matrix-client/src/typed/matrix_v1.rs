@@ -3,7 +3,7 @@
 
 use matrix_types::v1 as types;
 use logger_core::ExtensionMethod;
-use logger_runtime::Answer;
+use logger_runtime::ResponseFuture;
 use logger_runtime::kube::api::{ListParams, Patch, PatchParams, PostParams};
 use logger_runtime::kube::Client;
 
@@ -14,252 +14,252 @@ pub struct MatrixV1Client {
 }
 
 impl MatrixV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         MatrixV1Client { client }
     }
-    /// The clusterextendeds of the cluster.
+    /// Returns the client of clusterextendeds.
     pub fn cluster_extendeds(&self) -> ClusterExtendedClient {
         ClusterExtendedClient::cluster(self.client.clone())
     }
-    /// The clusternostatusalls of the cluster.
+    /// Returns the client of clusternostatusalls.
     pub fn cluster_no_status_alls(&self) -> ClusterNoStatusAllClient {
         ClusterNoStatusAllClient::cluster(self.client.clone())
     }
-    /// The clusternostatusnoverbses of the cluster.
+    /// Returns the client of clusternostatusnoverbses.
     pub fn cluster_no_status_no_verbses(&self) -> ClusterNoStatusNoVerbsClient {
         ClusterNoStatusNoVerbsClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlyapplies of the cluster.
+    /// Returns the client of clusternostatusonlyapplies.
     pub fn cluster_no_status_only_applies(&self) -> ClusterNoStatusOnlyApplyClient {
         ClusterNoStatusOnlyApplyClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlycreates of the cluster.
+    /// Returns the client of clusternostatusonlycreates.
     pub fn cluster_no_status_only_creates(&self) -> ClusterNoStatusOnlyCreateClient {
         ClusterNoStatusOnlyCreateClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlydeletes of the cluster.
+    /// Returns the client of clusternostatusonlydeletes.
     pub fn cluster_no_status_only_deletes(&self) -> ClusterNoStatusOnlyDeleteClient {
         ClusterNoStatusOnlyDeleteClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlydeletecollections of the cluster.
+    /// Returns the client of clusternostatusonlydeletecollections.
     pub fn cluster_no_status_only_delete_collections(
         &self,
     ) -> ClusterNoStatusOnlyDeleteCollectionClient {
         ClusterNoStatusOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlygets of the cluster.
+    /// Returns the client of clusternostatusonlygets.
     pub fn cluster_no_status_only_gets(&self) -> ClusterNoStatusOnlyGetClient {
         ClusterNoStatusOnlyGetClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlylists of the cluster.
+    /// Returns the client of clusternostatusonlylists.
     pub fn cluster_no_status_only_lists(&self) -> ClusterNoStatusOnlyListClient {
         ClusterNoStatusOnlyListClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlypatches of the cluster.
+    /// Returns the client of clusternostatusonlypatches.
     pub fn cluster_no_status_only_patches(&self) -> ClusterNoStatusOnlyPatchClient {
         ClusterNoStatusOnlyPatchClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlyupdates of the cluster.
+    /// Returns the client of clusternostatusonlyupdates.
     pub fn cluster_no_status_only_updates(&self) -> ClusterNoStatusOnlyUpdateClient {
         ClusterNoStatusOnlyUpdateClient::cluster(self.client.clone())
     }
-    /// The clusternostatusonlywatches of the cluster.
+    /// Returns the client of clusternostatusonlywatches.
     pub fn cluster_no_status_only_watches(&self) -> ClusterNoStatusOnlyWatchClient {
         ClusterNoStatusOnlyWatchClient::cluster(self.client.clone())
     }
-    /// The clusternostatusreadonlies of the cluster.
+    /// Returns the client of clusternostatusreadonlies.
     pub fn cluster_no_status_readonlies(&self) -> ClusterNoStatusReadonlyClient {
         ClusterNoStatusReadonlyClient::cluster(self.client.clone())
     }
-    /// The clusterplainalls of the cluster.
+    /// Returns the client of clusterplainalls.
     pub fn cluster_plain_alls(&self) -> ClusterPlainAllClient {
         ClusterPlainAllClient::cluster(self.client.clone())
     }
-    /// The clusterplainnoverbses of the cluster.
+    /// Returns the client of clusterplainnoverbses.
     pub fn cluster_plain_no_verbses(&self) -> ClusterPlainNoVerbsClient {
         ClusterPlainNoVerbsClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlyapplies of the cluster.
+    /// Returns the client of clusterplainonlyapplies.
     pub fn cluster_plain_only_applies(&self) -> ClusterPlainOnlyApplyClient {
         ClusterPlainOnlyApplyClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlycreates of the cluster.
+    /// Returns the client of clusterplainonlycreates.
     pub fn cluster_plain_only_creates(&self) -> ClusterPlainOnlyCreateClient {
         ClusterPlainOnlyCreateClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlydeletes of the cluster.
+    /// Returns the client of clusterplainonlydeletes.
     pub fn cluster_plain_only_deletes(&self) -> ClusterPlainOnlyDeleteClient {
         ClusterPlainOnlyDeleteClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlydeletecollections of the cluster.
+    /// Returns the client of clusterplainonlydeletecollections.
     pub fn cluster_plain_only_delete_collections(
         &self,
     ) -> ClusterPlainOnlyDeleteCollectionClient {
         ClusterPlainOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlygets of the cluster.
+    /// Returns the client of clusterplainonlygets.
     pub fn cluster_plain_only_gets(&self) -> ClusterPlainOnlyGetClient {
         ClusterPlainOnlyGetClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlylists of the cluster.
+    /// Returns the client of clusterplainonlylists.
     pub fn cluster_plain_only_lists(&self) -> ClusterPlainOnlyListClient {
         ClusterPlainOnlyListClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlypatches of the cluster.
+    /// Returns the client of clusterplainonlypatches.
     pub fn cluster_plain_only_patches(&self) -> ClusterPlainOnlyPatchClient {
         ClusterPlainOnlyPatchClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlyupdates of the cluster.
+    /// Returns the client of clusterplainonlyupdates.
     pub fn cluster_plain_only_updates(&self) -> ClusterPlainOnlyUpdateClient {
         ClusterPlainOnlyUpdateClient::cluster(self.client.clone())
     }
-    /// The clusterplainonlywatches of the cluster.
+    /// Returns the client of clusterplainonlywatches.
     pub fn cluster_plain_only_watches(&self) -> ClusterPlainOnlyWatchClient {
         ClusterPlainOnlyWatchClient::cluster(self.client.clone())
     }
-    /// The clusterplainreadonlies of the cluster.
+    /// Returns the client of clusterplainreadonlies.
     pub fn cluster_plain_readonlies(&self) -> ClusterPlainReadonlyClient {
         ClusterPlainReadonlyClient::cluster(self.client.clone())
     }
-    /// The clusterstatusalls of the cluster.
+    /// Returns the client of clusterstatusalls.
     pub fn cluster_status_alls(&self) -> ClusterStatusAllClient {
         ClusterStatusAllClient::cluster(self.client.clone())
     }
-    /// The clusterstatusnoverbses of the cluster.
+    /// Returns the client of clusterstatusnoverbses.
     pub fn cluster_status_no_verbses(&self) -> ClusterStatusNoVerbsClient {
         ClusterStatusNoVerbsClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlyapplies of the cluster.
+    /// Returns the client of clusterstatusonlyapplies.
     pub fn cluster_status_only_applies(&self) -> ClusterStatusOnlyApplyClient {
         ClusterStatusOnlyApplyClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlyapplystatuses of the cluster.
+    /// Returns the client of clusterstatusonlyapplystatuses.
     pub fn cluster_status_only_apply_statuses(
         &self,
     ) -> ClusterStatusOnlyApplyStatusClient {
         ClusterStatusOnlyApplyStatusClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlycreates of the cluster.
+    /// Returns the client of clusterstatusonlycreates.
     pub fn cluster_status_only_creates(&self) -> ClusterStatusOnlyCreateClient {
         ClusterStatusOnlyCreateClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlydeletes of the cluster.
+    /// Returns the client of clusterstatusonlydeletes.
     pub fn cluster_status_only_deletes(&self) -> ClusterStatusOnlyDeleteClient {
         ClusterStatusOnlyDeleteClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlydeletecollections of the cluster.
+    /// Returns the client of clusterstatusonlydeletecollections.
     pub fn cluster_status_only_delete_collections(
         &self,
     ) -> ClusterStatusOnlyDeleteCollectionClient {
         ClusterStatusOnlyDeleteCollectionClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlygets of the cluster.
+    /// Returns the client of clusterstatusonlygets.
     pub fn cluster_status_only_gets(&self) -> ClusterStatusOnlyGetClient {
         ClusterStatusOnlyGetClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlylists of the cluster.
+    /// Returns the client of clusterstatusonlylists.
     pub fn cluster_status_only_lists(&self) -> ClusterStatusOnlyListClient {
         ClusterStatusOnlyListClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlypatches of the cluster.
+    /// Returns the client of clusterstatusonlypatches.
     pub fn cluster_status_only_patches(&self) -> ClusterStatusOnlyPatchClient {
         ClusterStatusOnlyPatchClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlyupdates of the cluster.
+    /// Returns the client of clusterstatusonlyupdates.
     pub fn cluster_status_only_updates(&self) -> ClusterStatusOnlyUpdateClient {
         ClusterStatusOnlyUpdateClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlyupdatestatuses of the cluster.
+    /// Returns the client of clusterstatusonlyupdatestatuses.
     pub fn cluster_status_only_update_statuses(
         &self,
     ) -> ClusterStatusOnlyUpdateStatusClient {
         ClusterStatusOnlyUpdateStatusClient::cluster(self.client.clone())
     }
-    /// The clusterstatusonlywatches of the cluster.
+    /// Returns the client of clusterstatusonlywatches.
     pub fn cluster_status_only_watches(&self) -> ClusterStatusOnlyWatchClient {
         ClusterStatusOnlyWatchClient::cluster(self.client.clone())
     }
-    /// The clusterstatusreadonlies of the cluster.
+    /// Returns the client of clusterstatusreadonlies.
     pub fn cluster_status_readonlies(&self) -> ClusterStatusReadonlyClient {
         ClusterStatusReadonlyClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskipdeletecollections of the cluster.
+    /// Returns the client of clusterstatusskipdeletecollections.
     pub fn cluster_status_skip_delete_collections(
         &self,
     ) -> ClusterStatusSkipDeleteCollectionClient {
         ClusterStatusSkipDeleteCollectionClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskiplists of the cluster.
+    /// Returns the client of clusterstatusskiplists.
     pub fn cluster_status_skip_lists(&self) -> ClusterStatusSkipListClient {
         ClusterStatusSkipListClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskippatches of the cluster.
+    /// Returns the client of clusterstatusskippatches.
     pub fn cluster_status_skip_patches(&self) -> ClusterStatusSkipPatchClient {
         ClusterStatusSkipPatchClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskipupdates of the cluster.
+    /// Returns the client of clusterstatusskipupdates.
     pub fn cluster_status_skip_updates(&self) -> ClusterStatusSkipUpdateClient {
         ClusterStatusSkipUpdateClient::cluster(self.client.clone())
     }
-    /// The clusterstatusskipupdatestatuses of the cluster.
+    /// Returns the client of clusterstatusskipupdatestatuses.
     pub fn cluster_status_skip_update_statuses(
         &self,
     ) -> ClusterStatusSkipUpdateStatusClient {
         ClusterStatusSkipUpdateStatusClient::cluster(self.client.clone())
     }
-    /// The namespacedextendeds of a namespace.
+    /// Returns the client of namespacedextendeds in a namespace.
     pub fn namespaced_extendeds(&self, namespace: &str) -> NamespacedExtendedClient {
         NamespacedExtendedClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedextendeds of all namespaces, to read.
+    /// Returns the read-only client of namespacedextendeds in all namespaces.
     pub fn all_namespaced_extendeds(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedExtended> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacednostatusalls of a namespace.
+    /// Returns the client of namespacednostatusalls in a namespace.
     pub fn namespaced_no_status_alls(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusAllClient {
         NamespacedNoStatusAllClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusalls of all namespaces, to read.
+    /// Returns the read-only client of namespacednostatusalls in all namespaces.
     pub fn all_namespaced_no_status_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacednostatusnoverbses of a namespace.
+    /// Returns the client of namespacednostatusnoverbses in a namespace.
     pub fn namespaced_no_status_no_verbses(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusNoVerbsClient {
         NamespacedNoStatusNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlyapplies of a namespace.
+    /// Returns the client of namespacednostatusonlyapplies in a namespace.
     pub fn namespaced_no_status_only_applies(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyApplyClient {
         NamespacedNoStatusOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlycreates of a namespace.
+    /// Returns the client of namespacednostatusonlycreates in a namespace.
     pub fn namespaced_no_status_only_creates(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyCreateClient {
         NamespacedNoStatusOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlydeletes of a namespace.
+    /// Returns the client of namespacednostatusonlydeletes in a namespace.
     pub fn namespaced_no_status_only_deletes(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyDeleteClient {
         NamespacedNoStatusOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlydeletecollections of a namespace.
+    /// Returns the client of namespacednostatusonlydeletecollections in a namespace.
     pub fn namespaced_no_status_only_delete_collections(
         &self,
         namespace: &str,
@@ -269,105 +269,105 @@ impl MatrixV1Client {
             namespace,
         )
     }
-    /// The namespacednostatusonlygets of a namespace.
+    /// Returns the client of namespacednostatusonlygets in a namespace.
     pub fn namespaced_no_status_only_gets(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyGetClient {
         NamespacedNoStatusOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlylists of a namespace.
+    /// Returns the client of namespacednostatusonlylists in a namespace.
     pub fn namespaced_no_status_only_lists(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyListClient {
         NamespacedNoStatusOnlyListClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlylists of all namespaces, to read.
+    /// Returns the read-only client of namespacednostatusonlylists in all namespaces.
     pub fn all_namespaced_no_status_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacednostatusonlypatches of a namespace.
+    /// Returns the client of namespacednostatusonlypatches in a namespace.
     pub fn namespaced_no_status_only_patches(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyPatchClient {
         NamespacedNoStatusOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlyupdates of a namespace.
+    /// Returns the client of namespacednostatusonlyupdates in a namespace.
     pub fn namespaced_no_status_only_updates(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyUpdateClient {
         NamespacedNoStatusOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlywatches of a namespace.
+    /// Returns the client of namespacednostatusonlywatches in a namespace.
     pub fn namespaced_no_status_only_watches(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusOnlyWatchClient {
         NamespacedNoStatusOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusonlywatches of all namespaces, to read.
+    /// Returns the read-only client of namespacednostatusonlywatches in all namespaces.
     pub fn all_namespaced_no_status_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacednostatusreadonlies of a namespace.
+    /// Returns the client of namespacednostatusreadonlies in a namespace.
     pub fn namespaced_no_status_readonlies(
         &self,
         namespace: &str,
     ) -> NamespacedNoStatusReadonlyClient {
         NamespacedNoStatusReadonlyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacednostatusreadonlies of all namespaces, to read.
+    /// Returns the read-only client of namespacednostatusreadonlies in all namespaces.
     pub fn all_namespaced_no_status_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedNoStatusReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedplainalls of a namespace.
+    /// Returns the client of namespacedplainalls in a namespace.
     pub fn namespaced_plain_alls(&self, namespace: &str) -> NamespacedPlainAllClient {
         NamespacedPlainAllClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainalls of all namespaces, to read.
+    /// Returns the read-only client of namespacedplainalls in all namespaces.
     pub fn all_namespaced_plain_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedplainnoverbses of a namespace.
+    /// Returns the client of namespacedplainnoverbses in a namespace.
     pub fn namespaced_plain_no_verbses(
         &self,
         namespace: &str,
     ) -> NamespacedPlainNoVerbsClient {
         NamespacedPlainNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlyapplies of a namespace.
+    /// Returns the client of namespacedplainonlyapplies in a namespace.
     pub fn namespaced_plain_only_applies(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyApplyClient {
         NamespacedPlainOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlycreates of a namespace.
+    /// Returns the client of namespacedplainonlycreates in a namespace.
     pub fn namespaced_plain_only_creates(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyCreateClient {
         NamespacedPlainOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlydeletes of a namespace.
+    /// Returns the client of namespacedplainonlydeletes in a namespace.
     pub fn namespaced_plain_only_deletes(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyDeleteClient {
         NamespacedPlainOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlydeletecollections of a namespace.
+    /// Returns the client of namespacedplainonlydeletecollections in a namespace.
     pub fn namespaced_plain_only_delete_collections(
         &self,
         namespace: &str,
@@ -377,112 +377,112 @@ impl MatrixV1Client {
             namespace,
         )
     }
-    /// The namespacedplainonlygets of a namespace.
+    /// Returns the client of namespacedplainonlygets in a namespace.
     pub fn namespaced_plain_only_gets(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyGetClient {
         NamespacedPlainOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlylists of a namespace.
+    /// Returns the client of namespacedplainonlylists in a namespace.
     pub fn namespaced_plain_only_lists(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyListClient {
         NamespacedPlainOnlyListClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlylists of all namespaces, to read.
+    /// Returns the read-only client of namespacedplainonlylists in all namespaces.
     pub fn all_namespaced_plain_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedplainonlypatches of a namespace.
+    /// Returns the client of namespacedplainonlypatches in a namespace.
     pub fn namespaced_plain_only_patches(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyPatchClient {
         NamespacedPlainOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlyupdates of a namespace.
+    /// Returns the client of namespacedplainonlyupdates in a namespace.
     pub fn namespaced_plain_only_updates(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyUpdateClient {
         NamespacedPlainOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlywatches of a namespace.
+    /// Returns the client of namespacedplainonlywatches in a namespace.
     pub fn namespaced_plain_only_watches(
         &self,
         namespace: &str,
     ) -> NamespacedPlainOnlyWatchClient {
         NamespacedPlainOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainonlywatches of all namespaces, to read.
+    /// Returns the read-only client of namespacedplainonlywatches in all namespaces.
     pub fn all_namespaced_plain_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedplainreadonlies of a namespace.
+    /// Returns the client of namespacedplainreadonlies in a namespace.
     pub fn namespaced_plain_readonlies(
         &self,
         namespace: &str,
     ) -> NamespacedPlainReadonlyClient {
         NamespacedPlainReadonlyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedplainreadonlies of all namespaces, to read.
+    /// Returns the read-only client of namespacedplainreadonlies in all namespaces.
     pub fn all_namespaced_plain_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedPlainReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusalls of a namespace.
+    /// Returns the client of namespacedstatusalls in a namespace.
     pub fn namespaced_status_alls(&self, namespace: &str) -> NamespacedStatusAllClient {
         NamespacedStatusAllClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusalls of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusalls in all namespaces.
     pub fn all_namespaced_status_alls(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusAll> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusnoverbses of a namespace.
+    /// Returns the client of namespacedstatusnoverbses in a namespace.
     pub fn namespaced_status_no_verbses(
         &self,
         namespace: &str,
     ) -> NamespacedStatusNoVerbsClient {
         NamespacedStatusNoVerbsClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlyapplies of a namespace.
+    /// Returns the client of namespacedstatusonlyapplies in a namespace.
     pub fn namespaced_status_only_applies(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyApplyClient {
         NamespacedStatusOnlyApplyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlyapplystatuses of a namespace.
+    /// Returns the client of namespacedstatusonlyapplystatuses in a namespace.
     pub fn namespaced_status_only_apply_statuses(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyApplyStatusClient {
         NamespacedStatusOnlyApplyStatusClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlycreates of a namespace.
+    /// Returns the client of namespacedstatusonlycreates in a namespace.
     pub fn namespaced_status_only_creates(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyCreateClient {
         NamespacedStatusOnlyCreateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlydeletes of a namespace.
+    /// Returns the client of namespacedstatusonlydeletes in a namespace.
     pub fn namespaced_status_only_deletes(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyDeleteClient {
         NamespacedStatusOnlyDeleteClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlydeletecollections of a namespace.
+    /// Returns the client of namespacedstatusonlydeletecollections in a namespace.
     pub fn namespaced_status_only_delete_collections(
         &self,
         namespace: &str,
@@ -492,41 +492,41 @@ impl MatrixV1Client {
             namespace,
         )
     }
-    /// The namespacedstatusonlygets of a namespace.
+    /// Returns the client of namespacedstatusonlygets in a namespace.
     pub fn namespaced_status_only_gets(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyGetClient {
         NamespacedStatusOnlyGetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlylists of a namespace.
+    /// Returns the client of namespacedstatusonlylists in a namespace.
     pub fn namespaced_status_only_lists(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyListClient {
         NamespacedStatusOnlyListClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlylists of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusonlylists in all namespaces.
     pub fn all_namespaced_status_only_lists(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyList> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusonlypatches of a namespace.
+    /// Returns the client of namespacedstatusonlypatches in a namespace.
     pub fn namespaced_status_only_patches(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyPatchClient {
         NamespacedStatusOnlyPatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlyupdates of a namespace.
+    /// Returns the client of namespacedstatusonlyupdates in a namespace.
     pub fn namespaced_status_only_updates(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyUpdateClient {
         NamespacedStatusOnlyUpdateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlyupdatestatuses of a namespace.
+    /// Returns the client of namespacedstatusonlyupdatestatuses in a namespace.
     pub fn namespaced_status_only_update_statuses(
         &self,
         namespace: &str,
@@ -536,105 +536,105 @@ impl MatrixV1Client {
             namespace,
         )
     }
-    /// The namespacedstatusonlywatches of a namespace.
+    /// Returns the client of namespacedstatusonlywatches in a namespace.
     pub fn namespaced_status_only_watches(
         &self,
         namespace: &str,
     ) -> NamespacedStatusOnlyWatchClient {
         NamespacedStatusOnlyWatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusonlywatches of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusonlywatches in all namespaces.
     pub fn all_namespaced_status_only_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusOnlyWatch> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusreadonlies of a namespace.
+    /// Returns the client of namespacedstatusreadonlies in a namespace.
     pub fn namespaced_status_readonlies(
         &self,
         namespace: &str,
     ) -> NamespacedStatusReadonlyClient {
         NamespacedStatusReadonlyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusreadonlies of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusreadonlies in all namespaces.
     pub fn all_namespaced_status_readonlies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusReadonly> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipapplies of a namespace.
+    /// Returns the client of namespacedstatusskipapplies in a namespace.
     pub fn namespaced_status_skip_applies(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipApplyClient {
         NamespacedStatusSkipApplyClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipapplies of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipapplies in all namespaces.
     pub fn all_namespaced_status_skip_applies(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApply> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipapplystatuses of a namespace.
+    /// Returns the client of namespacedstatusskipapplystatuses in a namespace.
     pub fn namespaced_status_skip_apply_statuses(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipApplyStatusClient {
         NamespacedStatusSkipApplyStatusClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipapplystatuses of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipapplystatuses in all namespaces.
     pub fn all_namespaced_status_skip_apply_statuses(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipApplyStatus> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipcreates of a namespace.
+    /// Returns the client of namespacedstatusskipcreates in a namespace.
     pub fn namespaced_status_skip_creates(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipCreateClient {
         NamespacedStatusSkipCreateClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipcreates of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipcreates in all namespaces.
     pub fn all_namespaced_status_skip_creates(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipCreate> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipdeletes of a namespace.
+    /// Returns the client of namespacedstatusskipdeletes in a namespace.
     pub fn namespaced_status_skip_deletes(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipDeleteClient {
         NamespacedStatusSkipDeleteClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipdeletes of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipdeletes in all namespaces.
     pub fn all_namespaced_status_skip_deletes(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipDelete> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipgets of a namespace.
+    /// Returns the client of namespacedstatusskipgets in a namespace.
     pub fn namespaced_status_skip_gets(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipGetClient {
         NamespacedStatusSkipGetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipgets of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipgets in all namespaces.
     pub fn all_namespaced_status_skip_gets(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipGet> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespacedstatusskipwatches of a namespace.
+    /// Returns the client of namespacedstatusskipwatches in a namespace.
     pub fn namespaced_status_skip_watches(
         &self,
         namespace: &str,
     ) -> NamespacedStatusSkipWatchClient {
         NamespacedStatusSkipWatchClient::namespaced(self.client.clone(), namespace)
     }
-    /// The namespacedstatusskipwatches of all namespaces, to read.
+    /// Returns the read-only client of namespacedstatusskipwatches in all namespaces.
     pub fn all_namespaced_status_skip_watches(
         &self,
     ) -> logger_runtime::AllNamespaces<types::NamespacedStatusSkipWatch> {
@@ -659,383 +659,383 @@ pub struct ClusterExtendedClient {
 }
 
 impl ClusterExtendedClient {
-    /// The client of the cluster.
+    /// Creates the client of a cluster-scoped kind.
     pub fn cluster(client: Client) -> Self {
         ClusterExtendedClient {
             client: logger_runtime::TypedClient::cluster(client),
         }
     }
-    /// Gets as its verb does, with types of its own.
+    /// Gets objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_own(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<0>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<0>>::Result> {
         self.client.extended_get(None, name)
     }
-    /// Gets as its verb does, with types of its own.
+    /// Gets objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_other(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<1>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<1>>::Result> {
         self.client.extended_get(None, name)
     }
     /// Gets the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_status_own(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<2>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<2>>::Result> {
         self.client.extended_get(Some("status"), name)
     }
     /// Gets the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_status_other(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<3>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<3>>::Result> {
         self.client.extended_get(Some("status"), name)
     }
     /// Gets the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_scale_own(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<4>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<4>>::Result> {
         self.client.extended_get(Some("scale"), name)
     }
     /// Gets the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_scale_other(
         &self,
         name: &str,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<5>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<5>>::Result> {
         self.client.extended_get(Some("scale"), name)
     }
-    /// Lists as its verb does, with types of its own.
+    /// Lists objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_own(
         &self,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<6>>::Result> {
-        self.client.extended_list(None, selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<6>>::Result> {
+        self.client.extended_list(None, params)
     }
-    /// Lists as its verb does, with types of its own.
+    /// Lists objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_other(
         &self,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<7>>::Result> {
-        self.client.extended_list(None, selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<7>>::Result> {
+        self.client.extended_list(None, params)
     }
     /// Lists the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_status_own(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<8>>::Result> {
-        self.client.extended_list(Some(("status", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<8>>::Result> {
+        self.client.extended_list(Some(("status", name)), params)
     }
     /// Lists the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_status_other(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<9>>::Result> {
-        self.client.extended_list(Some(("status", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<9>>::Result> {
+        self.client.extended_list(Some(("status", name)), params)
     }
     /// Lists the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_scale_own(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<10>>::Result> {
-        self.client.extended_list(Some(("scale", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<10>>::Result> {
+        self.client.extended_list(Some(("scale", name)), params)
     }
     /// Lists the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_scale_other(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<11>>::Result> {
-        self.client.extended_list(Some(("scale", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<11>>::Result> {
+        self.client.extended_list(Some(("scale", name)), params)
     }
-    /// Creates as its verb does, with types of its own.
+    /// Creates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_own(
         &self,
         input: &<types::ClusterExtended as ExtensionMethod<12>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<12>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<12>>::Result> {
         self.client.extended_create(None, input, params)
     }
-    /// Creates as its verb does, with types of its own.
+    /// Creates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_other(
         &self,
         input: &<types::ClusterExtended as ExtensionMethod<13>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<13>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<13>>::Result> {
         self.client.extended_create(None, input, params)
     }
     /// Creates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_status_own(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<14>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<14>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<14>>::Result> {
         self.client.extended_create(Some(("status", name)), input, params)
     }
     /// Creates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_status_other(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<15>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<15>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<15>>::Result> {
         self.client.extended_create(Some(("status", name)), input, params)
     }
     /// Creates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_scale_own(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<16>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<16>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<16>>::Result> {
         self.client.extended_create(Some(("scale", name)), input, params)
     }
     /// Creates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_scale_other(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<17>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<17>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<17>>::Result> {
         self.client.extended_create(Some(("scale", name)), input, params)
     }
-    /// Updates as its verb does, with types of its own.
+    /// Updates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_own(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<18>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<18>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<18>>::Result> {
         self.client.extended_update(None, name, input, params)
     }
-    /// Updates as its verb does, with types of its own.
+    /// Updates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_other(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<19>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<19>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<19>>::Result> {
         self.client.extended_update(None, name, input, params)
     }
     /// Updates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_status_own(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<20>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<20>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<20>>::Result> {
         self.client.extended_update(Some("status"), name, input, params)
     }
     /// Updates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_status_other(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<21>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<21>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<21>>::Result> {
         self.client.extended_update(Some("status"), name, input, params)
     }
     /// Updates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_scale_own(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<22>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<22>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<22>>::Result> {
         self.client.extended_update(Some("scale"), name, input, params)
     }
     /// Updates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_scale_other(
         &self,
         name: &str,
         input: &<types::ClusterExtended as ExtensionMethod<23>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<23>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<23>>::Result> {
         self.client.extended_update(Some("scale"), name, input, params)
     }
-    /// Patches as its verb does, with types of its own.
+    /// Patches objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<24>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<24>>::Result> {
         self.client.extended_patch(None, name, patch, params)
     }
-    /// Patches as its verb does, with types of its own.
+    /// Patches objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<25>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<25>>::Result> {
         self.client.extended_patch(None, name, patch, params)
     }
     /// Patches the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<26>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<26>>::Result> {
         self.client.extended_patch(Some("status"), name, patch, params)
     }
     /// Patches the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<27>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<27>>::Result> {
         self.client.extended_patch(Some("status"), name, patch, params)
     }
     /// Patches the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<28>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<28>>::Result> {
         self.client.extended_patch(Some("scale"), name, patch, params)
     }
     /// Patches the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<29>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<29>>::Result> {
         self.client.extended_patch(Some("scale"), name, patch, params)
     }
-    /// Applies as its verb does, with types of its own.
+    /// Applies objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<30>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
     }
-    /// Applies as its verb does, with types of its own.
+    /// Applies objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_other(
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<31>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
     /// Applies the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<32>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
                 Some("status"),
@@ -1047,24 +1047,24 @@ impl ClusterExtendedClient {
     /// Applies the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_status_other(
         &self,
         name: &str,
         configuration: &<types::ClusterExtended as ExtensionMethod<33>>::Input,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<33>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
     /// Applies the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::ClusterExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<34>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
                 Some("scale"),
@@ -1076,13 +1076,13 @@ impl ClusterExtendedClient {
     /// Applies the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_scale_other(
         &self,
         name: &str,
         configuration: &logger_apply::autoscaling_v1::ScaleApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::ClusterExtended as ExtensionMethod<35>>::Result> {
+    ) -> ResponseFuture<<types::ClusterExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }
@@ -1672,383 +1672,383 @@ pub struct NamespacedExtendedClient {
 }
 
 impl NamespacedExtendedClient {
-    /// The client of a namespace.
+    /// Creates the client of a namespace.
     pub fn namespaced(client: Client, namespace: &str) -> Self {
         NamespacedExtendedClient {
             client: logger_runtime::TypedClient::namespaced(client, namespace),
         }
     }
-    /// Gets as its verb does, with types of its own.
+    /// Gets objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_own(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<0>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<0>>::Result> {
         self.client.extended_get(None, name)
     }
-    /// Gets as its verb does, with types of its own.
+    /// Gets objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_other(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<1>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<1>>::Result> {
         self.client.extended_get(None, name)
     }
     /// Gets the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_status_own(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<2>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<2>>::Result> {
         self.client.extended_get(Some("status"), name)
     }
     /// Gets the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_status_other(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<3>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<3>>::Result> {
         self.client.extended_get(Some("status"), name)
     }
     /// Gets the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_scale_own(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<4>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<4>>::Result> {
         self.client.extended_get(Some("scale"), name)
     }
     /// Gets the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn get_scale_other(
         &self,
         name: &str,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<5>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<5>>::Result> {
         self.client.extended_get(Some("scale"), name)
     }
-    /// Lists as its verb does, with types of its own.
+    /// Lists objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_own(
         &self,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<6>>::Result> {
-        self.client.extended_list(None, selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<6>>::Result> {
+        self.client.extended_list(None, params)
     }
-    /// Lists as its verb does, with types of its own.
+    /// Lists objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_other(
         &self,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<7>>::Result> {
-        self.client.extended_list(None, selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<7>>::Result> {
+        self.client.extended_list(None, params)
     }
     /// Lists the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_status_own(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<8>>::Result> {
-        self.client.extended_list(Some(("status", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<8>>::Result> {
+        self.client.extended_list(Some(("status", name)), params)
     }
     /// Lists the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_status_other(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<9>>::Result> {
-        self.client.extended_list(Some(("status", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<9>>::Result> {
+        self.client.extended_list(Some(("status", name)), params)
     }
     /// Lists the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_scale_own(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<10>>::Result> {
-        self.client.extended_list(Some(("scale", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<10>>::Result> {
+        self.client.extended_list(Some(("scale", name)), params)
     }
     /// Lists the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn list_scale_other(
         &self,
         name: &str,
-        selected: &ListParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<11>>::Result> {
-        self.client.extended_list(Some(("scale", name)), selected)
+        params: &ListParams,
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<11>>::Result> {
+        self.client.extended_list(Some(("scale", name)), params)
     }
-    /// Creates as its verb does, with types of its own.
+    /// Creates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_own(
         &self,
         input: &<types::NamespacedExtended as ExtensionMethod<12>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<12>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<12>>::Result> {
         self.client.extended_create(None, input, params)
     }
-    /// Creates as its verb does, with types of its own.
+    /// Creates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_other(
         &self,
         input: &<types::NamespacedExtended as ExtensionMethod<13>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<13>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<13>>::Result> {
         self.client.extended_create(None, input, params)
     }
     /// Creates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_status_own(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<14>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<14>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<14>>::Result> {
         self.client.extended_create(Some(("status", name)), input, params)
     }
     /// Creates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_status_other(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<15>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<15>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<15>>::Result> {
         self.client.extended_create(Some(("status", name)), input, params)
     }
     /// Creates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_scale_own(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<16>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<16>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<16>>::Result> {
         self.client.extended_create(Some(("scale", name)), input, params)
     }
     /// Creates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn create_scale_other(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<17>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<17>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<17>>::Result> {
         self.client.extended_create(Some(("scale", name)), input, params)
     }
-    /// Updates as its verb does, with types of its own.
+    /// Updates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_own(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<18>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<18>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<18>>::Result> {
         self.client.extended_update(None, name, input, params)
     }
-    /// Updates as its verb does, with types of its own.
+    /// Updates objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_other(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<19>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<19>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<19>>::Result> {
         self.client.extended_update(None, name, input, params)
     }
     /// Updates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_status_own(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<20>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<20>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<20>>::Result> {
         self.client.extended_update(Some("status"), name, input, params)
     }
     /// Updates the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_status_other(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<21>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<21>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<21>>::Result> {
         self.client.extended_update(Some("status"), name, input, params)
     }
     /// Updates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_scale_own(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<22>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<22>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<22>>::Result> {
         self.client.extended_update(Some("scale"), name, input, params)
     }
     /// Updates the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn update_scale_other(
         &self,
         name: &str,
         input: &<types::NamespacedExtended as ExtensionMethod<23>>::Input,
         params: &PostParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<23>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<23>>::Result> {
         self.client.extended_update(Some("scale"), name, input, params)
     }
-    /// Patches as its verb does, with types of its own.
+    /// Patches objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<24>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<24>>::Result> {
         self.client.extended_patch(None, name, patch, params)
     }
-    /// Patches as its verb does, with types of its own.
+    /// Patches objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<25>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<25>>::Result> {
         self.client.extended_patch(None, name, patch, params)
     }
     /// Patches the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_status_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<26>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<26>>::Result> {
         self.client.extended_patch(Some("status"), name, patch, params)
     }
     /// Patches the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_status_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<27>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<27>>::Result> {
         self.client.extended_patch(Some("status"), name, patch, params)
     }
     /// Patches the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_scale_own<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<28>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<28>>::Result> {
         self.client.extended_patch(Some("scale"), name, patch, params)
     }
     /// Patches the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn patch_scale_other<P: logger_core::serde::Serialize + std::fmt::Debug>(
         &self,
         name: &str,
         patch: &Patch<P>,
         params: &PatchParams,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<29>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<29>>::Result> {
         self.client.extended_patch(Some("scale"), name, patch, params)
     }
-    /// Applies as its verb does, with types of its own.
+    /// Applies objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<30>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<30>>::Result> {
         self.client
             .extended_apply(None, configuration.metadata.name(), configuration, manager)
     }
-    /// Applies as its verb does, with types of its own.
+    /// Applies objects with custom types.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_other(
         &self,
         name: &str,
         configuration: &crate::applyconfigurations::matrix_v1::LetterApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<31>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<31>>::Result> {
         self.client.extended_apply(None, name, configuration, manager)
     }
     /// Applies the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_status_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<32>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<32>>::Result> {
         self.client
             .extended_apply(
                 Some("status"),
@@ -2060,24 +2060,24 @@ impl NamespacedExtendedClient {
     /// Applies the `status` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_status_other(
         &self,
         name: &str,
         configuration: &<types::NamespacedExtended as ExtensionMethod<33>>::Input,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<33>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<33>>::Result> {
         self.client.extended_apply(Some("status"), name, configuration, manager)
     }
     /// Applies the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_scale_own(
         &self,
         configuration: &crate::applyconfigurations::matrix_v1::NamespacedExtendedApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<34>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<34>>::Result> {
         self.client
             .extended_apply(
                 Some("scale"),
@@ -2089,13 +2089,13 @@ impl NamespacedExtendedClient {
     /// Applies the `scale` of an object.
     ///
     /// # Errors
-    /// The request failed, or was refused.
+    /// The request failed, or the server rejected it.
     pub fn apply_scale_other(
         &self,
         name: &str,
         configuration: &logger_apply::autoscaling_v1::ScaleApply,
         manager: &logger_runtime::FieldManager,
-    ) -> Answer<<types::NamespacedExtended as ExtensionMethod<35>>::Result> {
+    ) -> ResponseFuture<<types::NamespacedExtended as ExtensionMethod<35>>::Result> {
         self.client.extended_apply(Some("scale"), name, configuration, manager)
     }
 }

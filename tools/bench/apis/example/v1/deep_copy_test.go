@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// logger is the object that is copied.
+// logger returns the copied object.
 func logger(b *testing.B) *Logger {
 	text, err := os.ReadFile("testdata/logger.json")
 	if err != nil {
@@ -20,7 +20,7 @@ func logger(b *testing.B) *Logger {
 	return logger
 }
 
-// cpu is what this process has computed so far, in nanoseconds: the garbage collector's share is in it.
+// cpu returns the CPU time of this process in nanoseconds, including the garbage collector.
 func cpu(b *testing.B) int64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -40,7 +40,7 @@ func measure(b *testing.B, logger *Logger) {
 	b.ReportMetric(float64(cpu(b)-start)/float64(b.N), "cpu-ns/op")
 }
 
-func BenchmarkWhole(b *testing.B) {
+func BenchmarkFull(b *testing.B) {
 	measure(b, logger(b))
 }
 

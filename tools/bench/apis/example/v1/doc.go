@@ -1,5 +1,5 @@
 // +k8s:deepcopy-gen=package
 // +groupName=example.com
 
-// Package v1 is the Logger that every bench is about, as Go types.
+// Package v1 contains the Go types of the Logger, the kind of all benchmarks.
 package v1

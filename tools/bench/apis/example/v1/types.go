@@ -15,13 +15,13 @@ type Logger struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted.
+	// The desired state.
 	Spec LoggerSpec `json:"spec,omitempty"`
-	// What was last observed.
+	// The last observed state.
 	Status LoggerStatus `json:"status,omitempty"`
 }
 
-// LoggerSpec is what is wanted of a Logger.
+// LoggerSpec is the desired state of a Logger.
 type LoggerSpec struct {
 	// Name of the log.
 	// +kubebuilder:validation:MinLength=1
@@ -29,11 +29,11 @@ type LoggerSpec struct {
 	// Seconds between two records.
 	// +kubebuilder:validation:Minimum=1
 	TimeInterval int32 `json:"timeInterval"`
-	// How many instances write the log.
+	// Number of instances that write the log.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Labels put on every record.
+	// Labels of every record.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Where the records go.
+	// Destinations of the records.
 	Sinks []LoggerSink `json:"sinks,omitempty"`
 }
 
@@ -41,20 +41,20 @@ type LoggerSpec struct {
 type LoggerSink struct {
 	// The file.
 	Path string `json:"path"`
-	// Bytes after which a new file is begun.
+	// Size in bytes at which a new file is started.
 	MaxSize *int64 `json:"maxSize,omitempty"`
-	// Time after which a new file is begun.
+	// Interval after which a new file is started.
 	Rotate *metav1.Duration `json:"rotate,omitempty"`
 }
 
-// LoggerStatus is what was last observed of a Logger.
+// LoggerStatus is the last observed state of a Logger.
 type LoggerStatus struct {
 	// Whether the log is being written.
 	// +kubebuilder:validation:Enum=Available;Unavailable
 	State string `json:"state,omitempty"`
-	// The generation that this status is about.
+	// Generation of the spec that this status describes.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// The observations in detail.
+	// Conditions of the Logger.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

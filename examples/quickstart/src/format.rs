@@ -1,0 +1,47 @@
+//! Text representations of Loggers: a line for an event, a page as of `kubectl describe`.
+
+use logger_runtime::{Event, ObjectKey};
+use logger_types::v1::Logger;
+
+/// Formats an event as `MODIFIED default/audit  Available, 2 of 2, every 60 s`.
+pub(crate) fn line(event: &Event<Logger>) -> String {
+    let event_type = match event {
+        Event::Added { .. } => "ADDED",
+        Event::Updated { .. } => "MODIFIED",
+        Event::Deleted { .. } => "DELETED",
+    };
+    let logger = event.object();
+    let status = logger.status.clone().unwrap_or_default();
+    let state = status.state.map_or_else(|| "no state yet".to_owned(), |state| format!("{state:?}"));
+    let (current, desired) = (status.replicas.unwrap_or(0), logger.spec.replicas.unwrap_or(1));
+    format!(
+        "{event_type} {}  {state}, {current} of {desired}, every {} s",
+        ObjectKey::from_object(logger.as_ref()),
+        logger.spec.time_interval
+    )
+}
+
+/// Formats a Logger as a short `kubectl describe` does.
+pub(crate) fn describe(logger: &Logger) -> String {
+    let (meta, spec, status) = (&logger.metadata, &logger.spec, logger.status.clone().unwrap_or_default());
+    let mut page = vec![
+        ("Name", meta.name.clone()),
+        ("Namespace", meta.namespace.clone()),
+        ("Generation", meta.generation.map(|generation| generation.to_string())),
+        ("Log", Some(spec.name.clone())),
+        ("Interval", Some(format!("{} s", spec.time_interval))),
+        ("Desired", Some(spec.replicas.unwrap_or(1).to_string())),
+        ("State", status.state.map(|state| format!("{state:?}"))),
+        ("Replicas", status.replicas.map(|replicas| replicas.to_string())),
+        ("Observed", status.observed_generation.map(|generation| format!("generation {generation}"))),
+    ];
+    for condition in status.conditions.unwrap_or_default() {
+        page.push((
+            "Condition",
+            Some(format!("{}={} ({}): {}", condition.type_, condition.status, condition.reason, condition.message)),
+        ));
+    }
+    let line =
+        |(name, value): (&str, Option<String>)| format!("  {name:<11}{}", value.unwrap_or_else(|| "<none>".to_owned()));
+    page.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,177 @@
+//! `crd check`: validates definitions as the API server does.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use logger_crd::{definition::validate, field::FieldError};
+use serde_json::{Value, json};
+
+use super::{super::print::print, source::read_all};
+use crate::crd::rule_report;
+
+/// Options of `crd check`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Check {
+    /// Files with definitions, which may contain several documents or a list; `-` is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<String>,
+    /// Exit with 1 for warnings as well.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print a JSON array with an object for each error or warning.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A definition and its errors and warnings.
+struct Checked {
+    file: String,
+    name: String,
+    crd: Value,
+    findings: Vec<FieldError>,
+}
+
+/// Exit codes: 0 the server accepts all of them, 1 it would reject one.
+pub(super) fn run(args: &Check) -> Result<ExitCode> {
+    let mut checked = Vec::new();
+    for file in &args.files {
+        let definitions = read_all(file)?;
+        if definitions.is_empty() {
+            bail!("no CustomResourceDefinition in {file}");
+        }
+        checked.extend(definitions.into_iter().map(|(name, crd)| {
+            let findings = validate(&crd);
+            Checked { file: file.clone(), name, crd, findings }
+        }));
+    }
+    print(&if args.json { json_report(&checked) } else { text_report(&checked) });
+    let fails = |finding: &FieldError| args.strict || finding.is_error();
+    Ok(ExitCode::from(u8::from(checked.iter().flat_map(|of| &of.findings).any(fails))))
+}
+
+fn errors(count: usize) -> String {
+    if count == 1 { "1 error".to_owned() } else { format!("{count} errors") }
+}
+
+fn class(finding: &FieldError) -> &'static str {
+    if finding.is_error() { "error" } else { "warning" }
+}
+
+fn json_report(checked: &[Checked]) -> String {
+    let entries = |Checked { file, name, findings, .. }: &Checked| {
+        let entry = |finding: &FieldError| {
+            json!({
+                "file": file,
+                "definition": name,
+                "class": class(finding),
+                "path": finding.field,
+                "reason": finding.error_type.cause_type(),
+                "message": finding.to_string(),
+            })
+        };
+        findings.iter().map(entry).collect::<Vec<_>>()
+    };
+    format!("{:#}", Value::from_iter(checked.iter().flat_map(entries)))
+}
+
+fn text_report(checked: &[Checked]) -> String {
+    let mut text = String::new();
+    for Checked { file, name, crd, findings } in checked.iter().filter(|of| !of.findings.is_empty()) {
+        let describe = |finding: &FieldError| rule_report::describe(crd, finding).replace('\n', "\n           ");
+        let line = |finding: &FieldError| format!("  {}  {}\n", class(finding), describe(finding));
+        let lines: String = findings.iter().map(line).collect();
+        text += &format!("{name} in {file}\n{lines}\n");
+    }
+    let count = |wanted| {
+        let findings = checked.iter().flat_map(|of| &of.findings);
+        findings.filter(|finding| finding.is_error() == wanted).count()
+    };
+    let rejected = checked.iter().filter(|of| of.findings.iter().any(FieldError::is_error)).count();
+    let of = if checked.len() == 1 { "1 definition".to_owned() } else { format!("{} definitions", checked.len()) };
+    let warnings = match count(false) {
+        0 => String::new(),
+        1 => ", 1 warning".to_owned(),
+        many => format!(", {many} warnings"),
+    };
+    text + &match rejected {
+        0 => format!("the API server accepts {of}{warnings}"),
+        _ => format!("the API server would reject {rejected} of {of}: {}{warnings}", errors(count(true))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::crd::source::parse_all;
+
+    #[test]
+    fn a_rule_error_is_printed_with_its_source_and_a_suggestion() {
+        let text = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {timeInterval: {type: integer}}
+        x-kubernetes-validations: [{rule: self.time_interval > 0}]
+";
+        let (name, crd) = parse_all(text, "widgets.yaml").unwrap().remove(0);
+        let findings = validate(&crd);
+        let printed = text_report(&[Checked { file: "widgets.yaml".to_owned(), name, crd, findings }]);
+        let expected = "
+           ERROR: <input>:1:5: undefined field 'time_interval'
+            | self.time_interval > 0
+            | ....^
+            = help: did you mean `timeInterval`?
+";
+        assert!(printed.contains(expected), "{printed}");
+    }
+
+    #[test]
+    fn errors_and_warnings_are_reported_with_their_file() {
+        let good = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, format: colour}}}}
+";
+        let bad = good.replace("type: string", "type: text").replace("widgets", "things");
+        let definitions = parse_all(&format!("{good}---{bad}"), "two.yaml").unwrap();
+        let checked: Vec<_> = definitions
+            .into_iter()
+            .map(|(name, crd)| {
+                let findings = validate(&crd);
+                Checked { file: "two.yaml".to_owned(), name, crd, findings }
+            })
+            .collect();
+        let text = text_report(&checked);
+        let expected = "\
+widgets.example.com in two.yaml
+  warning  unrecognized format \"colour\"
+
+things.example.com in two.yaml
+  error  spec.validation.openAPIV3Schema.properties[a].type: Unsupported value: \"text\": supported values: ";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains("\n\nthe API server would reject 1 of 2 definitions: 1 error, "), "{text}");
+        assert_eq!(text_report(&checked[..1]).lines().last(), Some("the API server accepts 1 definition, 1 warning"));
+        let json: Value = serde_json::from_str(&json_report(&checked)).unwrap();
+        assert_eq!((&json[0]["class"], &json[1]["reason"]), (&json!("warning"), &json!("FieldValueNotSupported")));
+    }
+}

@@ -1,0 +1,89 @@
+//! The cargo manifests of a project.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+
+use super::settings::Settings;
+use crate::layout::Layout;
+
+/// The Cargo.toml of a package.
+pub(super) struct Manifest {
+    path: PathBuf,
+    content: toml::Table,
+}
+
+impl Manifest {
+    /// Reads the manifest of the client's package, if it exists.
+    pub(super) fn of_client(root: &Path, layout: &Layout) -> Result<Option<Self>> {
+        let package = root.join(layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir));
+        Self::read(package.join("Cargo.toml"))
+    }
+
+    /// Reads the manifest of the types, if their package is beside the client's in a directory of the same name.
+    pub(super) fn of_types(root: &Path, layout: &Layout) -> Result<Option<Self>> {
+        let client = layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir);
+        let beside = client.rsplit_once('/').map_or(root.to_owned(), |(parent, _)| root.join(parent));
+        for name in [layout.types_crate.replace('_', "-"), layout.types_crate.clone()] {
+            if let Some(manifest) = Self::read(beside.join(name).join("Cargo.toml"))? {
+                return Ok(Some(manifest));
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(path: PathBuf) -> Result<Option<Self>> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let context = || format!("cannot read {}", path.display());
+        let text = std::fs::read_to_string(&path).with_context(context)?;
+        let content = text.parse().with_context(context)?;
+        Ok(Some(Manifest { path, content }))
+    }
+
+    /// Returns the source directory of the package.
+    pub(super) fn source_dir(&self) -> PathBuf {
+        self.path.with_file_name("src")
+    }
+
+    /// Returns the cargo features that the package declares.
+    pub(super) fn features(&self) -> BTreeSet<String> {
+        let features = self.content.get("features").and_then(toml::Value::as_table);
+        features.into_iter().flat_map(toml::Table::keys).cloned().collect()
+    }
+
+    /// Returns its `[package.metadata.codegen]`, if it has one.
+    fn settings(&self) -> Result<Option<Settings>> {
+        let metadata = self.content.get("package").and_then(|package| package.get("metadata"));
+        let Some(table) = metadata.and_then(|metadata| metadata.get("codegen")) else { return Ok(None) };
+        let settings = table.clone().try_into();
+        settings.map(Some).with_context(|| format!("{}: `[package.metadata.codegen]`", self.path.display()))
+    }
+}
+
+/// Returns the settings in the manifest of the types or the client. Only one of them may have any.
+pub(super) fn settings(client: Option<&Manifest>, types: Option<&Manifest>) -> Result<Settings> {
+    let of = |manifest: Option<&Manifest>| manifest.map_or(Ok(None), Manifest::settings);
+    match (of(client)?, of(types)?, client, types) {
+        (Some(_), Some(_), Some(client), Some(types)) => bail!(
+            "`[package.metadata.codegen]` is both in {} and in {}; remove one of them",
+            client.path.display(),
+            types.path.display()
+        ),
+        (of_client, of_types, ..) => Ok(of_client.or(of_types).unwrap_or_default()),
+    }
+}
+
+/// Returns the nearest directory whose Cargo.toml has a `[workspace]`.
+pub(super) fn workspace_root(from: &Path) -> Result<PathBuf> {
+    let is_root = |directory: &&Path| {
+        std::fs::read_to_string(directory.join("Cargo.toml"))
+            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
+    };
+    let message = "no Cargo.toml with `[workspace]` in the current directory or its parents; set `--root`";
+    Ok(from.ancestors().find(is_root).context(message)?.to_owned())
+}

@@ -1,0 +1,128 @@
+//! Overrides: marks in the schema of a type that replace parts of the generated definition.
+//!
+//! `crd import` writes them for everything that Rust types cannot express:
+//!
+//! - `x-logger-override` on a kind or a field: keywords by the JSON pointers of schemas below it. A keyword replaces the
+//!   generated one, and a null removes it.
+//! - `x-logger-version` on a kind: a JSON merge patch of its version in the definition.
+//! - `x-logger-definition` on a kind: a JSON merge patch of the definition.
+//!
+//! A value can also be a string that contains JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    diagnostic::{Diagnostics, RustItem},
+    schema_path::pointer_of_path,
+};
+
+/// The values of a mark by the paths of their schemas.
+type Marked = BTreeMap<String, Value>;
+
+/// Applies the overrides of a schema.
+pub(super) fn apply(schema: &mut Value, marks: &BTreeMap<String, Marked>, item: &RustItem, errors: &mut Diagnostics) {
+    for (path, value) in marks.get("x-logger-override").into_iter().flatten() {
+        let Some(overrides) = object("x-logger-override", value, &item.at(path), errors) else { continue };
+        let tokens = pointer_of_path(schema, path);
+        let base: String =
+            tokens.iter().map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1"))).collect();
+        for (pointer, keywords) in &overrides {
+            let node = schema.pointer_mut(&format!("{base}{pointer}")).and_then(Value::as_object_mut);
+            let Some((node, keywords)) = node.zip(keywords.as_object()) else {
+                errors.push(item.at(path), format!("`x-logger-override`: there is no schema at `{pointer}`"));
+                continue;
+            };
+            replace(node, keywords);
+        }
+    }
+}
+
+fn replace(node: &mut Map<String, Value>, keywords: &Map<String, Value>) {
+    for (keyword, value) in keywords {
+        match value {
+            Value::Null => drop(node.remove(keyword)),
+            value => drop(node.insert(keyword.clone(), value.clone())),
+        }
+    }
+}
+
+/// Returns the patch of a kind: that of its version, or of the definition.
+pub(super) fn patch(
+    mark: &str,
+    marks: &BTreeMap<String, Marked>,
+    item: &RustItem,
+    errors: &mut Diagnostics,
+) -> Option<Value> {
+    let value = marks.get(mark)?.get("")?;
+    object(mark, value, item, errors).map(Value::Object)
+}
+
+/// Applies a JSON merge patch (RFC 7396).
+pub(super) fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    let Value::Object(target) = target else { return };
+    for (key, value) in patch {
+        match value {
+            Value::Null => drop(target.remove(key)),
+            value => merge(target.entry(key.clone()).or_insert(Value::Null), value),
+        }
+    }
+}
+
+fn object(mark: &str, value: &Value, item: &RustItem, errors: &mut Diagnostics) -> Option<Map<String, Value>> {
+    let parsed = match value {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        value => Some(value.clone()),
+    };
+    match parsed {
+        Some(Value::Object(object)) => Some(object),
+        _ => {
+            errors.push(item, format!("`{mark}` is not an object"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apply_override(schema: &Value, path: &str, value: Value) -> Result<Value, Diagnostics> {
+        let (mut schema, mut errors) = (schema.clone(), Diagnostics::default());
+        let marks = BTreeMap::from([("x-logger-override".to_owned(), Marked::from([(path.to_owned(), value)]))]);
+        apply(&mut schema, &marks, &RustItem::from("my_types::v1::Widget"), &mut errors);
+        errors.or(schema)
+    }
+
+    #[test]
+    fn keywords_are_replaced_and_removed() {
+        let schema = json!({"properties": {"a": {"type": "string", "items": {"minLength": 1}}}});
+        let overrides = json!({"": {"type": "array", "title": "A"}, "/items": {"minLength": null}});
+        let expected = json!({"properties": {"a": {"type": "array", "title": "A", "items": {}}}});
+        assert_eq!(apply_override(&schema, ".a", overrides.clone()).unwrap(), expected);
+        assert_eq!(apply_override(&schema, ".a", json!(overrides.to_string())).unwrap(), expected);
+    }
+
+    #[test]
+    fn overrides_without_a_schema_are_errors() {
+        let error = apply_override(&json!({}), "", json!({"/properties/a": {}})).unwrap_err().to_string();
+        assert_eq!(error, "`my_types::v1::Widget`: `x-logger-override`: there is no schema at `/properties/a`");
+        let error = apply_override(&json!({}), "", json!("{")).unwrap_err().to_string();
+        assert_eq!(error, "`my_types::v1::Widget`: `x-logger-override` is not an object");
+    }
+
+    #[test]
+    fn patches_are_merged() {
+        let mut target = json!({"a": {"b": 1, "c": 2}, "d": [1]});
+        merge(&mut target, &json!({"a": {"b": null, "e": {"f": 3}}, "d": [2]}));
+        assert_eq!(target, json!({"a": {"c": 2, "e": {"f": 3}}, "d": [2]}));
+    }
+}

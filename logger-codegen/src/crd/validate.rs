@@ -1,0 +1,43 @@
+//! Validates a definition as the API server does. Errors and warnings name the Rust type and field.
+
+use logger_crd::{definition as crd, field::FieldError};
+
+use super::{definition::Definition, rule_report};
+use crate::diagnostic::{Diagnostics, RustItem};
+
+/// Adds an error for everything the API server would reject, and a warning for everything it would warn about.
+pub(super) fn validate(definition: &mut Definition, errors: &mut Diagnostics) {
+    for finding in crd::validate(&definition.crd) {
+        let item = item(definition, &finding);
+        let text = rule_report::describe(&definition.crd, &finding).replace('\n', "\n  ");
+        match finding.is_error() {
+            true => errors.push(item, format!("the API server would reject its CRD: {text}")),
+            false => {
+                let message = format!("the API server would warn about its CRD: {text}");
+                definition.warnings.push(item.diagnostic(message));
+            }
+        }
+    }
+}
+
+/// Returns the Rust field that a finding is about, or the type.
+fn item(definition: &Definition, finding: &FieldError) -> RustItem {
+    let Some((version, keywords)) = finding.schema_path() else { return definition.item.clone() };
+    let Some(version) = definition.versions.get(version) else { return definition.item.clone() };
+    let mut path = String::new();
+    let mut field = None;
+    let mut keywords = keywords.iter().map(String::as_str);
+    while let Some(keyword) = keywords.next() {
+        match keyword {
+            "properties" => {
+                path.push('.');
+                path.push_str(keywords.next().unwrap_or_default());
+            }
+            "items" => path.push_str("[]"),
+            "additionalProperties" => path.push_str("{}"),
+            _ => break,
+        }
+        field = version.fields.get(&path).or(field);
+    }
+    field.map_or_else(|| version.item.at(&path), |field| version.item.with_path(field))
+}

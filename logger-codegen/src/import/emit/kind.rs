@@ -1,0 +1,165 @@
+//! A kind, its list and `group_version!`.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::{Map, Value};
+
+use super::{
+    super::model::{Column, Kind, Module, Scale, Types},
+    attributes,
+    docs::DocAttributes,
+    item::{Fields, fields, item_docs},
+    scope::Scope,
+};
+use crate::names::ident;
+
+/// Returns the type of a kind with the functions of its defaults, and its list.
+pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
+    let name = &scope.items[item];
+    let DocAttributes { docs, helpers } = item_docs(&scope.types.items[item].docs);
+    let schema = attributes::of_field(&scope.types.items[item].attributes, &kind.overrides);
+    let Fields { fields, functions, defaults, camel_case } = fields(item, scope);
+    let camel_case = camel_case.then(|| quote!(#[serde(rename_all = "camelCase")]));
+    let default = scope.types.has_default(item).then(|| quote!(Default,));
+    let deprecated = deprecated(kind);
+    let (genclient, k8s, patches) = (genclient(kind), k8s(kind), patches(kind));
+    let status = lacks_status(kind, scope.types).then(|| status(scope));
+    let [apply, deep_copy, kube_schema, object] = ["ApplyConfiguration", "DeepCopy", "KubeSchema", "Object"]
+        .map(|name| scope.path(&format!("logger_core::{name}")));
+    let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta");
+    let root = quote! {
+        #(#docs)* #deprecated #defaults
+        #[derive(Clone, Debug, #default PartialEq, #apply, #deep_copy, #kube_schema, #object)]
+        #genclient
+        #[k8s(#(#k8s),*)]
+        #(#helpers)* #camel_case #(#schema)* #patches
+        pub struct #name {
+            #[doc = " Standard object's metadata."]
+            pub metadata: #metadata,
+            #(#fields)*
+            #status
+        }
+    };
+    [root].into_iter().chain(functions).chain([list(kind, scope)]).collect()
+}
+
+/// Whether the kind has a status subresource, but no `status` in its schema. The type needs a field for it.
+pub(super) fn lacks_status(kind: &Kind, types: &Types) -> bool {
+    kind.status && types.items[kind.item].body.fields().iter().all(|field| field.json != "status")
+}
+
+fn status(scope: &Scope<'_>) -> TokenStream {
+    let (option, value) = (scope.path("std::option::Option"), scope.path("serde_json::Value"));
+    quote! {
+        #[doc = " The status, which is not part of the schema."]
+        #[serde(default)]
+        #[schemars(skip)]
+        pub status: #option<#value>,
+    }
+}
+
+fn list(kind: &Kind, scope: &Scope<'_>) -> TokenStream {
+    let (list, item) = (ident(&kind.names.list_kind), ident(&kind.names.kind));
+    let docs = format!(" A list of `{}` objects.", kind.names.kind);
+    let [deep_copy, object_list] = ["DeepCopy", "ObjectList"].map(|name| scope.path(&format!("logger_core::{name}")));
+    let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta");
+    let vec = scope.path("std::vec::Vec");
+    quote! {
+        #[doc = #docs]
+        #[derive(Clone, Debug, Default, PartialEq, #deep_copy, #object_list)]
+        pub struct #list {
+            #[doc = " Standard list metadata."]
+            pub metadata: #metadata,
+            #[doc = " The objects."]
+            pub items: #vec<#item>,
+        }
+    }
+}
+
+fn deprecated(kind: &Kind) -> Option<TokenStream> {
+    kind.deprecated.as_deref().map(|warning| match warning {
+        "" => quote!(#[deprecated]),
+        warning => {
+            let warning = attributes::text(warning);
+            quote!(#[deprecated(note = #warning)])
+        }
+    })
+}
+
+/// Returns `#[genclient]` for a served version.
+fn genclient(kind: &Kind) -> Option<TokenStream> {
+    kind.served.then(|| match kind.namespaced {
+        true => quote!(#[genclient]),
+        false => quote!(#[genclient(non_namespaced)]),
+    })
+}
+
+/// Returns the keys of `#[k8s(..)]`.
+fn k8s(kind: &Kind) -> Vec<TokenStream> {
+    let names = &kind.names;
+    let plural = &names.plural;
+    let mut keys = vec![quote!(plural = #plural)];
+    if names.singular != names.kind.to_lowercase() {
+        let singular = &names.singular;
+        keys.push(quote!(singular = #singular));
+    }
+    keys.extend(list_of("short_names", &names.short_names));
+    keys.extend(list_of("categories", &names.categories));
+    if !kind.served {
+        let scope = if kind.namespaced { "Namespaced" } else { "Cluster" };
+        keys.push(quote!(scope = #scope));
+        keys.push(quote!(unserved));
+    }
+    keys.extend(kind.storage.then(|| quote!(storage)));
+    keys.extend(subresources(kind));
+    keys.extend(list_of("selectable_fields", &kind.selectable));
+    let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let (annotations, labels): (Vec<String>, Vec<String>) = (pairs(&kind.annotations), pairs(&kind.labels));
+    let metadata: Vec<_> =
+        [list_of("annotations", &annotations), list_of("labels", &labels)].into_iter().flatten().collect();
+    keys.extend((!metadata.is_empty()).then(|| quote!(metadata(#(#metadata),*))));
+    if !kind.columns.is_empty() {
+        let columns = kind.columns.iter().map(column);
+        keys.push(quote!(printcolumns = [#(#columns),*]));
+    }
+    keys
+}
+
+fn list_of(key: &str, texts: &[String]) -> Option<TokenStream> {
+    let key = format_ident!("{key}");
+    (!texts.is_empty()).then(|| quote!(#key = [#(#texts),*]))
+}
+
+fn subresources(kind: &Kind) -> Option<TokenStream> {
+    let status = kind.status.then(|| quote!(status));
+    let scale = kind.scale.as_ref().map(|Scale { spec, status, selector }| {
+        let selector = selector.as_ref().map(|path| quote!(, selector_path = #path));
+        quote!(scale(spec_path = #spec, status_path = #status #selector))
+    });
+    let all: Vec<TokenStream> = status.into_iter().chain(scale).collect();
+    (!all.is_empty()).then(|| quote!(subresource(#(#all),*)))
+}
+
+fn column(column: &Column) -> TokenStream {
+    let Column { column_type, name, path, description, format, priority } = column;
+    let (column_type, path) = (format_ident!("{column_type}"), attributes::text(path));
+    let description = description.as_deref().map(attributes::text).map(|text| quote!(.description(#text)));
+    let format = format.as_ref().map(|format| quote!(.format(#format)));
+    let priority = (*priority != 0).then(|| Literal::i64_unsuffixed(*priority)).map(|of| quote!(.priority(#of)));
+    quote!(#column_type(#name, #path) #description #format #priority)
+}
+
+/// Returns the marks with the fields of the definition and the version that no attribute expresses.
+fn patches(kind: &Kind) -> Option<TokenStream> {
+    let patches = [("x-logger-definition", &kind.definition_patch), ("x-logger-version", &kind.version_patch)];
+    let marks = patches.into_iter().filter(|(_, patch)| patch.as_object().is_some_and(|patch| !patch.is_empty()));
+    let marks: Map<String, Value> = marks.map(|(mark, patch)| (mark.to_owned(), patch.clone())).collect();
+    attributes::extend(&marks)
+}
+
+/// Returns the declaration of the version.
+pub(super) fn group_version(module: &Module) -> TokenStream {
+    let Module { group, version, kinds, .. } = module;
+    let kinds = kinds.iter().flat_map(|kind| [ident(&kind.names.kind), ident(&kind.names.list_kind)]);
+    quote!(logger_core::group_version! { group = #group, version = #version, kinds = [#(#kinds),*] })
+}

@@ -1,0 +1,112 @@
+//! Where generated files go, and options for their contents.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+/// Where generated files go, relative to the root of the workspace.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Name of the types crate in Rust, such as `logger_types`. The mark of every generated file contains it, so several
+    /// types crates can share a directory: each removes only its own stray files.
+    pub types_crate: String,
+    /// Name of the client crate in Rust, such as `logger_client`.
+    pub client_crate: String,
+    /// Source directory of the client crate, such as `logger-client/src`.
+    pub client_dir: String,
+    /// Directory of the CRD files, such as `config/crd/bases`.
+    pub crd_dir: String,
+    /// The cargo features that the client's package declares. A layer whose name is among them (`applyconfigurations`,
+    /// `clientset`, `informers`, `scheme`) is generated behind that feature; the others are always compiled. The fake
+    /// clientset is generated only if `fake` is declared, because it depends on the in-memory API server.
+    pub features: BTreeSet<String>,
+    /// Text below the generated mark of each source and CRD file, without comment signs, such as a license header. May be
+    /// empty.
+    pub header: String,
+    /// Directory of the API reference, such as `docs/api`.
+    pub docs_dir: String,
+    /// Options for CRD files.
+    pub crd: CrdOptions,
+}
+
+impl Layout {
+    /// Returns the header as comment lines.
+    pub(crate) fn header_in(&self, comment: &str) -> String {
+        self.header.lines().map(|line| format!("{comment} {line}").trim_end().to_owned() + "\n").collect()
+    }
+
+    /// Returns the default layout of a types crate: `my-client/src` beside `my-types`, and `config/crd/bases`.
+    pub fn for_types_crate(types_crate: &str) -> Self {
+        let client_crate = format!("{}_client", types_crate.strip_suffix("_types").unwrap_or(types_crate));
+        let client_dir = format!("{}/src", client_crate.replace('_', "-"));
+        Layout {
+            types_crate: types_crate.to_owned(),
+            client_crate,
+            client_dir,
+            crd_dir: "config/crd/bases".to_owned(),
+            features: BTreeSet::new(),
+            header: String::new(),
+            docs_dir: "docs/api".to_owned(),
+            crd: CrdOptions::default(),
+        }
+    }
+}
+
+/// Options for CRD files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrdOptions {
+    /// The maximum number of characters of a description. Longer ones are truncated at the end of a sentence, or of a word
+    /// if the first sentence is too long. 0 drops all descriptions; `None` keeps them complete.
+    pub max_desc_len: Option<usize>,
+    /// The maximum size in bytes of a definition as `kubectl apply` stores it in an annotation. Descriptions of larger
+    /// definitions are dropped, the deepest first. 0 means no limit.
+    pub max_bytes: usize,
+    /// Whether fields may hold floating-point numbers.
+    pub floats: Floats,
+    /// How much of the metadata of embedded objects the schema describes.
+    pub embedded_metadata: EmbeddedMetadata,
+    /// Whether a `kustomization.yaml` that lists the CRD files is written beside them.
+    pub kustomization: bool,
+}
+
+impl CrdOptions {
+    /// The total size limit of all annotations of an object (apimachinery, `TotalAnnotationSizeLimitB`).
+    pub const MAX_BYTES: usize = 262_144;
+}
+
+impl Default for CrdOptions {
+    fn default() -> Self {
+        CrdOptions {
+            max_desc_len: None,
+            max_bytes: CrdOptions::MAX_BYTES,
+            floats: Floats::default(),
+            embedded_metadata: EmbeddedMetadata::default(),
+            kustomization: false,
+        }
+    }
+}
+
+/// Whether fields may hold floating-point numbers, which languages format and compare differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Floats {
+    /// All fields may.
+    Allow,
+    /// Only fields with `#[schema(allow_float)]`.
+    #[default]
+    Deny,
+}
+
+/// How much of the metadata of embedded objects, such as that of a pod template, the schema describes. The API server
+/// prunes fields that it does not describe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmbeddedMetadata {
+    /// Name, namespace, labels, annotations and finalizers.
+    #[default]
+    Subset,
+    /// Every field.
+    Full,
+    /// Nothing: `type: object`.
+    None,
+}

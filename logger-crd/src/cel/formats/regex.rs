@@ -1,0 +1,54 @@
+//! The regular expressions of rules. The server uses RE2, whose syntax the `regex` crate follows.
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
+use regex::{Regex, RegexBuilder};
+
+/// The maximum size of a compiled pattern in bytes.
+const MAX_SIZE: usize = 10 << 20;
+
+/// The capacity of the cache, which each thread has. Rules with loops evaluate the same few patterns repeatedly.
+const CACHE_CAPACITY: usize = 64;
+
+thread_local! {
+    static CACHE: RefCell<HashMap<String, Rc<Regex>>> = RefCell::default();
+}
+
+/// Compiles a pattern. The error is Go's message.
+pub(crate) fn compile(pattern: &str) -> Result<Rc<Regex>, String> {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(regex) = cache.get(pattern) {
+            return Ok(Rc::clone(regex));
+        }
+        let regex =
+            RegexBuilder::new(pattern).size_limit(MAX_SIZE).build().map_err(|error| go_message(pattern, &error))?;
+        if cache.len() >= CACHE_CAPACITY {
+            cache.clear();
+        }
+        let regex = Rc::new(regex);
+        cache.insert(pattern.to_owned(), Rc::clone(&regex));
+        Ok(regex)
+    })
+}
+
+/// The message of Go's `regexp` for the frequent errors, or else that of the `regex` crate.
+fn go_message(pattern: &str, error: &regex::Error) -> String {
+    let text = error.to_string();
+    let from = |c: char| pattern.find(c).map_or(pattern, |at| &pattern[at..]);
+    let what = if text.contains("unclosed character class") {
+        format!("missing closing ]: `{}`", from('['))
+    } else if text.contains("unclosed group") {
+        format!("missing closing ): `{pattern}`")
+    } else if text.contains("unopened group") {
+        format!("unexpected ): `{pattern}`")
+    } else if text.contains("repetition operator missing expression") {
+        let operator = pattern.find(['*', '+', '?']).map_or(pattern, |at| &pattern[at..=at]);
+        format!("missing argument to repetition operator: `{operator}`")
+    } else if text.contains("look-around") {
+        let start = pattern.find("(?").map_or(pattern, |at| pattern.get(at..at + 3).unwrap_or(pattern));
+        format!("invalid or unsupported Perl syntax: `{start}`")
+    } else {
+        text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    };
+    format!("error parsing regexp: {what}")
+}

@@ -1,0 +1,350 @@
+//! Merges all conjuncts of a node: its keywords, the definitions that it refers to, and constraints of the field.
+
+use serde_json::{Value, json};
+
+use super::location::{Location, OWNER, TYPE, VARIANT, find};
+use super::{
+    Converter, INT_OR_STRING, Node, PRESERVE, known_types, map_keys, number, overlay, union, value_validation,
+};
+
+/// Keywords that the server does not support, and that can be dropped.
+const IGNORED: &[&str] = &[
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "contentEncoding",
+    "contentMediaType",
+    "definitions",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
+
+const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
+
+/// The merged conjuncts of a node, before it is normalized.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flattened {
+    /// The keywords of the structural schema. The schemas in `properties`, `items` and `additionalProperties` are not
+    /// converted.
+    pub(super) node: Node,
+    /// Alternatives that are not merged yet.
+    pub(super) unions: Vec<union::Union>,
+    /// Logical junctors of value validations: nodes with a single `oneOf`, `anyOf` or `not`.
+    pub(super) junctors: Vec<Node>,
+    /// Private `x-logger-*` extensions.
+    pub(super) extensions: Node,
+    /// Whether null is a value of the type, as of an `Option`.
+    pub(super) accepts_null: bool,
+    /// Whether list items are unique.
+    pub(super) unique_items: bool,
+    /// The name of the Rust variant, if the node is an alternative.
+    pub(super) variant: Option<String>,
+    /// What cannot be converted.
+    pub(super) errors: Vec<String>,
+}
+
+impl Flattened {
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.node.get(key)
+    }
+
+    pub(super) fn push_error(&mut self, message: impl Into<String>) {
+        self.errors.push(message.into());
+    }
+}
+
+impl Converter<'_> {
+    /// Merges the conjuncts of a schema. Resolved references stay open for the children, to detect recursive types.
+    pub(super) fn flatten(&mut self, schema: &Value, at: &Location) -> Flattened {
+        let mut flattened = Flattened::default();
+        if is_true(schema, "x-logger-schemaless") {
+            let description = find(schema, "description").cloned();
+            flattened.node.extend(description.map(|text| ("description".to_owned(), text)));
+            let constraints = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+            for constraint in constraints.filter(|constraint| is_true_here(constraint, "x-logger-schemaless")) {
+                self.conjunct(constraint, &mut flattened, at);
+            }
+            flattened.extensions.insert("x-logger-schemaless".to_owned(), json!(true));
+            return flattened;
+        }
+        self.conjunct(schema, &mut flattened, at);
+        flattened
+    }
+
+    /// Merges one conjunct. Its keywords are merged last, so that they have precedence over the definition it refers
+    /// to.
+    pub(super) fn conjunct(&mut self, schema: &Value, flattened: &mut Flattened, at: &Location) {
+        let node = match schema {
+            Value::Object(node) => node,
+            Value::Bool(true) => return,
+            Value::Bool(false) => return flattened.push_error("the schema `false` accepts no value; remove the field"),
+            _ => {
+                return flattened
+                    .push_error("its schema is neither an object nor a boolean; correct its `JsonSchema` impl");
+            }
+        };
+        let nested = at.nested();
+        if !self.count_node(&nested) {
+            return;
+        }
+        if let Some(reference) = node.get("$ref") {
+            self.reference(reference.as_str().unwrap_or_default(), flattened, &nested);
+        }
+        for conjunct in node.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.conjunct(conjunct, flattened, &nested);
+        }
+        self.alternatives(node, flattened, &nested);
+        self.keywords(node, flattened);
+    }
+
+    /// Merges the definition of a reference.
+    fn reference(&mut self, reference: &str, flattened: &mut Flattened, at: &Location) {
+        let document = self.document;
+        let pointer = reference.strip_prefix('#').map(percent_decode);
+        let Some(definition) = pointer.as_deref().and_then(|pointer| document.pointer(pointer)) else {
+            return flattened
+                .push_error(format!("its schema refers to `{reference}`, which does not exist; add it to `$defs`"));
+        };
+        let name =
+            reference.rsplit('/').next().map(percent_decode).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let name = match name.as_str() {
+            "#" => {
+                definition.get(TYPE).or(definition.get("title")).and_then(Value::as_str).unwrap_or("Self").to_owned()
+            }
+            _ => name,
+        };
+        let enclosing = self.open_references.iter().filter(|open| **open == name).count();
+        match at.with_depth_of(definition).depth {
+            _ if enclosing == 0 => {}
+            Some(depth) if enclosing < depth => {}
+            Some(_) => return accept_any(definition, flattened),
+            None => return flattened.push_error(self.cycle(&name)),
+        }
+        self.open_references.push(name.clone());
+        match known_types::type_of(&name, self.options) {
+            Some(known) => self.conjunct(&known, flattened, at),
+            None => match overlay::apply(&name, definition) {
+                Some(definition) => self.conjunct(&definition, flattened, at),
+                None => self.conjunct(definition, flattened, at),
+            },
+        }
+    }
+
+    /// Returns the Rust path of a definition, or its name in schemars.
+    fn type_name<'b>(&'b self, name: &'b str) -> &'b str {
+        let definition = self.document.get("$defs").and_then(|all| all.get(name));
+        definition.and_then(|definition| definition.get(TYPE)?.as_str()).unwrap_or(name)
+    }
+
+    fn cycle(&self, name: &str) -> String {
+        let from = self.open_references.iter().position(|open| open == name).unwrap_or(0);
+        let cycle: Vec<&str> = self.open_references[from..]
+            .iter()
+            .map(String::as_str)
+            .chain([name])
+            .map(|name| self.type_name(name))
+            .collect();
+        let cycle = cycle.join("` → `");
+        format!(
+            "`{cycle}` is recursive, and a structural schema has no references; set the number of expanded levels with \
+             `#[schema(depth = N)]`, or break the cycle with `serde_json::Value`"
+        )
+    }
+
+    fn alternatives(&mut self, node: &Node, flattened: &mut Flattened, at: &Location) {
+        for key in ["oneOf", "anyOf"] {
+            let Some(alternatives) = node.get(key).and_then(Value::as_array) else { continue };
+            let (nulls, alternatives): (Vec<&Value>, Vec<&Value>) = alternatives.iter().partition(|one| is_null(one));
+            flattened.accepts_null |= !nulls.is_empty();
+            match alternatives.as_slice() {
+                [] => flattened.push_error(known_types::UNIT),
+                [only] => self.conjunct(only, flattened, at),
+                all if all.iter().all(|one| value_validation::is_value_validation(one)) => {
+                    let validations: Value = all.iter().map(|one| value_validation::to_value_validation(one)).collect();
+                    flattened.junctors.push(Node::from_iter([(key.to_owned(), validations)]));
+                }
+                all => match value_validation::enum_of_constants(all) {
+                    Some(keywords) => flattened.merge_all(keywords),
+                    None => flattened.unions.push(union::Union::new(key, all)),
+                },
+            }
+        }
+        match node.get("not") {
+            None => {}
+            Some(not) if value_validation::is_value_validation(not) => {
+                flattened
+                    .junctors
+                    .push(Node::from_iter([("not".to_owned(), value_validation::to_value_validation(not))]));
+            }
+            Some(_) => flattened.push_error("`not` with a type has no structural schema; use a bound or a plain type"),
+        }
+    }
+
+    /// Merges the keywords of a node.
+    fn keywords(&mut self, node: &Node, flattened: &mut Flattened) {
+        let owner =
+            node.get(TYPE).cloned().or_else(|| self.open_references.last().map(|name| json!(self.type_name(name))));
+        let mut own = Node::new();
+        for (key, value) in node {
+            match key.as_str() {
+                "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "x-logger-schemaless" | "x-logger-depth" => {}
+                "x-rust-type" | "x-rust-field" | "x-rust-owner" | overlay::OVERRIDE => {}
+                key if IGNORED.contains(&key) => {}
+                key if !is_well_formed(key, value) => {
+                    flattened.push_error(format!("invalid value {value} of `{key}`; correct it"))
+                }
+                "title" if node.contains_key("$schema") => {}
+                VARIANT => flattened.variant = value.as_str().map(str::to_owned),
+                key if key.starts_with("x-logger-") => merge_extension(&mut flattened.extensions, key, value),
+                "properties" => flattened.merge("properties", with_owner(value, owner.as_ref())),
+                "const" => drop(own.insert("enum".to_owned(), json!([value]))),
+                "nullable" | "x-kubernetes-embedded-resource" | INT_OR_STRING | PRESERVE if value == &json!(false) => {}
+                "examples" => own.extend(value.get(0).map(|example| ("example".to_owned(), example.clone()))),
+                "uniqueItems" => flattened.unique_items |= value == &json!(true),
+                "additionalProperties" | "unevaluatedProperties" if value == &json!(false) => {}
+                "patternProperties" => map_keys::pattern_properties(value, &mut own, flattened),
+                "propertyNames" => map_keys::property_names(value, flattened),
+                "dependentRequired" => map_keys::dependent_required(value, flattened),
+                "prefixItems" => flattened.push_error(known_types::TUPLE),
+                _ => drop(own.insert(key.clone(), value.clone())),
+            }
+        }
+        if node.contains_key(TYPE) && is_bare_object(node) {
+            flattened.extensions.insert(known_types::EMPTY.to_owned(), json!(true));
+        }
+        remove_null(&mut own, flattened);
+        number::convert_exclusive_bounds(&mut own);
+        number::convert_format(&mut own, flattened);
+        known_types::remove_unsupported_format(&mut own, flattened);
+        flattened.merge_all(own);
+        if let Some(Value::Object(overrides)) = node.get(overlay::OVERRIDE) {
+            flattened.node.extend(overrides.clone());
+        }
+    }
+}
+
+/// Whether a keyword has a value of the right type.
+fn is_well_formed(key: &str, value: &Value) -> bool {
+    let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
+    match key {
+        "type" => is_type(value) || value.as_array().is_some_and(|types| types.iter().all(is_type)),
+        "description" | "title" | "format" | "pattern" | "x-kubernetes-list-type" | "x-kubernetes-map-type" => {
+            value.is_string()
+        }
+        "maximum" | "minimum" | "multipleOf" => value.is_number(),
+        "exclusiveMaximum" | "exclusiveMinimum" => value.is_number() || value.is_boolean(),
+        "maxItems" | "maxLength" | "maxProperties" | "minItems" | "minLength" | "minProperties" => value.is_u64(),
+        "enum" | "x-kubernetes-validations" => value.is_array(),
+        "required" | "x-kubernetes-list-map-keys" => {
+            value.as_array().is_some_and(|all| all.iter().all(Value::is_string))
+        }
+        "nullable" | "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" | PRESERVE => value.is_boolean(),
+        "properties" | "patternProperties" => value.is_object(),
+        "items" | "additionalProperties" => value.is_object() || value.is_boolean(),
+        _ => true,
+    }
+}
+
+fn is_true(schema: &Value, key: &str) -> bool {
+    find(schema, key) == Some(&json!(true))
+}
+
+fn is_true_here(schema: &Value, key: &str) -> bool {
+    schema.get(key) == Some(&json!(true))
+}
+
+/// Decodes a percent-encoded URL fragment.
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let hex = |byte: u8| char::from(byte).to_digit(16);
+        let mut ahead = rest.clone();
+        match (byte, ahead.next().and_then(hex), ahead.next().and_then(hex)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether an object specifies no fields. That of a Rust type has none, while a manual schema can mean any object.
+fn is_bare_object(node: &Node) -> bool {
+    let below = ["properties", "additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf"];
+    node.get("type") == Some(&json!("object")) && below.iter().all(|key| !node.contains_key(*key))
+}
+
+/// Accepts any value of the type, at the last level of a recursive type.
+fn accept_any(definition: &Value, flattened: &mut Flattened) {
+    if definition.get("properties").is_some() || definition.get("type") == Some(&json!("object")) {
+        flattened.merge("type", json!("object"));
+    }
+    flattened.merge(PRESERVE, json!(true));
+}
+
+pub(super) fn is_null(schema: &Value) -> bool {
+    let is = |key: &str, value: Value| schema.get(key) == Some(&value);
+    is("type", json!("null")) || is("const", Value::Null) || is("enum", json!([null]))
+}
+
+/// Adds the Rust type that declares the properties.
+fn with_owner(properties: &Value, owner: Option<&Value>) -> Value {
+    let mut properties = properties.clone();
+    if let (Some(owner), Value::Object(properties)) = (owner, &mut properties) {
+        for schema in properties.values_mut() {
+            match schema {
+                Value::Object(schema) => drop(schema.entry(OWNER).or_insert_with(|| owner.clone())),
+                Value::Bool(true) => *schema = json!({ OWNER: owner }),
+                _ => {}
+            }
+        }
+    }
+    properties
+}
+
+/// Merges the extension of a type with that of a field: lists are concatenated, constraints of items are combined, and
+/// for all others that of the field has precedence.
+fn merge_extension(extensions: &mut Node, key: &str, value: &Value) {
+    match (extensions.get_mut(key), value) {
+        (Some(own), value) if key == "x-logger-each" => *own = json!({"allOf": [own.take(), value]}),
+        (Some(Value::Array(own)), Value::Array(more)) => own.extend(more.iter().filter(|one| !one.is_null()).cloned()),
+        _ => drop(extensions.insert(key.to_owned(), value.clone())),
+    }
+}
+
+/// Converts the type and the enum to ones without null.
+fn remove_null(own: &mut Node, flattened: &mut Flattened) {
+    if let Some(Value::Array(types)) = own.get("type").cloned() {
+        let names: Vec<&str> = types.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();
+        flattened.accepts_null |= names.len() < types.len();
+        own.remove("type");
+        match names.as_slice() {
+            [only] => drop(own.insert("type".to_owned(), json!(only))),
+            ["integer", "string"] | ["string", "integer"] => drop(own.insert(INT_OR_STRING.to_owned(), json!(true))),
+            ["integer", "number"] | ["number", "integer"] => drop(own.insert("type".to_owned(), json!("number"))),
+            [] => flattened.push_error(known_types::UNIT),
+            _ => {
+                flattened.push_error("a field must have a single type; use an enum with a struct variant for each type")
+            }
+        }
+    }
+    if own.get("type") == Some(&json!("null")) {
+        own.remove("type");
+        flattened.push_error(known_types::UNIT);
+    }
+    if let Some(Value::Array(values)) = own.get_mut("enum") {
+        let all = values.len();
+        values.retain(|value| !value.is_null());
+        flattened.accepts_null |= values.len() < all;
+        if values.is_empty() {
+            own.remove("enum");
+            flattened.push_error(known_types::UNIT);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Completes a structural node and its children.
+
+use serde_json::{Value, json};
+
+use super::flatten::Flattened;
+use super::location::{Cardinality, Location};
+use super::{
+    Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default, is_true, known_types, map_keys,
+    number,
+};
+use crate::schema::KEYWORDS;
+
+/// Extensions that are private to the conversion.
+const PRIVATE_EXTENSIONS: &[&str] = &[
+    map_keys::RULE,
+    known_types::EMPTY,
+    number::BYTE,
+    "x-logger-depth",
+    "x-logger-each",
+    "x-logger-float",
+    "x-logger-no-format",
+    "x-logger-nullable",
+    "x-logger-schemaless",
+    "x-logger-via",
+];
+
+impl Converter<'_> {
+    /// Returns the structural node.
+    pub(super) fn normalize(&mut self, mut flattened: Flattened, at: &Location) -> Node {
+        if let Some(rust) = &at.rust_field {
+            self.rust_fields.insert(at.path.clone(), rust.clone());
+        }
+        self.validate_root_alternatives(&mut flattened, at);
+        self.merge_unions(&mut flattened, at);
+        self.collect_extensions(&flattened, at);
+        apply_each(&mut flattened);
+        if is_true(&flattened.extensions, "x-logger-nullable") {
+            flattened.merge("nullable", json!(true));
+        }
+        if is_true(&flattened.extensions, "x-logger-no-format") {
+            flattened.node.remove("format");
+        }
+        infer_type(&mut flattened);
+        if let Some(message) = known_types::std_type_error(&flattened.node) {
+            flattened.push_error(message);
+        }
+        let at = &Location { floats: at.floats || allows_floats(&flattened.extensions), ..at.clone() };
+        self.validate_float(&mut flattened, at);
+        validate_key_rule_cost(&mut flattened, at);
+        if !flattened.errors.is_empty() {
+            return self.opaque_node(flattened, at);
+        }
+        let Flattened { mut node, junctors, unique_items, extensions, .. } = flattened;
+        remove_type_of_int_or_string(&mut node);
+        sort_required(&mut node);
+        self.convert_children(&mut node, at);
+        set_list_type(&mut node, unique_items);
+        self.validate_type(
+            &mut node,
+            at,
+            is_true(&extensions, known_types::EMPTY),
+            is_true(&extensions, "x-logger-schemaless"),
+        );
+        self.validate_keywords(&node, at);
+        self.validate_ranges(&node, at);
+        self.validate_nullable_enum(&node, at);
+        self.validate_default(&mut node, at);
+        add_junctors(&mut node, junctors);
+        node
+    }
+
+    fn is_root(&self, at: &Location) -> bool {
+        at.path.is_empty() && self.options.root.is_some()
+    }
+
+    /// With a status subresource, the server rejects alternatives at the root. They are validated in CEL instead.
+    fn validate_root_alternatives(&self, flattened: &mut Flattened, at: &Location) {
+        if !self.is_root(at) || self.options.root.as_ref().is_some_and(|root| !root.status) {
+            return;
+        }
+        if !flattened.unions.is_empty() && self.options.union_validation == UnionValidation::Schema {
+            flattened.extensions.insert("x-logger-via".to_owned(), json!("cel"));
+        }
+        if !flattened.junctors.is_empty() {
+            flattened.push_error(
+                "the root of an object with a status cannot have `oneOf`, `anyOf` or `not`; use a CEL rule",
+            );
+        }
+    }
+
+    /// Returns a node for any value if the schema preserves unknown fields. Otherwise reports the errors.
+    fn opaque_node(&mut self, flattened: Flattened, at: &Location) -> Node {
+        if is_true(&flattened.node, PRESERVE) {
+            let preserved_keys = ["description", "example", "externalDocs", "nullable", "title", PRESERVE];
+            return flattened.node.into_iter().filter(|(key, _)| preserved_keys.contains(&key.as_str())).collect();
+        }
+        for error in flattened.errors {
+            self.error(at, error);
+        }
+        Node::new()
+    }
+
+    fn collect_extensions(&mut self, flattened: &Flattened, at: &Location) {
+        for (name, value) in
+            flattened.extensions.iter().filter(|(name, _)| !PRIVATE_EXTENSIONS.contains(&name.as_str()))
+        {
+            self.extensions.entry(name.clone()).or_default().insert(at.path.clone(), value.clone());
+        }
+    }
+
+    fn validate_float(&self, flattened: &mut Flattened, at: &Location) {
+        if flattened.get("type") == Some(&json!("number")) && !at.floats && !self.options.allow_floats {
+            flattened.push_error(known_types::FLOAT);
+        }
+    }
+
+    fn convert_children(&mut self, node: &mut Node, at: &Location) {
+        if let Some(Value::Object(properties)) = node.get_mut("properties") {
+            for (name, schema) in properties {
+                let at = at.property(name, schema).with_depth_of(schema);
+                *schema = Value::Object(self.node(&schema.take(), &at));
+            }
+        }
+        let cardinality = if node.contains_key("maxItems") { Cardinality::Bounded } else { Cardinality::Unbounded };
+        if let Some(items) = node.get_mut("items") {
+            *items = Value::Object(self.element(&items.take(), at, ("[]", cardinality)));
+        } else if node.get("type") == Some(&json!("array")) {
+            self.error(at, "an array without items has no structural schema; specify its items");
+        }
+        self.convert_map_values(node, at);
+    }
+
+    /// Converts the schema of list items or map values. A `None` in a list or a map is null, because it cannot be
+    /// absent.
+    fn element(&mut self, schema: &Value, at: &Location, (segment, cardinality): (&str, Cardinality)) -> Node {
+        let child =
+            Location { cardinality: cardinality.max(at.cardinality), ..at.child(segment).with_depth_of(schema) };
+        if !self.count_node(&child) {
+            return Node::new();
+        }
+        let open = self.open_references.len();
+        let mut flattened = self.flatten(schema, &child);
+        if is_true(&flattened.extensions, number::BYTE) && segment == "[]" {
+            self.error(at, known_types::BYTES);
+        }
+        if flattened.accepts_null {
+            flattened.merge("nullable", json!(true));
+        }
+        let node = self.normalize(flattened, &child);
+        self.open_references.truncate(open);
+        node
+    }
+
+    fn convert_map_values(&mut self, node: &mut Node, at: &Location) {
+        let Some(schema) = node.remove("additionalProperties") else { return };
+        let cardinality =
+            if node.contains_key("maxProperties") { Cardinality::Bounded } else { Cardinality::Unbounded };
+        let schema = self.element(&schema, at, ("{}", cardinality));
+        if !node.contains_key("properties") && !self.is_root(at) {
+            node.insert("additionalProperties".to_owned(), Value::Object(schema));
+        } else if schema.contains_key(PRESERVE) {
+            node.insert(PRESERVE.to_owned(), json!(true));
+        } else {
+            let message = "fields beside a flattened map have no structural schema unless its values are \
+                           `serde_json::Value`; use a separate field for the map";
+            self.error(at, message);
+        }
+    }
+
+    /// Validates that the node has a type. A node without constraints accepts any JSON, and an object without fields
+    /// any object.
+    fn validate_type(&mut self, node: &mut Node, at: &Location, is_empty: bool, is_schemaless: bool) {
+        let is_root = self.is_root(at);
+        let bare_object = node.get("type") == Some(&json!("object"))
+            && !["properties", "additionalProperties"].iter().any(|key| node.contains_key(*key));
+        if bare_object && !is_empty && !is_root {
+            node.insert(PRESERVE.to_owned(), json!(true));
+        }
+        if is_root || ["type", INT_OR_STRING, PRESERVE].iter().any(|key| node.contains_key(*key)) {
+            return;
+        }
+        let annotations = ["default", "description", "example", "externalDocs", "nullable", "title"];
+        if is_schemaless || node.keys().all(|key| annotations.contains(&key.as_str())) {
+            node.insert(PRESERVE.to_owned(), json!(true));
+        } else {
+            let message =
+                "its JSON type is unknown; derive `JsonSchema`, or specify it with `#[schemars(with = \"..\")]`";
+            self.error(at, message);
+        }
+    }
+
+    /// Validates that no range is empty.
+    fn validate_ranges(&mut self, node: &Node, at: &Location) {
+        for (min_key, max_key) in [
+            ("minimum", "maximum"),
+            ("minItems", "maxItems"),
+            ("minLength", "maxLength"),
+            ("minProperties", "maxProperties"),
+        ] {
+            let (Some(min), Some(max)) = (node.get(min_key), node.get(max_key)) else { continue };
+            let is_exclusive = is_true(node, "exclusiveMinimum") || is_true(node, "exclusiveMaximum");
+            let problem = if min.as_f64() > max.as_f64() {
+                format!("`{min_key}` {min} exceeds `{max_key}` {max}")
+            } else if min_key == "minimum" && is_exclusive && min.as_f64() == max.as_f64() {
+                format!("`{min_key}` {min} equals `{max_key}` {max}, and one of them is exclusive")
+            } else {
+                continue;
+            };
+            self.error(at, format!("empty range: {problem}; correct one of them"));
+        }
+    }
+
+    /// Validates that a field with an `enum` is not nullable: the server rejects null even if it is an enum value.
+    fn validate_nullable_enum(&mut self, node: &Node, at: &Location) {
+        if node.contains_key("enum") && is_true(node, "nullable") {
+            self.error(at, "the API server rejects null for a field with an `enum`; add an enum value for it");
+        }
+    }
+
+    /// Validates the default, because the server rejects a definition with an invalid default.
+    fn validate_default(&mut self, node: &mut Node, at: &Location) {
+        let Some(mut given) = node.remove("default") else { return };
+        default::prune_nulls(&mut given, node);
+        if given.is_null() {
+            return;
+        }
+        if let (Some("set"), Value::Array(items)) = (node.get(LIST_TYPE).and_then(Value::as_str), &mut given) {
+            items.sort_by_cached_key(Value::to_string);
+        }
+        if let Some(invalid) = default::validate(&given, node) {
+            self.error(at, format!("{invalid}; change the default or the constraint"));
+        }
+        node.insert("default".to_owned(), given);
+    }
+
+    /// Validates that the server supports all keywords.
+    fn validate_keywords(&mut self, node: &Node, at: &Location) {
+        for key in node.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
+            self.error(at, format!("the API server does not support the schema keyword `{key}`; remove or correct it"));
+        }
+    }
+}
+
+/// Validates that the cost of a rule about map keys is limited.
+fn validate_key_rule_cost(flattened: &mut Flattened, at: &Location) {
+    let is_bounded = flattened.get("maxProperties").is_some();
+    if is_true(&flattened.extensions, map_keys::RULE)
+        && (at.cardinality == Cardinality::Unbounded || at.cardinality == Cardinality::Bounded && !is_bounded)
+    {
+        flattened.push_error(map_keys::COST);
+    }
+}
+
+fn allows_floats(extensions: &Node) -> bool {
+    ["x-logger-float", "x-logger-allow-float"].iter().any(|name| is_true(extensions, name))
+}
+
+/// Applies the constraints of `x-logger-each` to list items or map values.
+fn apply_each(flattened: &mut Flattened) {
+    let Some(constraints) = flattened.extensions.get("x-logger-each").cloned() else { return };
+    match ["items", "additionalProperties"].into_iter().find(|key| flattened.get(key).is_some()) {
+        Some(key) => flattened.merge(key, constraints),
+        None => flattened.push_error("`each` applies to list items and map values, and this is neither; remove it"),
+    }
+}
+
+fn infer_type(flattened: &mut Flattened) {
+    if flattened.get("x-kubernetes-embedded-resource").is_some() && flattened.get("type").is_none() {
+        return flattened.merge("type", json!("object"));
+    }
+    if ["type", INT_OR_STRING, PRESERVE].iter().any(|key| flattened.get(key).is_some()) {
+        return;
+    }
+    let values = flattened.get("enum").and_then(Value::as_array);
+    let all = |is: fn(&Value) -> bool| values.is_some_and(|values| values.iter().all(is));
+    let inferred = match () {
+        () if ["properties", "additionalProperties"].iter().any(|key| flattened.get(key).is_some()) => "object",
+        () if flattened.get("items").is_some() => "array",
+        () if all(Value::is_string) => "string",
+        () if all(Value::is_i64) => "integer",
+        () if all(Value::is_boolean) => "boolean",
+        () => return,
+    };
+    flattened.merge("type", json!(inferred));
+}
+
+/// Sorts the required fields, because the order of flattened types is not deterministic.
+fn sort_required(node: &mut Node) {
+    if let Some(Value::Array(required)) = node.get_mut("required") {
+        required.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+        required.dedup();
+    }
+}
+
+fn remove_type_of_int_or_string(node: &mut Node) {
+    if is_true(node, INT_OR_STRING) {
+        node.remove("type");
+        node.remove("format");
+    }
+}
+
+/// Sets the list type of a list of unique scalars, because the server rejects `uniqueItems`.
+fn set_list_type(node: &mut Node, unique_items: bool) {
+    let item = node.get("items").and_then(|items| items.get("type")).and_then(Value::as_str);
+    let nullable = node.get("items").and_then(|items| items.get("nullable")).is_some();
+    if unique_items && !nullable && item.is_some_and(|item| ["string", "integer", "number", "boolean"].contains(&item))
+    {
+        node.entry(LIST_TYPE).or_insert(json!("set"));
+    }
+}
+
+/// Adds junctors to the node if no two have the same keyword, otherwise to its `allOf`. That of an int-or-string must
+/// be first.
+fn add_junctors(node: &mut Node, mut junctors: Vec<Node>) {
+    let int_or_string = Node::from_iter([("anyOf".to_owned(), json!([{"type": "integer"}, {"type": "string"}]))]);
+    if is_true(node, INT_OR_STRING) {
+        junctors.retain(|junctor| *junctor != int_or_string);
+        junctors.insert(0, int_or_string);
+    }
+    junctors.dedup();
+    let keys: Vec<&String> = junctors.iter().flat_map(Node::keys).collect();
+    let distinct = keys.iter().enumerate().all(|(i, key)| !keys[..i].contains(key));
+    match distinct {
+        true => node.extend(junctors.into_iter().flatten()),
+        false => drop(node.insert("allOf".to_owned(), junctors.into_iter().map(Value::Object).collect())),
+    }
+}

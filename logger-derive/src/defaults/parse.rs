@@ -1,0 +1,320 @@
+//! Parses `#[default(..)]` of the fields, and checks for conflicting attributes.
+
+use darling::FromMeta;
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Ident, Lit, Meta, MetaNameValue, Path,
+    PathArguments, Token, Type, UnOp,
+};
+
+use super::FieldDefault;
+use crate::attr::{self, derives, is_named, is_serde_derive, serde_conflict};
+use crate::errors::Errors;
+
+/// The value of a default.
+pub(super) enum Value {
+    /// A number or a boolean, of the field's type.
+    Literal(Expr),
+    /// A string or a constant, converted to the field's type by `From`.
+    From(Expr),
+    /// The result of a function.
+    With(Path),
+}
+
+/// The keys of `#[default(with = path::function)]`.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct DefaultKeys {
+    with: Option<Path>,
+}
+
+/// Removes every `#[default(..)]` from the fields, and checks for conflicting attributes.
+pub(super) fn defaults(input: &mut DeriveInput, errors: &mut Errors) -> Vec<FieldDefault> {
+    check_position(&input.attrs, errors);
+    check_serde_derives(&mut input.attrs, errors);
+    check_container_default(&input.attrs, errors);
+    check_field_names(input, errors);
+    let fields = named_fields(&mut input.data).into_iter();
+    let defaults: Vec<_> = fields.filter_map(|(variant, field)| parse_field(variant, field, errors)).collect();
+    if defaults.is_empty() && errors.is_empty() {
+        let message = "no field has `#[default(..)]`; add one, or remove this attribute";
+        errors.extend(syn::Error::new(Span::call_site(), message));
+    }
+    defaults
+}
+
+/// The attribute must be above the derives: a derive above it would not have the defaults.
+fn check_position(attrs: &[Attribute], errors: &mut Errors) {
+    if !derives(attrs).iter().any(|path| is_named(path, "Deserialize") || is_named(path, "Object")) {
+        let message = "wrong position: a derive above this attribute does not have the defaults; move it above the \
+                       `#[derive(..)]` of `Deserialize`, or of `Object` for a kind";
+        errors.extend(syn::Error::new(Span::call_site(), message));
+    }
+}
+
+/// `#[serde(default)]` on the type conflicts: serde and schemars would take the defaults of all other fields from
+/// `Default`.
+fn check_container_default(attrs: &[Attribute], errors: &mut Errors) {
+    for meta in nested("serde", attrs).into_iter().filter(|meta| meta.path().is_ident("default")) {
+        errors.push(
+            meta,
+            "`#[serde(default)]` on the type also sets the defaults of fields without `#[default(..)]`; move it to \
+             the fields that need it",
+        );
+    }
+}
+
+/// Only a field with a name can be absent and have a default.
+fn check_field_names(input: &mut DeriveInput, errors: &mut Errors) {
+    for attr in take(&mut input.attrs) {
+        errors.push(attr, "`#[default(..)]` applies to a field; move it there");
+    }
+    let found = match &mut input.data {
+        Data::Struct(data) => match &mut data.fields {
+            Fields::Named(_) => return,
+            Fields::Unnamed(fields) => {
+                fields.unnamed.iter_mut().for_each(|field| drop(take(&mut field.attrs)));
+                "a tuple struct"
+            }
+            Fields::Unit => "a unit struct",
+        },
+        Data::Enum(data) => {
+            data.variants.iter_mut().for_each(|variant| check_variant_fields(variant, errors));
+            return;
+        }
+        Data::Union(data) => {
+            data.fields.named.iter_mut().for_each(|field| drop(take(&mut field.attrs)));
+            "a union"
+        }
+    };
+    errors.push(
+        &input.ident,
+        format_args!(
+            "`#[logger_core::defaults]` requires named fields, but this is {found}; use a struct with named fields"
+        ),
+    );
+}
+
+fn check_variant_fields(variant: &mut syn::Variant, errors: &mut Errors) {
+    // Without a value it is the attribute of std's derive, which marks the default variant.
+    let is_std = |attr: &Attribute| matches!(attr.meta, Meta::Path(_));
+    for attr in attr::named("default", &variant.attrs).filter(|attr| !is_std(attr)) {
+        errors.push(attr, "`#[default(..)]` applies to a field; move it there");
+    }
+    variant.attrs.retain(|attr| !attr.path().is_ident("default") || is_std(attr));
+    if let Fields::Unnamed(fields) = &mut variant.fields {
+        for attr in fields.unnamed.iter_mut().flat_map(|field| take(&mut field.attrs)) {
+            errors.push(attr, "a field without a name has no default, because it is never absent; give it a name");
+        }
+    }
+}
+
+/// Returns the named fields, each with its variant.
+pub(super) fn named_fields(data: &mut Data) -> Vec<(Option<Ident>, &mut Field)> {
+    let parts: Vec<(Option<Ident>, &mut Fields)> = match data {
+        Data::Struct(data) => vec![(None, &mut data.fields)],
+        Data::Enum(data) => data.variants.iter_mut().map(|v| (Some(v.ident.clone()), &mut v.fields)).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let mut named = Vec::new();
+    for (variant, fields) in parts {
+        if let Fields::Named(fields) = fields {
+            named.extend(fields.named.iter_mut().map(|field| (variant.clone(), field)));
+        }
+    }
+    named
+}
+
+fn parse_field(variant: Option<Ident>, field: &mut Field, errors: &mut Errors) -> Option<FieldDefault> {
+    field.attrs.retain(|attr| check_cfg_attr(attr, errors));
+    let mut attributes = take(&mut field.attrs).into_iter();
+    let first = attributes.next()?;
+    for attr in attributes {
+        errors.push(attr, "duplicate default of this field; keep one");
+    }
+    for reader in ["serde", "schemars"] {
+        check_conflicts(reader, &field.attrs, errors);
+    }
+    let cfgs = attr::named("cfg", &field.attrs).cloned().collect();
+    let value = value(&first, errors)?;
+    Some(FieldDefault { variant, field: field.ident.clone()?, ty: field.ty.clone(), cfgs, value })
+}
+
+/// Rejects `#[default(..)]` inside a `cfg_attr` of a field, which is not yet expanded here.
+fn check_cfg_attr(attr: &Attribute, errors: &mut Errors) -> bool {
+    let inside =
+        nested("cfg_attr", std::slice::from_ref(attr)).into_iter().find(|meta| meta.path().is_ident("default"));
+    if let Some(default) = &inside {
+        errors.push(default, "a default cannot depend on a `cfg_attr`; move it out, or use `#[cfg(..)]` on two fields");
+    }
+    inside.is_none()
+}
+
+fn check_conflicts(reader: &str, attrs: &[Attribute], errors: &mut Errors) {
+    for meta in nested(reader, attrs) {
+        if meta.path().is_ident("default") {
+            errors.push(
+                meta,
+                format_args!(
+                    "conflicts with `#[default(..)]`, which sets the default for {reader}; keep one of the two"
+                ),
+            );
+        } else if meta.path().is_ident("flatten") {
+            errors.push(meta, "a flattened field is never absent; set the defaults on the fields of its type");
+        }
+    }
+}
+
+/// Parses the value of one `#[default(..)]`.
+fn value(attr: &Attribute, errors: &mut Errors) -> Option<Value> {
+    let list = match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => list,
+        Meta::List(_) | Meta::Path(_) => {
+            errors.push(attr, format_args!("missing value: {EXPECTED}"));
+            return None;
+        }
+        Meta::NameValue(pair) => {
+            errors.push(attr, format_args!("expected `#[default({})]`", pair.value.to_token_stream()));
+            return None;
+        }
+    };
+    let mut values = match list.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated) {
+        Ok(values) => values.into_iter(),
+        Err(error) => {
+            errors.extend(syn::Error::new(error.span(), EXPECTED));
+            return None;
+        }
+    };
+    let first = values.next()?;
+    for more in values {
+        errors.push(
+            more,
+            "unexpected value: a field has one default; return a compound value from a function: `with \
+                           = path::function`",
+        );
+    }
+    one_value(first, errors)
+}
+
+const EXPECTED: &str =
+    "expected `default(30)`, `default(\"text\")`, `default(CONSTANT)` or `default(with = path::function)`";
+
+fn one_value(value: Expr, errors: &mut Errors) -> Option<Value> {
+    match value {
+        // The argument of a `macro_rules!`.
+        Expr::Group(group) => one_value(*group.expr, errors),
+        Expr::Lit(ExprLit { lit: Lit::Str(_) | Lit::ByteStr(_), .. }) => Some(Value::From(value)),
+        Expr::Lit(_) => Some(Value::Literal(value)),
+        Expr::Unary(unary) if matches!((&unary.op, &*unary.expr), (UnOp::Neg(_), Expr::Lit(_))) => {
+            Some(Value::Literal(Expr::Unary(unary)))
+        }
+        Expr::Path(path) if path.path.is_ident("None") => {
+            errors.push(path, "redundant default: an absent field is `None`; remove this");
+            None
+        }
+        Expr::Path(_) => Some(Value::From(value)),
+        Expr::Assign(assign) => match *assign.left {
+            Expr::Path(key) => {
+                let (path, eq_token, value) = (key.path, assign.eq_token, *assign.right);
+                let item = NestedMeta::Meta(Meta::NameValue(MetaNameValue { path, eq_token, value }));
+                attr::parse_keys::<DefaultKeys>(vec![item], errors).with.map(Value::With)
+            }
+            left => {
+                errors.push(left, EXPECTED);
+                None
+            }
+        },
+        other => {
+            errors.push(
+                other,
+                "unsupported expression: return a compound value from a function: `with = path::function`",
+            );
+            None
+        }
+    }
+}
+
+/// Returns the `T` of `Option<T>`.
+pub(super) fn inside_option(ty: &Type) -> Option<&Type> {
+    let path = match ty {
+        // The argument of a `macro_rules!`.
+        Type::Group(group) => return inside_option(&group.elem),
+        Type::Paren(paren) => return inside_option(&paren.elem),
+        Type::Path(path) => path,
+        _ => return None,
+    };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(inside) => Some(inside),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether these tokens contain this name.
+pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Returns the keys of all attributes of this name; attributes with syntax errors are skipped.
+pub(super) fn nested(name: &str, attrs: &[Attribute]) -> Vec<Meta> {
+    attr::named(name, attrs)
+        .filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+/// Whether the path is that of std's derive of `Default`.
+fn is_default(path: &Path) -> bool {
+    let names: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    matches!(
+        names.iter().map(String::as_str).collect::<Vec<_>>()[..],
+        ["Default"] | ["std" | "core", "default", "Default"]
+    )
+}
+
+/// Removes `Default` from the derives, and returns whether it was present.
+pub(super) fn take_default(attrs: &mut Vec<Attribute>) -> bool {
+    !take_derives(attrs, is_default).is_empty()
+}
+
+/// Removes and returns the derives with a matching path.
+fn take_derives(attrs: &mut Vec<Attribute>, is_match: fn(&Path) -> bool) -> Vec<Path> {
+    let mut taken = Vec::new();
+    attrs.retain_mut(|attr| {
+        if !attr.path().is_ident("derive") {
+            return true;
+        }
+        let (matching, others): (Vec<_>, Vec<_>) = derives(std::slice::from_ref(attr)).into_iter().partition(is_match);
+        if !matching.is_empty() {
+            *attr = syn::parse_quote!(#[derive(#(#others),*)]);
+        }
+        taken.extend(matching);
+        !others.is_empty()
+    });
+    taken
+}
+
+/// Rejects derives of serde's traits on a kind or a list, and removes them to prevent follow-up errors.
+fn check_serde_derives(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
+    let derived = derives(attrs);
+    let is_derived = |name: &&str| derived.iter().any(|path| is_named(path, name));
+    let Some(derive) = ["Object", "ObjectList"].into_iter().find(is_derived) else { return };
+    for path in take_derives(attrs, is_serde_derive) {
+        errors.push(&path, serde_conflict(derive, &path));
+    }
+}
+
+/// Removes and returns the attributes `#[default]`.
+fn take(attrs: &mut Vec<Attribute>) -> Vec<Attribute> {
+    attrs.extract_if(.., |attr| attr.path().is_ident("default")).collect()
+}

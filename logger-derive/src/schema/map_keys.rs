@@ -1,0 +1,93 @@
+//! Compile-time checks of map keys: JSON object keys are strings.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type};
+
+use super::parse::has_serde_key;
+use crate::defaults::parse::mentions;
+
+/// Emits the checks of all maps in the fields, and for a type that is not a string in JSON the marker that rejects it as a key.
+pub(super) fn emit(input: &DeriveInput, fields: &[&Field], krate: &TokenStream) -> TokenStream {
+    let checks = fields.iter().flat_map(|field| checks(input, field, krate));
+    let marker = is_object(input).then(|| {
+        let ident = &input.ident;
+        let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #krate::schema::NotMapKey for #ident #ty_generics #where_clause {}
+        }
+    });
+    quote!(#marker #(#checks)*)
+}
+
+fn checks(input: &DeriveInput, field: &Field, krate: &TokenStream) -> Vec<TokenStream> {
+    let place = field.ident.as_ref().map_or_else(String::new, |ident| format!(" of field `{ident}`"));
+    let message = format!(
+        "invalid map key{place}: the keys of JSON objects are strings; use `String`, an integer, or an enum without data"
+    );
+    let changes_encoding = ["skip", "skip_serializing", "with", "serialize_with"];
+    if changes_encoding.iter().any(|key| has_serde_key(&field.attrs, key)) {
+        return Vec::new();
+    }
+    let mut keys = Vec::new();
+    find_keys(&field.ty, &mut keys);
+    let is_generic =
+        |key: &Type| input.generics.params.iter().any(|param| mentions(key.to_token_stream(), name(param)));
+    let check = |key: &&Type| {
+        quote_spanned! {Span::call_site().located_at(key.span())=>
+            const _: () = {
+                #[allow(unused_imports)]
+                use #krate::schema::DefaultMapKey as _;
+                ::core::assert!(#krate::schema::MapKey::<#key>::IS_VALID, #message);
+            };
+        }
+    };
+    keys.iter().filter(|key| !is_generic(key)).map(check).collect()
+}
+
+fn name(param: &syn::GenericParam) -> &syn::Ident {
+    match param {
+        syn::GenericParam::Lifetime(param) => &param.lifetime.ident,
+        syn::GenericParam::Type(param) => &param.ident,
+        syn::GenericParam::Const(param) => &param.ident,
+    }
+}
+
+/// Finds the key types of all maps in a type, by the names of the maps.
+fn find_keys<'a>(ty: &'a Type, keys: &mut Vec<&'a Type>) {
+    let path = match ty {
+        Type::Group(group) => return find_keys(&group.elem, keys),
+        Type::Paren(paren) => return find_keys(&paren.elem, keys),
+        Type::Array(array) => return find_keys(&array.elem, keys),
+        Type::Path(path) => path,
+        _ => return,
+    };
+    let Some(last) = path.path.segments.last() else { return };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
+    let types: Vec<&Type> = arguments
+        .args
+        .iter()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
+        .collect();
+    if ["BTreeMap", "HashMap", "IndexMap"].iter().any(|name| last.ident == name) && types.len() > 1 {
+        keys.push(types[0]);
+    }
+    types.into_iter().for_each(|ty| find_keys(ty, keys));
+}
+
+/// Whether the JSON encoding is an object: that of a struct with named fields, or of an enum with data. serde attributes can
+/// change the encoding.
+fn is_object(input: &DeriveInput) -> bool {
+    let has_data = match &input.data {
+        Data::Struct(data) => matches!(data.fields, Fields::Named(_)),
+        Data::Enum(data) => data.variants.iter().any(|variant| !matches!(variant.fields, Fields::Unit)),
+        Data::Union(_) => false,
+    };
+    let changes_encoding = ["into", "from", "try_from", "transparent", "untagged", "remote"];
+    has_data && !changes_encoding.iter().any(|key| has_serde_key(&input.attrs, key))
+}

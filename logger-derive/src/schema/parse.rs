@@ -1,0 +1,335 @@
+//! Parses `#[schema(..)]` on a type and on its fields.
+
+use darling::ast::NestedMeta;
+use darling::util::Flag;
+use darling::{Error, FromMeta, Result};
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Data, DeriveInput, Expr, ExprLit, ExprRange, ExprUnary, Field, Fields, Ident, Lit, LitInt, LitStr, Meta,
+    Path, RangeLimits, Token, UnOp, Variant,
+};
+
+use super::check;
+use crate::attr;
+use crate::errors::Errors;
+
+/// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct SchemaAttr {
+    #[darling(rename = "crate")]
+    pub(crate) krate: Option<Path>,
+    pub(crate) min: Option<Number>,
+    pub(crate) max: Option<Number>,
+    pub(crate) exclusive_min: Flag,
+    pub(crate) exclusive_max: Flag,
+    pub(crate) multiple_of: Option<Number>,
+    pub(crate) length: Option<Bounds>,
+    pub(crate) items: Option<Bounds>,
+    pub(crate) properties: Option<Bounds>,
+    pub(crate) pattern: Option<LitStr>,
+    pub(crate) format: Option<LitStr>,
+    pub(crate) no_format: Flag,
+    pub(crate) values: Option<Values>,
+    pub(crate) each: Option<Each>,
+    pub(crate) list_type: Option<Path>,
+    pub(crate) list_map_keys: Vec<LitStr>,
+    pub(crate) map_type: Option<Path>,
+    pub(crate) struct_type: Option<Path>,
+    pub(crate) nullable: Flag,
+    pub(crate) required: Flag,
+    pub(crate) immutable: Flag,
+    pub(crate) embedded_resource: Flag,
+    pub(crate) preserve_unknown_fields: Flag,
+    pub(crate) schemaless: Flag,
+    pub(crate) allow_float: Flag,
+    pub(crate) depth: Option<LitInt>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) external_docs: Option<ExternalDocs>,
+    #[darling(multiple)]
+    pub(crate) validation: Vec<Validation>,
+    pub(crate) column: Option<Column>,
+    pub(crate) selectable: Flag,
+    #[darling(multiple)]
+    pub(crate) exactly_one_of: Vec<Names>,
+    #[darling(multiple)]
+    pub(crate) at_most_one_of: Vec<Names>,
+    #[darling(multiple)]
+    pub(crate) at_least_one_of: Vec<Names>,
+    pub(crate) via: Option<Path>,
+}
+
+/// `each(..)`: the keys for every item or value.
+pub(crate) struct Each(pub(crate) Box<SchemaAttr>, pub(crate) Vec<NestedMeta>);
+
+impl FromMeta for Each {
+    fn from_list(items: &[NestedMeta]) -> Result<Self> {
+        SchemaAttr::from_list(items).map(|attr| Each(Box::new(attr), items.to_vec()))
+    }
+}
+
+/// The keys of `external_docs(..)`.
+#[derive(FromMeta)]
+pub(crate) struct ExternalDocs {
+    pub(crate) url: LitStr,
+    #[darling(default)]
+    pub(crate) description: Option<LitStr>,
+}
+
+/// The keys of `validation(..)`: Go's `+kubebuilder:validation:XValidation`.
+#[derive(FromMeta)]
+pub(crate) struct Validation {
+    pub(crate) rule: LitStr,
+    #[darling(default)]
+    pub(crate) message: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) message_expression: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) reason: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) field_path: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) optional_old_self: Flag,
+}
+
+/// `column = "Level"` or `column(name = "Level", priority = 1)`.
+#[derive(Default)]
+pub(crate) struct Column(pub(crate) ColumnKeys);
+
+/// The keys of `column(..)`; type and path of the column are those of the field.
+#[derive(Default, FromMeta)]
+pub(crate) struct ColumnKeys {
+    pub(crate) name: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) description: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) format: Option<LitStr>,
+    #[darling(default)]
+    pub(crate) priority: Option<LitInt>,
+}
+
+impl FromMeta for Column {
+    fn from_list(items: &[NestedMeta]) -> Result<Self> {
+        let keys = ColumnKeys::from_list(items)?;
+        match keys.name {
+            Some(_) => Ok(Column(keys)),
+            None => Err(Error::missing_field("name")),
+        }
+    }
+
+    fn from_value(value: &Lit) -> Result<Self> {
+        let name = LitStr::from_value(value)?;
+        Ok(Column(ColumnKeys { name: Some(name), ..ColumnKeys::default() }))
+    }
+}
+
+/// Fields by their Rust names: `[a, b]`.
+pub(crate) struct Names(pub(crate) Vec<Ident>);
+
+impl FromMeta for Names {
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        let expected = || Error::custom("expected fields, such as `[size, weight]`").with_span(expr);
+        let Expr::Array(array) = expr else { return Err(expected()) };
+        let name = |item: &Expr| match item {
+            Expr::Path(path) => path.path.get_ident().cloned(),
+            _ => None,
+        };
+        array.elems.iter().map(name).collect::<Option<Vec<_>>>().map(Names).ok_or_else(expected)
+    }
+}
+
+/// Allowed values: `["a", "b"]` or `[1, 2]`.
+pub(crate) struct Values(pub(crate) Vec<Lit>);
+
+impl FromMeta for Values {
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        let expected = || Error::custom("expected strings or integers, such as `[\"a\", \"b\"]`").with_span(expr);
+        let Expr::Array(array) = expr else { return Err(expected()) };
+        let value = |item: &Expr| match item {
+            Expr::Lit(ExprLit { lit: lit @ (Lit::Str(_) | Lit::Int(_)), .. }) => Some(lit.clone()),
+            _ => None,
+        };
+        let values: Option<Vec<_>> = array.elems.iter().map(value).collect();
+        values.filter(|values| !values.is_empty()).map(Values).ok_or_else(expected)
+    }
+}
+
+/// A number literal with its sign.
+#[derive(Clone)]
+pub(crate) struct Number {
+    pub(crate) expr: Expr,
+    pub(crate) value: f64,
+    /// The exact value of an integer.
+    pub(crate) integer: Option<i128>,
+}
+
+impl Number {
+    /// Whether it is greater than the other number.
+    pub(crate) fn exceeds(&self, other: &Number) -> bool {
+        match (self.integer, other.integer) {
+            (Some(own), Some(other)) => own > other,
+            _ => self.value > other.value,
+        }
+    }
+}
+
+impl FromMeta for Number {
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        let expected = || Error::custom("expected a number, such as `10` or `-0.5`").with_span(expr);
+        let (sign, literal) = match expr {
+            Expr::Lit(literal) => ("", literal),
+            Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+                Expr::Lit(literal) => ("-", literal),
+                _ => return Err(expected()),
+            },
+            _ => return Err(expected()),
+        };
+        let (digits, is_integer) = match &literal.lit {
+            Lit::Int(number) => (number.base10_digits(), true),
+            Lit::Float(number) => (number.base10_digits(), false),
+            _ => return Err(expected()),
+        };
+        let text = format!("{sign}{digits}");
+        let integer = if is_integer { Some(text.parse().map_err(|_| expected())?) } else { None };
+        if integer.is_some_and(|integer: i128| i64::try_from(integer).is_err() && u64::try_from(integer).is_err()) {
+            let message = "integer out of range: expected a value of `i64` or `u64`";
+            return Err(Error::custom(message).with_span(expr));
+        }
+        let value = text.parse().map_err(|_| expected())?;
+        Ok(Number { expr: expr.clone(), value, integer })
+    }
+}
+
+/// Bounds of a count: `1..=63`, `1..` or `..=63`.
+pub(crate) struct Bounds {
+    pub(crate) min: Option<u32>,
+    pub(crate) max: Option<u32>,
+}
+
+impl FromMeta for Bounds {
+    fn from_expr(expr: &Expr) -> Result<Self> {
+        let error = |message: &str| Error::custom(message).with_span(expr);
+        let Expr::Range(ExprRange { start, end, limits, .. }) = expr else {
+            return Err(error("expected a range, such as `1..=63`, `1..` or `..=63`"));
+        };
+        if matches!((limits, end), (RangeLimits::HalfOpen(_), Some(_))) {
+            return Err(error("the upper bound is inclusive; use `..=`"));
+        }
+        let number = |bound: &Option<Box<Expr>>| match bound.as_deref() {
+            None => Ok(None),
+            Some(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => {
+                number.base10_parse().map(Some).map_err(Error::from)
+            }
+            Some(other) => Err(Error::custom("expected an integer").with_span(other)),
+        };
+        let bounds = Bounds { min: number(start)?, max: number(end)? };
+        match bounds {
+            Bounds { min: None, max: None } => Err(error("unbounded range; add a bound or remove the key")),
+            Bounds { min: Some(min), max: Some(max) } if min > max => {
+                Err(error(&format!("empty range: start {min} exceeds end {max}")))
+            }
+            _ => Ok(bounds),
+        }
+    }
+}
+
+/// A type with its attribute and its fields.
+pub(crate) struct SchemaType {
+    pub(crate) attr: SchemaAttr,
+    /// All fields, those of an enum by variant.
+    pub(crate) fields: Vec<SchemaField>,
+    /// Whether it is a struct with braces and without fields.
+    pub(crate) is_empty: bool,
+}
+
+/// A field with its attribute.
+pub(crate) struct SchemaField {
+    /// The Rust name; a field of a tuple has none.
+    pub(crate) name: Option<String>,
+    /// The JSON name of `#[serde(rename = "..")]`.
+    pub(crate) rename: Option<String>,
+    /// Whether the JSON name is explicit: by `rename`, or by a case convention of the type or variant.
+    pub(crate) is_renamed: bool,
+    pub(crate) span: Span,
+    pub(crate) attr: SchemaAttr,
+}
+
+impl SchemaType {
+    pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
+        if let Data::Union(_) = &input.data {
+            errors.push(&input.ident, "unsupported union: it has no JSON encoding; use an enum");
+        }
+        let attr: SchemaAttr = attr::parse("schema", &input.attrs, errors);
+        check::check_type(input, &attr, errors);
+        let fields: Vec<_> = containers(input).iter().flat_map(|container| container.parse_fields(errors)).collect();
+        let is_empty = match &input.data {
+            Data::Struct(data) => matches!(&data.fields, Fields::Named(named) if named.named.is_empty()),
+            Data::Enum(_) | Data::Union(_) => false,
+        };
+        let model = SchemaType { attr, fields, is_empty };
+        check::check_unions(&model, input, errors);
+        model
+    }
+}
+
+/// A struct or a variant, with its fields.
+struct Container<'a> {
+    fields: &'a Fields,
+    /// Whether serde renames all fields by a case convention.
+    has_case_convention: bool,
+}
+
+/// Returns the struct, or the variants of an enum.
+fn containers(input: &DeriveInput) -> Vec<Container<'_>> {
+    match &input.data {
+        Data::Struct(data) => {
+            vec![Container { fields: &data.fields, has_case_convention: has_serde_key(&input.attrs, "rename_all") }]
+        }
+        Data::Enum(data) => {
+            let of_all = has_serde_key(&input.attrs, "rename_all_fields");
+            let container = |variant: &'_ Variant| of_all || has_serde_key(&variant.attrs, "rename_all");
+            let variants = data.variants.iter();
+            variants.map(|of| Container { fields: &of.fields, has_case_convention: container(of) }).collect()
+        }
+        Data::Union(_) => Vec::new(),
+    }
+}
+
+impl Container<'_> {
+    fn parse_fields(&self, errors: &mut Errors) -> Vec<SchemaField> {
+        self.fields.iter().map(|field| self.parse_field(field, errors)).collect()
+    }
+
+    fn parse_field(&self, field: &Field, errors: &mut Errors) -> SchemaField {
+        let attr: SchemaAttr = attr::parse("schema", &field.attrs, errors);
+        check::check_field(field, matches!(self.fields, Fields::Unnamed(_)), &attr, errors);
+        let rename = nested(&field.attrs).into_iter().find_map(|meta| match meta {
+            Meta::NameValue(value) if value.path.is_ident("rename") => match value.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        });
+        SchemaField {
+            name: field.ident.as_ref().map(|ident| ident.unraw().to_string()),
+            is_renamed: self.has_case_convention || has_serde_key(&field.attrs, "rename"),
+            rename,
+            span: field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span),
+            attr,
+        }
+    }
+}
+
+/// Whether an attribute of serde has this key.
+pub(crate) fn has_serde_key(attrs: &[Attribute], key: &str) -> bool {
+    nested(attrs).iter().any(|meta| meta.path().is_ident(key))
+}
+
+fn nested(attrs: &[Attribute]) -> Vec<Meta> {
+    let parse =
+        |attr: &Attribute| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
+    attr::named("serde", attrs).flat_map(parse).collect()
+}

@@ -1,0 +1,66 @@
+//! Names of groups, kinds and resources.
+
+use crate::validation::{is_dns_1035_label, is_dns_1123_subdomain};
+
+/// The built-in groups of Kubernetes without a dot; the core group has an empty name.
+const BUILT_IN_GROUPS: [&str; 6] = ["", "apps", "autoscaling", "batch", "extensions", "policy"];
+
+/// Whether a type can have the name of a kind: letters and digits in CamelCase, which in lower case are a DNS-1035
+/// label.
+pub fn is_kind(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric())
+        && is_dns_1035_label(&name.to_lowercase())
+}
+
+/// Whether the name is a group: one of a custom resource, which is a DNS-1123 subdomain with a dot, or a built-in one.
+pub fn is_group(name: &str) -> bool {
+    BUILT_IN_GROUPS.contains(&name) || (name.contains('.') && is_dns_1123_subdomain(name))
+}
+
+/// Returns the resource name of a kind by the rules of Go's client-gen: in lower case and plural.
+pub fn plural(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    let before_last = singular.chars().rev().nth(1);
+    if ["s", "x", "z", "ch", "sh"].iter().any(|end| singular.ends_with(end)) {
+        format!("{singular}es")
+    } else if singular.ends_with('y') && !before_last.is_some_and(|c| "aeiou".contains(c)) {
+        format!("{}ies", &singular[..singular.len() - 1])
+    } else {
+        format!("{singular}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plurals_match_client_gen() {
+        for (kind, expected) in [
+            ("Logger", "loggers"),
+            ("NetworkPolicy", "networkpolicies"),
+            ("Ingress", "ingresses"),
+            ("Gateway", "gateways"),
+            ("Patch", "patches"),
+            ("Box", "boxes"),
+        ] {
+            assert_eq!(plural(kind), expected);
+        }
+    }
+
+    #[test]
+    fn kinds_are_letters_and_digits() {
+        assert!(is_kind("HTTPRoute2"));
+        assert!(!["widget", "Foo_Bar", "Gr\u{f6}\u{df}e", "2D", &"A".repeat(64)].into_iter().any(is_kind));
+    }
+
+    #[test]
+    fn groups_are_subdomains_with_a_dot() {
+        assert!(is_group("example.com") && is_group("a-b.c1.example"));
+        assert!(is_group("") && is_group("apps"));
+        for invalid in ["example", "Example.com", "-a.com", "a..b", "a.com."] {
+            assert!(!is_group(invalid), "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The worker loop: takes keys from the queue, reconciles them and requeues them according to the result.
+
+use std::{
+    any::Any,
+    collections::BTreeSet,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::FutureExt;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
+
+use super::{
+    gate::Gate,
+    metrics::ControllerMetrics,
+    reconciler::{Action, AnyReconciler, ReconcileError},
+};
+use crate::{
+    error::Error,
+    object::ObjectKey,
+    workqueue::{AddOptions, WorkItem, WorkQueue},
+};
+
+/// Numbers the reconciliations of this process, for logs.
+static NEXT_RECONCILE_ID: AtomicU64 = AtomicU64::new(1);
+
+/// How long a worker waits for a cache that has not caught up with the writes. Most caches are faster.
+const MAX_CACHE_WAIT: Duration = Duration::from_millis(200);
+/// The delay of a key whose cache is slower, so that other keys are processed.
+const CACHE_RETRY_DELAY: Duration = Duration::from_secs(1);
+
+/// Processes keys. Shared by the workers of a controller.
+pub(super) struct Processor {
+    pub(super) name: String,
+    pub(super) queue: WorkQueue<ObjectKey>,
+    pub(super) reconciler: Box<dyn AnyReconciler>,
+    pub(super) gates: Vec<Box<dyn Gate>>,
+    pub(super) reconciliation_timeout: Option<Duration>,
+    pub(super) metrics: ControllerMetrics,
+    pub(super) processing: Mutex<BTreeSet<ObjectKey>>,
+}
+
+/// The result of a reconciliation.
+enum Outcome {
+    Success(Action),
+    Error(ReconcileError),
+    Timeout(Duration),
+    Panic(String),
+}
+
+impl Processor {
+    /// Runs one worker until it is stopped. The current reconciliation is completed.
+    pub(super) async fn run_worker(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            let (item, is_caught_up) = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                next = self.next() => match next {
+                    Some(next) => next,
+                    None => return,
+                },
+            };
+            match is_caught_up {
+                true => self.process(&item).await,
+                false => self.requeue(&item, AddOptions { after: Some(CACHE_RETRY_DELAY), ..AddOptions::default() }),
+            }
+        }
+    }
+
+    /// Returns the next key, and whether the caches have caught up with its writes.
+    async fn next(&self) -> Option<(WorkItem<ObjectKey>, bool)> {
+        let item = self.queue.get().await?;
+        let is_open = self.gates.iter().all(|gate| gate.is_open(&item));
+        let is_caught_up = is_open || {
+            let all = async {
+                for gate in &self.gates {
+                    gate.wait(&item).await;
+                }
+            };
+            timeout(MAX_CACHE_WAIT, all).await.is_ok()
+        };
+        Some((item, is_caught_up))
+    }
+
+    /// Returns the keys that are being processed.
+    pub(super) fn processing_keys(&self) -> Vec<ObjectKey> {
+        self.processing().iter().cloned().collect()
+    }
+
+    async fn process(&self, key: &WorkItem<ObjectKey>) {
+        let (_processing, _active) = (ProcessingGuard::new(self, key), self.metrics.start_reconciliation());
+        let id = NEXT_RECONCILE_ID.fetch_add(1, Ordering::Relaxed);
+        let span = tracing::info_span!("reconcile", controller = self.name, key = %key, reconcile_id = id);
+        let started = Instant::now();
+        let outcome = self.reconcile(key, span.clone()).await;
+        self.metrics.observe_time(started.elapsed());
+        span.in_scope(|| self.handle_outcome(key, outcome));
+    }
+
+    /// Calls the reconciler. A panic is caught, whether the future is created or polled.
+    async fn reconcile(&self, key: &ObjectKey, span: Span) -> Outcome {
+        let run = AssertUnwindSafe(async { self.reconciler.reconcile(key.clone()).await });
+        let run = run.catch_unwind().instrument(span);
+        let result = match self.reconciliation_timeout {
+            None => Ok(run.await),
+            Some(limit) => timeout(limit, run).await.map_err(|_| limit),
+        };
+        match result {
+            Ok(Ok(Ok(action))) => Outcome::Success(action),
+            Ok(Ok(Err(error))) => Outcome::Error(error),
+            Ok(Err(panic)) => Outcome::Panic(panic_message(panic.as_ref())),
+            Err(limit) => Outcome::Timeout(limit),
+        }
+    }
+
+    /// Records, logs and requeues. The key is still being processed, so it is requeued when that is done.
+    fn handle_outcome(&self, key: &WorkItem<ObjectKey>, outcome: Outcome) {
+        let metrics = &self.metrics;
+        match outcome {
+            Outcome::Success(Action::Done) => {
+                self.queue.forget(key);
+                metrics.success.add(1);
+            }
+            Outcome::Success(Action::Requeue) => {
+                self.requeue(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+                metrics.requeue.add(1);
+            }
+            Outcome::Success(Action::RequeueAfter(delay)) => {
+                self.queue.forget(key);
+                self.requeue(key, AddOptions { after: Some(delay), ..AddOptions::default() });
+                metrics.requeue_after.add(1);
+            }
+            Outcome::Error(error) if error.is_terminal() => {
+                tracing::error!(%error, "terminal error; not retrying until the object changes");
+                self.queue.forget(key);
+                metrics.terminal_errors.add(1);
+                metrics.count_error();
+            }
+            Outcome::Error(error) => {
+                log_retry(&error);
+                self.retry(key);
+            }
+            Outcome::Timeout(limit) => {
+                tracing::warn!(?limit, "reconciliation timed out and was cancelled; retrying");
+                metrics.timeouts.add(1);
+                self.retry(key);
+            }
+            Outcome::Panic(panic) => {
+                tracing::error!(panic, "reconciliation panicked; retrying");
+                metrics.panics.add(1);
+                self.retry(key);
+            }
+        }
+    }
+
+    fn retry(&self, key: &WorkItem<ObjectKey>) {
+        self.metrics.count_error();
+        self.requeue(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+    }
+
+    /// Requeues a key with its current priority.
+    fn requeue(&self, key: &WorkItem<ObjectKey>, options: AddOptions) {
+        self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
+    }
+
+    /// Ignores poisoning: no panic can leave the set inconsistent.
+    fn processing(&self) -> MutexGuard<'_, BTreeSet<ObjectKey>> {
+        self.processing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Logs an error that is retried. Conflicts are only logged at debug level: they mean that the cache is not up to date
+/// yet.
+fn log_retry(error: &ReconcileError) {
+    match error.cause().downcast_ref::<Error>() {
+        Some(conflict) if conflict.is_conflict() => tracing::debug!(%error, "retrying"),
+        _ => tracing::warn!(%error, "retrying"),
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// Records a key as being processed until it is dropped.
+struct ProcessingGuard<'a> {
+    processor: &'a Processor,
+    key: &'a ObjectKey,
+}
+
+impl<'a> ProcessingGuard<'a> {
+    fn new(processor: &'a Processor, key: &'a ObjectKey) -> Self {
+        processor.processing().insert(key.clone());
+        ProcessingGuard { processor, key }
+    }
+}
+
+impl Drop for ProcessingGuard<'_> {
+    fn drop(&mut self) {
+        self.processor.processing().remove(self.key);
+    }
+}

@@ -1,0 +1,76 @@
+//! The metrics of an informer, under the names of Kubernetes' component-base, and the pending events per handler.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    metrics::{self, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    object::ResourceVersion,
+};
+
+/// In seconds, as in component-base.
+const LATENCY_BUCKETS: &[f64] = &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+const QUEUED_ITEMS: Metric =
+    Metric { name: "informer_queued_items", help: "The number of pending items of all handlers of the informer." };
+const PROCESSING_LATENCY: Metric = Metric {
+    name: "informer_processing_latency_seconds",
+    help: "The time to apply an event to the store and to queue it for the handlers.",
+};
+const STORE_RESOURCE_VERSION: Metric = Metric {
+    name: "informer_store_resource_version",
+    help: "The 15 least significant digits of the resource version of the store.",
+};
+const HANDLER_PENDING_ITEMS: Metric =
+    Metric { name: "informer_handler_pending_items", help: "The number of pending items of a named handler." };
+
+/// The provider and the labels of an informer's metrics.
+#[derive(Clone, Debug)]
+pub(super) struct MetricsConfig {
+    pub(super) provider: Arc<dyn MetricsProvider>,
+    pub(super) name: String,
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) resource: String,
+}
+
+/// The metrics of one informer.
+pub(super) struct InformerMetrics {
+    config: MetricsConfig,
+    queued_items: Arc<dyn Gauge>,
+    processing_latency: Arc<dyn Histogram>,
+    store_version: Arc<dyn Gauge>,
+}
+
+impl InformerMetrics {
+    pub(super) fn new(config: MetricsConfig) -> Self {
+        let MetricsConfig { provider, name, group, version, resource } = &config;
+        let labels: Labels<'_> = &[("name", name), ("group", group), ("version", version), ("resource", resource)];
+        let queued_items = provider.gauge(QUEUED_ITEMS, labels);
+        let processing_latency = provider.histogram(PROCESSING_LATENCY, labels, LATENCY_BUCKETS);
+        let store_version = provider.gauge(STORE_RESOURCE_VERSION, labels);
+        InformerMetrics { config, queued_items, processing_latency, store_version }
+    }
+
+    pub(super) fn provider(&self) -> &dyn MetricsProvider {
+        self.config.provider.as_ref()
+    }
+
+    /// Returns the gauge of a handler's pending items.
+    pub(super) fn handler_pending_items(&self, handler: &str) -> Arc<dyn Gauge> {
+        let MetricsConfig { provider, name, group, version, resource } = &self.config;
+        let labels: Labels<'_> =
+            &[("name", name), ("group", group), ("version", version), ("resource", resource), ("handler", handler)];
+        provider.gauge(HANDLER_PENDING_ITEMS, labels)
+    }
+
+    pub(super) fn event_processed(&self, latency: Duration) {
+        self.processing_latency.observe(latency.as_secs_f64());
+    }
+
+    pub(super) fn set_state(&self, queued: usize, version: Option<&ResourceVersion>) {
+        self.queued_items.set(metrics::count(queued));
+        if let Some(digits) = version.and_then(ResourceVersion::last_digits) {
+            self.store_version.set(digits);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Distributes the events of an informer to its listeners, like client-go's `sharedProcessor`.
+
+use std::{
+    any::Any,
+    fmt,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+
+use tokio::{runtime::Handle, sync::watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    config::Stopped,
+    event::{AnyObject, Event},
+    handler_options::{HandlerOptions, ListenerOptions},
+    listener::{HandlerRegistration, Listener},
+    metrics::{InformerMetrics, MetricsConfig},
+    receiver::{Handler, HandlerTask, Receiver},
+    run_guard::RunGuard,
+};
+use crate::{
+    metrics::Refresh,
+    object::{ObjectKey, ResourceVersion},
+};
+
+/// The listeners of an informer, with the kind erased.
+pub(super) struct SharedProcessor {
+    pub(super) resource: String,
+    store: Box<dyn AnyStore>,
+    /// Held while the store changes and the events are distributed, so that the replay for a late listener is atomic.
+    state: Mutex<State>,
+    synced: watch::Sender<bool>,
+    /// The panic of a handler that aborts the informer.
+    panic: Mutex<Option<Panic>>,
+}
+
+/// The store of an informer, with the kind erased.
+pub(super) trait AnyStore: Send + Sync {
+    fn objects(&self) -> Vec<Arc<dyn AnyObject>>;
+    fn resource_version(&self) -> Option<ResourceVersion>;
+    /// Marks the store as stopped.
+    fn stop(&self);
+}
+
+/// Distributes an event of the object with this key.
+type Distribute<'a> = &'a mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>);
+pub(super) type Panic = Box<dyn Any + Send>;
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+struct State {
+    phase: Phase,
+    listeners: Vec<Arc<Listener>>,
+    /// The number of all listeners so far.
+    listener_count: usize,
+    default_resync: Option<Duration>,
+    /// Set when the informer runs.
+    metrics: Option<InformerMetrics>,
+    /// The shortest resync period so far. Handlers added to a running informer cannot have a shorter one.
+    min_resync: Option<Duration>,
+}
+
+enum Phase {
+    /// The tasks of handlers wait for the informer to run.
+    New(Vec<Task>),
+    Running {
+        runtime: Handle,
+        tasks: TaskTracker,
+        cancelled: CancellationToken,
+    },
+    Stopped,
+}
+
+const MIN_RESYNC_PERIOD: Duration = Duration::from_secs(1);
+
+impl SharedProcessor {
+    pub(super) fn new(resource: String, store: Box<dyn AnyStore>, default_resync: Option<Duration>) -> Arc<Self> {
+        let state = State {
+            phase: Phase::New(Vec::new()),
+            listeners: Vec::new(),
+            listener_count: 0,
+            default_resync,
+            metrics: None,
+            min_resync: None,
+        };
+        let (synced, panic) = (watch::Sender::new(false), Mutex::default());
+        Arc::new(SharedProcessor { resource, store, state: Mutex::new(state), synced, panic })
+    }
+
+    /// Adds a listener and replays the store to it.
+    pub(super) fn add_listener(
+        self: &Arc<Self>,
+        mut options: ListenerOptions,
+        is_stream: bool,
+    ) -> Result<Receiver, Stopped> {
+        let mut state = self.state();
+        if matches!(state.phase, Phase::Stopped) {
+            return Err(Stopped { resource: self.resource.clone() });
+        }
+        state.listener_count += 1;
+        let custom_name = options.name.take();
+        let name = custom_name.clone().unwrap_or_else(|| format!("{}-{}", self.resource, state.listener_count));
+        options.resync = state.resync_period(options.resync);
+        let listener = Listener::new(name, custom_name.is_some(), &options, is_stream);
+        state.metrics.iter().for_each(|metrics| listener.set_metrics(metrics));
+        for object in self.store.objects() {
+            listener.push(&key_of(&*object), Event::Added { object, initial: true });
+        }
+        if self.has_synced() {
+            listener.initial_list_pushed();
+        }
+        state.listeners.retain(|listener| !listener.is_closed());
+        state.listeners.push(Arc::clone(&listener));
+        Ok(Receiver::new(listener, Arc::downgrade(self)))
+    }
+
+    /// Adds a handler with a dedicated task.
+    pub(super) fn add_handler(
+        self: &Arc<Self>,
+        options: HandlerOptions<dyn AnyObject>,
+        handler: Handler,
+    ) -> Result<HandlerRegistration, Stopped> {
+        let HandlerOptions { filter, listener: options } = options;
+        let (on_panic, is_blocking) = (options.on_panic, options.is_blocking);
+        let receiver = self.add_listener(options, false)?;
+        let registration = receiver.registration();
+        self.spawn(HandlerTask { receiver, filter, handler, on_panic, is_blocking }.run());
+        Ok(registration)
+    }
+
+    /// Spawns the task of a listener now, or when the informer runs.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        match &mut self.state().phase {
+            Phase::New(waiting) => waiting.push(Box::pin(task)),
+            Phase::Running { runtime, tasks, .. } => drop(tasks.spawn_on(task, runtime)),
+            Phase::Stopped => {}
+        }
+    }
+
+    /// Runs the tasks of the listeners until the returned guard is stopped or dropped. Cancels `cancelled` if a handler
+    /// aborts the informer. Returns `None` if it was started before.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        cancelled: CancellationToken,
+        metrics: Option<MetricsConfig>,
+    ) -> Option<RunGuard> {
+        let metrics = metrics.map(InformerMetrics::new);
+        let this: Weak<dyn Refresh> = Arc::<Self>::downgrade(self);
+        metrics.iter().for_each(|metrics| metrics.provider().register_refresh(Weak::clone(&this)));
+        let mut state = self.state();
+        metrics.iter().for_each(|metrics| state.listeners.iter().for_each(|listener| listener.set_metrics(metrics)));
+        state.metrics = metrics;
+        let Phase::New(waiting) = &mut state.phase else { return None };
+        let (runtime, tasks) = (Handle::current(), TaskTracker::new());
+        waiting.drain(..).for_each(|task| drop(tasks.spawn_on(task, &runtime)));
+        state.phase = Phase::Running { runtime, tasks: tasks.clone(), cancelled };
+        Some(RunGuard::new(Arc::clone(self), tasks))
+    }
+
+    /// Changes the store and distributes the changes to every listener.
+    pub(super) fn distribute(&self, change: impl FnOnce(Distribute<'_>)) {
+        let state = self.state();
+        let start = state.metrics.as_ref().map(|_| Instant::now());
+        change(&mut |key, event| {
+            state.listeners.iter().for_each(|listener| listener.push(key, event.clone()));
+        });
+        if let (Some(start), Some(metrics)) = (start, &state.metrics) {
+            metrics.event_processed(start.elapsed());
+            state.update_metrics(metrics, self.store.as_ref());
+        }
+    }
+
+    /// Marks the initial list as stored and distributed.
+    pub(super) fn mark_synced(&self) {
+        let state = self.state();
+        state.listeners.iter().for_each(|listener| listener.initial_list_pushed());
+        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
+    }
+
+    /// Sends every object to a listener again.
+    pub(super) fn resync(&self, listener: &Listener) {
+        let _no_change_between = self.state();
+        self.push_all(&[listener]);
+    }
+
+    /// Sends every object to the listeners with a resync period, after a relist.
+    pub(super) fn resync_all(&self) {
+        let state = self.state();
+        let listeners = state.listeners.iter().map(Arc::as_ref).filter(|listener| listener.resync.is_some());
+        self.push_all(&listeners.collect::<Vec<_>>());
+    }
+
+    fn push_all(&self, listeners: &[&Listener]) {
+        if listeners.is_empty() {
+            return;
+        }
+        for object in self.store.objects() {
+            let key = key_of(&*object);
+            listeners.iter().for_each(|listener| listener.push_resync(&key, &object));
+        }
+    }
+
+    /// Stops the informer because a handler panicked.
+    pub(super) fn abort(&self, panic: Panic) {
+        lock(&self.panic).get_or_insert(panic);
+        if let Phase::Running { cancelled, .. } = &self.state().phase {
+            cancelled.cancel();
+        }
+    }
+
+    /// Returns the panic of the handler that stopped the informer.
+    pub(super) fn take_panic(&self) -> Option<Panic> {
+        lock(&self.panic).take()
+    }
+
+    pub(super) fn has_synced(&self) -> bool {
+        *self.synced.borrow()
+    }
+
+    pub(super) async fn wait_for_sync(&self) {
+        // The sender is owned by `self`, so waiting cannot fail.
+        drop(self.synced.subscribe().wait_for(|synced| *synced).await);
+    }
+
+    pub(super) fn set_default_resync(&self, period: Option<Duration>) {
+        self.state().default_resync = period;
+    }
+
+    /// Returns why the informer distributes nothing; `None` while it runs.
+    pub(super) fn idle_reason(&self) -> Option<&'static str> {
+        match self.state().phase {
+            Phase::New(_) => Some("not started"),
+            Phase::Running { .. } => None,
+            Phase::Stopped => Some("stopped"),
+        }
+    }
+
+    /// Closes all listeners and rejects new ones.
+    pub(super) fn stop(&self) {
+        let (phase, listeners) = {
+            let mut state = self.state();
+            (std::mem::replace(&mut state.phase, Phase::Stopped), std::mem::take(&mut state.listeners))
+        };
+        listeners.iter().for_each(|listener| listener.close());
+        drop(phase);
+        self.store.stop();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    fn update_metrics(&self, metrics: &InformerMetrics, store: &dyn AnyStore) {
+        let queued = self.listeners.iter().map(|listener| listener.pending()).sum();
+        metrics.set_state(queued, store.resource_version().as_ref());
+    }
+
+    /// Returns the resync period of a new listener.
+    fn resync_period(&mut self, requested: Option<Duration>) -> Option<Duration> {
+        let period = requested.or(self.default_resync).filter(|period| !period.is_zero())?.max(MIN_RESYNC_PERIOD);
+        match (&self.phase, self.min_resync) {
+            (Phase::Running { .. }, Some(min)) => Some(period.max(min)),
+            (_, min) => {
+                self.min_resync = Some(min.map_or(period, |min| min.min(period)));
+                Some(period)
+            }
+        }
+    }
+}
+
+/// Updates the number of pending events, which decreases without an event of the informer.
+impl Refresh for SharedProcessor {
+    fn refresh(&self) {
+        let state = self.state();
+        state.metrics.iter().for_each(|metrics| state.update_metrics(metrics, self.store.as_ref()));
+        state.listeners.iter().for_each(|listener| listener.update_metrics());
+    }
+}
+
+impl Drop for SharedProcessor {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl fmt::Debug for SharedProcessor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listeners = &self.state().listeners;
+        f.debug_struct("SharedProcessor")
+            .field("resource", &self.resource)
+            .field("listeners", listeners)
+            .finish_non_exhaustive()
+    }
+}
+
+fn key_of(object: &dyn AnyObject) -> ObjectKey {
+    let meta = object.metadata();
+    let namespace = meta.namespace.as_deref().unwrap_or_default();
+    ObjectKey::namespaced(namespace, meta.name.as_deref().unwrap_or_default())
+}
+
+/// Ignores poisoning: no panic can leave the guarded data inconsistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

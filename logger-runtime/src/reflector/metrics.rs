@@ -1,0 +1,73 @@
+//! The metrics of a reflector, under the names that client-go's reflector had.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    object::ResourceVersion,
+};
+
+/// In seconds, from a list served from memory to the longest watch.
+const DURATION_BUCKETS: &[f64] = &[0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0];
+/// Numbers of objects or events.
+const COUNT_BUCKETS: &[f64] = &[0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0];
+
+/// The metrics of one kind. The resource name is the only label, which bounds the number of time series.
+pub(super) struct ReflectorMetrics {
+    lists: Arc<dyn Counter>,
+    list_duration: Arc<dyn Histogram>,
+    items_per_list: Arc<dyn Histogram>,
+    watches: Arc<dyn Counter>,
+    short_watches: Arc<dyn Counter>,
+    watch_duration: Arc<dyn Histogram>,
+    items_per_watch: Arc<dyn Histogram>,
+    last_version: Arc<dyn Gauge>,
+}
+
+impl ReflectorMetrics {
+    pub(super) fn new(metrics: &dyn MetricsProvider, resource: &str) -> Self {
+        let labels: Labels<'_> = &[("name", resource)];
+        let counter = |name, help| metrics.counter(Metric { name, help }, labels);
+        let histogram = |name, help, buckets| metrics.histogram(Metric { name, help }, labels, buckets);
+        let version = Metric {
+            name: "reflector_last_resource_version",
+            help: "The last 15 digits of the last resource version of the reflector.",
+        };
+        ReflectorMetrics {
+            lists: counter("reflector_lists_total", "Completed lists."),
+            list_duration: histogram(
+                "reflector_list_duration_seconds",
+                "The duration of lists, including all pages.",
+                DURATION_BUCKETS,
+            ),
+            items_per_list: histogram("reflector_items_per_list", "The number of objects per list.", COUNT_BUCKETS),
+            watches: counter("reflector_watches_total", "Ended watches."),
+            short_watches: counter("reflector_short_watches_total", "Watches that ended within 1 s without events."),
+            watch_duration: histogram("reflector_watch_duration_seconds", "The duration of watches.", DURATION_BUCKETS),
+            items_per_watch: histogram("reflector_items_per_watch", "The number of events per watch.", COUNT_BUCKETS),
+            last_version: metrics.gauge(version, labels),
+        }
+    }
+
+    pub(super) fn list_completed(&self, duration: Duration, objects: usize) {
+        self.lists.add(1);
+        self.list_duration.observe(duration.as_secs_f64());
+        self.items_per_list.observe(metrics::count(objects));
+    }
+
+    pub(super) fn watch_ended(&self, duration: Duration, events: usize) {
+        self.watches.add(1);
+        self.watch_duration.observe(duration.as_secs_f64());
+        self.items_per_watch.observe(metrics::count(events));
+    }
+
+    pub(super) fn short_watch(&self) {
+        self.short_watches.add(1);
+    }
+
+    pub(super) fn set_version(&self, version: &ResourceVersion) {
+        if let Some(digits) = version.last_digits() {
+            self.last_version.set(digits);
+        }
+    }
+}

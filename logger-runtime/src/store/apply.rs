@@ -1,0 +1,116 @@
+//! Applies the events of a reflector to the store, one at a time, and returns the changes.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use kube::Resource;
+
+use super::{Objects, Store, Table};
+use crate::reflector::Event;
+
+/// A change of one object. An object that arrives in the stored version is not a change.
+#[derive(Debug)]
+pub(crate) enum Change<K> {
+    Added(Arc<K>),
+    Updated {
+        old: Arc<K>,
+        new: Arc<K>,
+    },
+    Deleted {
+        /// The final state, or the last known one.
+        object: Arc<K>,
+        /// Whether the deletion itself was missed.
+        final_state_unknown: bool,
+    },
+}
+
+/// The difference between a list and the stored objects. Objects that are stored in the same version are in neither
+/// part.
+struct Difference<K> {
+    deleted: Vec<Arc<K>>,
+    changed: Vec<Arc<K>>,
+}
+
+impl<K: Resource + 'static> Store<K> {
+    /// Applies an event in one step and returns the changes: deletions first, then the others.
+    ///
+    /// An object that is stored in the same version is retained, and its new copy is dropped. An object that was
+    /// deleted and recreated unnoticed is a different object: the old one is deleted, the new one added.
+    pub(crate) fn apply(&self, event: Event<K>) -> Vec<Change<K>> {
+        let _writing = self.writing();
+        let (changes, version) = match event {
+            Event::Replaced { objects, version } => (self.replace(objects), version),
+            Event::Applied { object, version } => (self.write().upsert(object).into_iter().collect(), version),
+            Event::Deleted { object, version } => (self.write().delete(object).into_iter().collect(), version),
+            Event::Bookmark { version } => (Vec::new(), version),
+        };
+        self.0.progress.advance(version);
+        changes
+    }
+
+    /// Computes the difference under the read lock. It stays valid under the write lock, as there is one writer.
+    fn replace(&self, objects: Vec<Arc<K>>) -> Vec<Change<K>> {
+        let Difference { deleted, changed } = Difference::new(&self.read().table, objects);
+        let mut changes = Vec::with_capacity(deleted.len() + changed.len());
+        let mut all = self.write();
+        for object in deleted {
+            all.remove(&object);
+            changes.push(Change::Deleted { object, final_state_unknown: true });
+        }
+        changes.extend(changed.into_iter().filter_map(|object| all.upsert(object)));
+        changes
+    }
+}
+
+impl<K: Resource> Difference<K> {
+    fn new(table: &Table<K>, mut listed: Vec<Arc<K>>) -> Self {
+        if table.len() == 0 {
+            return Difference { deleted: Vec::new(), changed: listed };
+        }
+        // The stored objects that are in the list, by address, and whether they are retained. If a key is listed
+        // repeatedly, only its first object is compared with the stored one.
+        let mut seen = HashMap::with_capacity(table.len());
+        listed.retain(|new| {
+            let Some(old) = table.get_by_key_of(new) else { return true };
+            let is_first = !seen.contains_key(&Arc::as_ptr(old));
+            *seen.entry(Arc::as_ptr(old)).or_default() |= old.meta().uid == new.meta().uid;
+            !(is_first && is_same(old, new))
+        });
+        let deleted = table.all().filter(|old| seen.get(&Arc::as_ptr(old)) != Some(&true)).cloned().collect();
+        Difference { deleted, changed: listed }
+    }
+}
+
+impl<K: Resource + 'static> Objects<K> {
+    /// Adds or replaces an object; `None` if it is stored in the same version.
+    fn upsert(&mut self, new: Arc<K>) -> Option<Change<K>> {
+        if self.table.get_by_key_of(&new).is_some_and(|old| is_same(old, &new)) {
+            return None;
+        }
+        let old = self.table.insert(Arc::clone(&new));
+        self.indexes.iter_mut().for_each(|index| index.update(old.as_ref(), Some(&new)));
+        Some(match old {
+            Some(old) => Change::Updated { old, new },
+            None => Change::Added(new),
+        })
+    }
+
+    /// Deletes an object. The change contains the final state, not the stored one.
+    fn delete(&mut self, object: Arc<K>) -> Option<Change<K>> {
+        self.remove(&object).map(|_| Change::Deleted { object, final_state_unknown: false })
+    }
+
+    /// Removes the stored object with the key of this object.
+    fn remove(&mut self, object: &K) -> Option<Arc<K>> {
+        let removed = self.table.remove_by_key_of(object)?;
+        self.indexes.iter_mut().for_each(|index| index.update(Some(&removed), None));
+        Some(removed)
+    }
+}
+
+/// Returns whether both are the same version of the same object. Without a version this is unknown and `false`.
+fn is_same<K: Resource>(old: &Arc<K>, new: &Arc<K>) -> bool {
+    let (old_meta, new_meta) = (old.meta(), new.meta());
+    let same_version = old_meta.resource_version.is_some() && old_meta.resource_version == new_meta.resource_version;
+    Arc::ptr_eq(old, new) || (same_version && old_meta.uid == new_meta.uid)
+}

@@ -1,0 +1,172 @@
+//! The table of an index: the objects of each value.
+
+use std::{
+    any::Any,
+    borrow::Borrow,
+    hash::{BuildHasher, Hash},
+    panic::{AssertUnwindSafe, catch_unwind},
+    slice,
+    sync::Arc,
+};
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_map::EntryRef, hash_table};
+use kube::Resource;
+
+use super::{Index, IndexFunc, IndexValue};
+use crate::store::{insert, key_of, name_of, namespace_of, shrink_if_sparse};
+
+/// The table of an index, with its value type erased.
+pub(in crate::store) trait AnyIndexTable<K>: Any + Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// Updates the table for an object that was added (`old` is `None`), changed or deleted (`new` is `None`). Both
+    /// states have the same key.
+    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>);
+}
+
+/// The objects of an index by value.
+pub(in crate::store) struct IndexTable<K, V> {
+    name: &'static str,
+    values: Box<dyn IndexFunc<K, V>>,
+    /// Each value has at least one object.
+    by_value: HashMap<V, Objects<K>>,
+    /// Hashes the keys of the objects.
+    hasher: DefaultHashBuilder,
+}
+
+/// The objects of one value. A value with a single object, such as the UID of an owner, needs no table.
+enum Objects<K> {
+    One(Arc<K>),
+    Many(HashTable<Arc<K>>),
+}
+
+impl<K: Resource, V: IndexValue> IndexTable<K, V> {
+    pub(in crate::store) fn new<'a, F>(index: Index<K, V, F>, objects: impl Iterator<Item = &'a Arc<K>>) -> Self
+    where
+        K: 'a,
+        F: IndexFunc<K, V>,
+    {
+        let Index { name, values, .. } = index;
+        let hasher = DefaultHashBuilder::default();
+        let mut table = IndexTable { name, values: Box::new(values), by_value: HashMap::new(), hasher };
+        objects.for_each(|object| table.insert(object));
+        table
+    }
+
+    /// Returns the objects of this value, in no order.
+    pub(in crate::store) fn find<Q: Eq + Hash + ?Sized>(&self, value: &Q) -> impl ExactSizeIterator<Item = &Arc<K>>
+    where
+        V: Borrow<Q>,
+    {
+        self.by_value.get(value).map_or(ObjectsIter::One([].iter()), Objects::iter)
+    }
+
+    /// Returns the values that have objects, in no order.
+    pub(in crate::store) fn values(&self) -> impl Iterator<Item = &V> {
+        self.by_value.keys()
+    }
+
+    fn values_of(&self, object: &K) -> Vec<V> {
+        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
+            let (index, namespace, name) = (self.name, namespace_of(object), name_of(object));
+            tracing::error!(index, namespace, name, "the index function panicked; the object is not indexed");
+            Vec::new()
+        })
+    }
+
+    fn insert(&mut self, object: &Arc<K>) {
+        for value in self.values_of(object) {
+            match self.by_value.get_mut(&value) {
+                Some(objects) => objects.insert(Arc::clone(object), &self.hasher),
+                None => {
+                    self.by_value.insert(value, Objects::One(Arc::clone(object)));
+                }
+            }
+        }
+    }
+
+    /// Removes this state of an object. If its new state was already inserted, that is retained.
+    fn remove(&mut self, object: &Arc<K>) {
+        for value in self.values_of(object) {
+            if let EntryRef::Occupied(mut objects) = self.by_value.entry_ref(&value)
+                && objects.get_mut().remove(object, &self.hasher)
+            {
+                objects.remove();
+            }
+        }
+    }
+}
+
+impl<K: Resource + Send + Sync + 'static, V: IndexValue> AnyIndexTable<K> for IndexTable<K, V> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
+        new.into_iter().for_each(|new| self.insert(new));
+        old.into_iter().for_each(|old| self.remove(old));
+    }
+}
+
+impl<K: Resource> Objects<K> {
+    fn iter(&self) -> ObjectsIter<'_, K> {
+        match self {
+            Objects::One(object) => ObjectsIter::One(slice::from_ref(object).iter()),
+            Objects::Many(objects) => ObjectsIter::Many(objects.iter()),
+        }
+    }
+
+    fn insert(&mut self, object: Arc<K>, hasher: &DefaultHashBuilder) {
+        match self {
+            Objects::One(known) if key_of(known) == key_of(&object) => *known = object,
+            Objects::One(known) => {
+                let mut objects = HashTable::new();
+                insert(&mut objects, Arc::clone(known), hasher);
+                insert(&mut objects, object, hasher);
+                *self = Objects::Many(objects);
+            }
+            Objects::Many(objects) => drop(insert(objects, object, hasher)),
+        }
+    }
+
+    /// Removes a state of an object and returns whether no object is left.
+    fn remove(&mut self, object: &Arc<K>, hasher: &DefaultHashBuilder) -> bool {
+        match self {
+            Objects::One(known) => Arc::ptr_eq(known, object),
+            Objects::Many(objects) => {
+                let is_same = |known: &Arc<K>| Arc::ptr_eq(known, object);
+                if let Ok(known) = objects.find_entry(hasher.hash_one(key_of(object)), is_same) {
+                    known.remove();
+                    shrink_if_sparse(objects, |object| hasher.hash_one(key_of(object)));
+                }
+                objects.is_empty()
+            }
+        }
+    }
+}
+
+/// Iterates over the objects of a value.
+enum ObjectsIter<'a, K> {
+    One(slice::Iter<'a, Arc<K>>),
+    Many(hash_table::Iter<'a, Arc<K>>),
+}
+
+impl<'a, K> Iterator for ObjectsIter<'a, K> {
+    type Item = &'a Arc<K>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            ObjectsIter::One(objects) => objects.next(),
+            ObjectsIter::Many(objects) => objects.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            ObjectsIter::One(objects) => objects.size_hint(),
+            ObjectsIter::Many(objects) => objects.size_hint(),
+        }
+    }
+}
+
+impl<K> ExactSizeIterator for ObjectsIter<'_, K> {}

@@ -1,0 +1,179 @@
+//! Tests of the write gate.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
+
+use super::*;
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::namespaced("a", name)
+}
+
+#[test]
+fn a_key_without_writes_is_caught_up() {
+    assert!(WriteGate::new(Store::<ConfigMap>::default()).is_caught_up(&key("1")));
+}
+
+#[test]
+fn a_write_is_caught_up_at_its_version_and_blocks_no_other_key() {
+    let store = store_of([object("a", "1", "5")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "7"));
+    store.apply(applied(object("a", "2", "6")));
+    assert_eq!((gate.is_caught_up(&key("1")), gate.is_caught_up(&key("2"))), (false, true));
+    store.apply(applied(object("a", "1", "7")));
+    assert!(gate.clone().is_caught_up(&key("1")));
+    assert_eq!(gate.keys(), 0, "the write is removed");
+}
+
+#[test]
+fn a_write_is_caught_up_by_later_writes_of_others_and_by_bookmarks() {
+    let store = store_of([object("a", "1", "5")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "7"));
+    gate.record_write(&object("a", "2", "8"));
+    store.apply(deleted(object("a", "1", "9")));
+    assert!(gate.is_caught_up(&key("1")) && gate.is_caught_up(&key("2")));
+    gate.record_write(&object("a", "1", "10"));
+    store.apply(bookmark("11"));
+    assert!(gate.is_caught_up(&key("1")));
+}
+
+#[test]
+fn the_last_of_several_writes_counts_in_any_order_of_recording() {
+    for order in [["7", "9"], ["9", "7"]] {
+        let store = store_of([object("a", "1", "5")]);
+        let gate = WriteGate::new(store.clone());
+        order.iter().for_each(|version| gate.record_write(&object("a", "1", version)));
+        store.apply(bookmark("8"));
+        assert!(!gate.is_caught_up(&key("1")));
+        store.apply(bookmark("9"));
+        assert!(gate.is_caught_up(&key("1")));
+    }
+}
+
+#[test]
+fn a_deletion_is_caught_up_when_the_object_is_deleted_recreated_or_being_deleted() {
+    let last = || with_uid(object("a", "1", "5"), "old");
+    let mut terminating = last();
+    terminating.metadata.resource_version = Some("6".to_owned());
+    terminating.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    let recreated = with_uid(object("a", "1", "8"), "new");
+    for event in [deleted(last()), applied(terminating), applied(recreated), replaced(vec![], "9")] {
+        let store = store_of([last()]);
+        let gate = WriteGate::new(store.clone());
+        gate.record_delete(&last());
+        store.apply(bookmark("5"));
+        assert!(!gate.is_caught_up(&key("1")));
+        store.apply(event);
+        assert!(gate.is_caught_up(&key("1")));
+    }
+}
+
+#[test]
+fn a_deletion_is_not_caught_up_before_the_store_has_seen_the_object() {
+    let store = store_of([object("a", "other", "4")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_delete(&with_uid(object("a", "1", "6"), "old"));
+    assert!(!gate.is_caught_up(&key("1")), "the object is not stored yet");
+    store.apply(applied(with_uid(object("a", "1", "6"), "old")));
+    assert!(!gate.is_caught_up(&key("1")));
+    store.apply(deleted(with_uid(object("a", "1", "7"), "old")));
+    assert!(gate.is_caught_up(&key("1")));
+}
+
+#[test]
+fn a_creation_after_a_deletion_replaces_it() {
+    let store = store_of([with_uid(object("a", "1", "5"), "old")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_delete(&with_uid(object("a", "1", "5"), "old"));
+    gate.record_write(&with_uid(object("a", "1", "7"), "new"));
+    store.apply(deleted(with_uid(object("a", "1", "6"), "old")));
+    assert!(!gate.is_caught_up(&key("1")));
+    store.apply(applied(with_uid(object("a", "1", "7"), "new")));
+    assert!(gate.is_caught_up(&key("1")));
+}
+
+#[test]
+fn versions_that_cannot_be_compared_never_block() {
+    let store = store_of([object("a", "1", "5")]);
+    let gate = WriteGate::new(store.clone());
+    for version in ["abc", "", "0"] {
+        gate.record_write(&object("a", "1", version));
+        assert!(gate.is_caught_up(&key("1")));
+    }
+    gate.record_write(&object("a", "1", "7"));
+    store.apply(bookmark("abc"));
+    assert!(gate.is_caught_up(&key("1")));
+}
+
+#[test]
+fn nothing_is_caught_up_before_the_first_list() {
+    let store = Store::default();
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "7"));
+    gate.record_delete(&with_uid(object("a", "2", "6"), "u"));
+    assert!(!gate.is_caught_up(&key("1")) && !gate.is_caught_up(&key("2")));
+    store.apply(replaced(vec![object("a", "1", "7")], "8"));
+    assert!(gate.is_caught_up(&key("1")) && gate.is_caught_up(&key("2")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_when_the_store_has_the_write() {
+    let store = store_of([object("a", "1", "5")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "7"));
+    let one = key("1");
+    let mut wait = std::pin::pin!(gate.wait(&one));
+    assert!(wait.as_mut().now_or_never().is_none());
+    store.apply(bookmark("6"));
+    assert!(wait.as_mut().now_or_never().is_none());
+    store.apply(applied(object("a", "1", "7")));
+    assert_eq!(wait.await, Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_reports_the_deadline_and_the_stop() {
+    let store = store_of([object("a", "1", "5")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "7"));
+    let (one, current) = (key("1"), Some(ResourceVersion::new("5")));
+    let waited = Duration::from_secs(2);
+    assert_eq!(gate.wait_within(&one, waited).await, Err(WaitError::Timeout { waited, current: current.clone() }));
+    let mut wait = std::pin::pin!(gate.wait(&one));
+    assert!(wait.as_mut().now_or_never().is_none());
+    store.stop();
+    assert_eq!(wait.await, Err(WaitError::Stopped { current }));
+}
+
+#[test]
+fn writes_that_are_caught_up_are_removed_without_a_query() {
+    let store = store_of([object("a", "0", "1")]);
+    let gate = WriteGate::new(store.clone());
+    for i in 2..100_000_u32 {
+        gate.record_write(&object("a", &i.to_string(), &i.to_string()));
+        if i % 100 == 0 {
+            store.apply(bookmark(&i.to_string()));
+        }
+        assert!(gate.keys() <= 300, "{}", gate.keys());
+    }
+}
+
+#[test]
+fn too_many_pending_writes_apply_to_every_key_until_the_last_is_caught_up() {
+    let store = store_of([object("a", "0", "1")]);
+    let gate = WriteGate::new(store.clone());
+    for i in 2..40_000_u32 {
+        gate.record_write(&object("a", &i.to_string(), &i.to_string()));
+    }
+    assert!(gate.keys() <= 16_384);
+    store.apply(bookmark("20000"));
+    assert!(!gate.is_caught_up(&key("2")) && !gate.is_caught_up(&key("another")));
+    store.apply(bookmark("39998"));
+    assert!(gate.is_caught_up(&key("2")) && gate.is_caught_up(&key("another")));
+    assert!(!gate.is_caught_up(&key("39999")));
+    store.apply(bookmark("39999"));
+    assert!(gate.is_caught_up(&key("39999")));
+}

@@ -1,0 +1,70 @@
+//! The write gate: a key is not reconciled before the cache contains the writes that belong to it.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Secret;
+use logger_runtime::{
+    ObjectKey, WriteGate,
+    controller::{Controller, ReconcileError},
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
+
+/// Creates a fixture whose Secret informer, the cache of the written objects, does not run yet.
+async fn stale_cache() -> (Fixture, WriteGate<Secret>, CancellationToken) {
+    let (fixture, cancelled) = (Fixture::new(), CancellationToken::new());
+    let (config_maps, until) = (fixture.config_maps.clone(), cancelled.clone());
+    tokio::spawn(async move { config_maps.run(until).await });
+    for name in ["a", "b"] {
+        fixture.config_map(name).await;
+    }
+    let gate = WriteGate::new(fixture.secrets.store());
+    (fixture, gate, cancelled)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_waits_until_the_cache_has_its_writes_and_other_keys_do_not() {
+    let (fixture, gate, cancelled) = stale_cache().await;
+    gate.record_write(&fixture.create::<Secret>("a", json!({})).await);
+    let (recorder, mut records) = recorder();
+    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes(&gate);
+    let running = Running::new(builder.build(recording_reconciler(recorder)));
+    assert_eq!(records.next_key().await, "default/b");
+    assert!(records.is_idle().await);
+    fixture.touch("b", "changed").await;
+    assert_eq!(records.next_key().await, "default/b", "a gated key occupies no worker");
+    let secrets = fixture.secrets.clone();
+    tokio::spawn(async move { secrets.run(cancelled).await });
+    assert_eq!(records.next_key().await, "default/a");
+    assert!(records.is_idle().await, "reconciled once only");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_can_map_keys_to_objects_with_other_names() {
+    let (fixture, gate, cancelled) = stale_cache().await;
+    gate.record_write(&fixture.create::<Secret>("a-token", json!({})).await);
+    let token_of = |key: &ObjectKey| [ObjectKey::namespaced(key.namespace(), &format!("{}-token", key.name()))];
+    let (recorder, mut records) = recorder();
+    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes_of(&gate, token_of);
+    let running = Running::new(builder.build(recording_reconciler(recorder)));
+    assert_eq!(records.next_key().await, "default/b");
+    assert!(records.is_idle().await);
+    let secrets = fixture.secrets.clone();
+    tokio::spawn(async move { secrets.run(cancelled).await });
+    assert_eq!(records.next_key().await, "default/a");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_the_cache() {
+    let (fixture, gate, _cancelled) = stale_cache().await;
+    gate.record_write(&fixture.create::<Secret>("a", json!({})).await);
+    let builder = Controller::for_informer("test", &fixture.config_maps).read_your_writes(&gate);
+    let reconcile = |_| async { Ok::<_, ReconcileError>(()) };
+    let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(reconcile));
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    running.stop().await.expect("nothing is being processed");
+}

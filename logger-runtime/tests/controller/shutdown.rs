@@ -1,0 +1,128 @@
+//! Shutdown of a controller.
+
+use std::{sync::Arc, time::Duration};
+
+use logger_runtime::{
+    ObjectKey,
+    controller::{Controller, ReconcileError, RunError},
+};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, sleep},
+};
+
+use crate::fixture::{Fixture, Recorder, Running, recorder, recording_reconciler, with_state};
+
+/// Creates a reconciler that takes this long, and records when it starts and how it ends.
+fn reconciling_for(time: Duration, recorder: Recorder<&'static str>) -> impl logger_runtime::Reconciler {
+    struct CancelGuard(Option<Recorder<&'static str>>);
+    impl Drop for CancelGuard {
+        fn drop(&mut self) {
+            self.0.take().into_iter().for_each(|recorder| recorder.record("cancelled"));
+        }
+    }
+    with_state(recorder, move |recorder, _: ObjectKey| async move {
+        recorder.record("started");
+        let mut guard = CancelGuard(Some(Recorder::clone(&recorder)));
+        sleep(time).await;
+        guard.0 = None;
+        recorder.record("finished");
+        Ok::<_, ReconcileError>(())
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_finishes_keys_in_progress_and_leaves_queued_keys() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let running = Running::new(
+        Controller::for_informer("test", &fixture.config_maps)
+            .build(reconciling_for(Duration::from_secs(20), recorder)),
+    );
+    fixture.config_map("a").await;
+    assert_eq!(records.next().await, "started");
+    fixture.config_map("b").await;
+    sleep(Duration::from_secs(1)).await;
+    let began = Instant::now();
+    running.stop().await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 19);
+    assert_eq!(records.next().await, "finished");
+    assert!(records.is_idle().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn reconciles_that_exceed_the_grace_period_are_cancelled_and_reported() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let builder = Controller::for_informer("web", &fixture.config_maps)
+        .max_concurrent_reconciles(2)
+        .graceful_shutdown_timeout(Duration::from_secs(3));
+    let running = Running::new(builder.build(reconciling_for(Duration::from_hours(1), recorder)));
+    fixture.config_map("a").await;
+    fixture.config_map("b").await;
+    assert_eq!((records.next().await, records.next().await), ("started", "started"));
+    let began = Instant::now();
+    let error = running.stop().await.unwrap_err();
+    assert_eq!(began.elapsed().as_secs(), 3);
+    let expected =
+        "controller `web` stopped, but cancelled reconciliations that did not end within 3s: default/a, default/b";
+    assert_eq!(error.to_string(), expected);
+    assert!(matches!(error, RunError::Cancelled { keys, .. } if keys.len() == 2));
+    assert_eq!((records.next().await, records.next().await), ("cancelled", "cancelled"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
+    let fixture = Fixture::started();
+    fixture.config_map("a").await;
+    let alive = || Handle::current().metrics().num_alive_tasks();
+    fixture.factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
+    let before = alive();
+    let build = |recorder| {
+        let builder = Controller::for_informer("test", &fixture.config_maps).max_concurrent_reconciles(3);
+        builder.build(reconciling_for(Duration::from_secs(1), recorder))
+    };
+    let (recorder, mut records) = recorder();
+    Running::new(build(recorder.clone())).stop().await.unwrap();
+    let running = Running::new(build(recorder.clone()));
+    assert_eq!(records.next().await, "started");
+    running.stop().await.unwrap();
+    assert_eq!(records.next().await, "finished");
+    let dropped = Running::new(build(recorder));
+    assert_eq!(records.next().await, "started");
+    dropped.task.abort();
+    drop(dropped.task.await);
+    assert_eq!(records.next().await, "cancelled");
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(alive(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_controller_receives_no_events() {
+    let fixture = Fixture::started();
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let builder = Controller::for_informer("test", &fixture.config_maps).watches(&fixture.secrets, move |_| {
+        let _held = &held;
+        []
+    });
+    let controller = builder.build(recording_reconciler(recorder().0));
+    let queue = controller.queue().clone();
+    controller.wait_for_sync().await.unwrap();
+    drop(controller);
+    fixture.config_map("a").await;
+    sleep(Duration::from_secs(1)).await;
+    assert!(queue.is_empty() && queue.get().await.is_none());
+    assert_eq!(Arc::strong_count(&alive), 1, "its handlers are removed, too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutting_down_the_queue_ends_the_run() {
+    let fixture = Fixture::started();
+    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder().0));
+    let queue = controller.queue().clone();
+    let running = Running::new(controller);
+    fixture.config_maps.wait_for_sync().await;
+    queue.shut_down();
+    running.task.await.unwrap().unwrap();
+}

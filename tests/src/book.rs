@@ -1,0 +1,22 @@
+//! The examples of the README and the book, compiled and run as documentation tests.
+
+/// Includes each page as the documentation of a module.
+macro_rules! pages {
+    ($($name:ident: $path:literal,)*) => {$(
+        #[doc = include_str!(concat!("../../", $path))]
+        mod $name {}
+    )*};
+}
+
+pages! {
+    readme: "README.md",
+    crds: "docs/guides/crds.md",
+    controllers: "docs/guides/controllers.md",
+    testing: "docs/guides/testing.md",
+    apply: "docs/guides/apply.md",
+    scheme: "docs/guides/scheme.md",
+    adoption: "docs/guides/adoption.md",
+    client_go: "docs/coming-from/client-go.md",
+    kube_runtime: "docs/coming-from/kube-runtime.md",
+    metrics: "docs/reference/metrics.md",
+}

@@ -1,0 +1,22 @@
+//! Every scenario on the embedded API server.
+
+use kube::Client;
+use libtest_mimic::Trial;
+use logger_apiserver::ApiServer;
+use tests::scenarios::ALL;
+use tokio::sync::OnceCell;
+
+pub(super) fn trials() -> impl Iterator<Item = Trial> {
+    ALL.iter().map(|scenario| super::scenario("embedded", scenario, connect))
+}
+
+/// Returns a client of the server that all trials share. The first caller starts it and installs every generated CRD.
+async fn connect() -> Client {
+    static SERVER: OnceCell<ApiServer> = OnceCell::const_new();
+    let start = async || {
+        let server = ApiServer::new();
+        tests::install_crds(&server.client()).await;
+        server
+    };
+    SERVER.get_or_init(start).await.client()
+}

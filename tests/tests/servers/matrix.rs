@@ -1,0 +1,180 @@
+//! Every kind of the verb matrix on the embedded API server: each granted verb works, and no other verb is available.
+
+use std::time::Duration;
+
+use kube::Client;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::DynamicObject;
+use libtest_mimic::Trial;
+use logger_apiserver::ApiServer;
+use logger_codegen::{Layout, generate};
+use logger_core::meta::{Scope, Verb};
+use logger_runtime::GenericClient;
+use matrix_client::{Clientset, SharedInformerFactory};
+use matrix_types::v1::resource;
+use serde_json::json;
+use tests::matrix::{Subject, crds};
+use tests::{install, namespace};
+
+macro_rules! subjects {
+    ($(
+        $scope:ident $status:ident $kind:ident ($($list:ident)?) $apply:ident $getter:ident $options:tt $verbs:tt;
+    )*) => {
+        /// The name of every kind of the table.
+        const KINDS: &[&str] = &[$(stringify!($kind)),*];
+
+        /// Returns every kind of the table.
+        fn subjects(clientset: &Clientset, namespace: &str) -> Vec<Subject> {
+            vec![$(tests::subject!(clientset namespace $scope $status $kind $apply $getter $options $verbs)),*]
+        }
+    };
+}
+
+matrix_types::for_each_kind! { subjects }
+
+const NAMESPACE: &str = "matrix";
+
+pub(super) fn trials() -> impl Iterator<Item = Trial> {
+    let verbs = KINDS.iter().map(|kind| {
+        Trial::test(format!("matrix::granted_verbs_work::{kind}"), || super::block_on(granted_verbs_work(kind)))
+    });
+    macro_rules! trials {
+        ($($name:ident),* $(,)?) => {
+            [$(Trial::test(concat!("matrix::", stringify!($name)), || super::block_on($name()))),*]
+        };
+    }
+    verbs.chain(trials![
+        types_and_metadata_grant_exactly_the_verbs_of_the_table,
+        generic_clients_reject_verbs_that_are_not_granted,
+        kinds_with_list_and_watch_have_informers,
+        generated_items_follow_from_the_verbs,
+    ])
+}
+
+/// Starts a server and returns a clientset of it.
+fn clientset() -> Clientset {
+    Clientset::new(ApiServer::new().client())
+}
+
+/// Installs the CRDs of these kinds, or of all.
+async fn install_matrix(client: &Client, plurals: Option<&[&str]>) {
+    install(client, crds(plurals)).await;
+    namespace(client, NAMESPACE).await;
+}
+
+fn generic_client(clientset: &Clientset, subject: &Subject) -> GenericClient {
+    clientset.for_resource(&resource(subject.kind.plural)).unwrap()
+}
+
+async fn granted_verbs_work(kind: &str) {
+    let clientset = clientset();
+    let subjects = subjects(&clientset, NAMESPACE);
+    let subject = subjects.iter().find(|subject| subject.kind.kind == kind).expect("the kind is in the table");
+    install_matrix(clientset.client(), Some(&[subject.kind.plural])).await;
+    subject.verify(&clientset, NAMESPACE).await;
+}
+
+async fn types_and_metadata_grant_exactly_the_verbs_of_the_table() {
+    let clientset = clientset();
+    let subjects = subjects(&clientset, NAMESPACE);
+    assert_eq!(subjects.len(), 12 * 6 + 15);
+    for subject in &subjects {
+        let kind = subject.kind;
+        for (verb, by_types) in subject.granted {
+            assert_eq!(by_types, subject.grants(verb), "{verb:?} of {}", kind.kind);
+        }
+        let granted = subject.granted.into_iter().filter(|(_, granted)| *granted).map(|(verb, _)| verb);
+        assert_eq!(kind.verbs, granted.collect::<Vec<_>>(), "{}", kind.kind);
+        assert_eq!(generic_client(&clientset, subject).verbs(), kind.verbs);
+        assert_eq!((generic_client(&clientset, subject).scope(), kind.scope), (subject.scope, subject.scope));
+        assert_eq!(kind.status, subject.status != "Plain", "{}", kind.kind);
+        assert_eq!(kind.docs, format!("The kind `{}` of the matrix.", kind.kind));
+    }
+}
+
+async fn generic_clients_reject_verbs_that_are_not_granted() {
+    let clientset = clientset();
+    install_matrix(clientset.client(), None).await;
+    for subject in &subjects(&clientset, NAMESPACE) {
+        let (client, namespace) = (generic_client(&clientset, subject), subject.namespace(NAMESPACE));
+        let object = DynamicObject::new("nobody", client.resource());
+        let called = [
+            (Verb::Get, client.get(namespace, "nobody").await.err()),
+            (Verb::List, client.list(namespace, &ListParams::default()).await.err()),
+            (Verb::Create, client.create(namespace, &object, &PostParams::default()).await.err()),
+            (Verb::Update, client.update(namespace, &object, &PostParams::default()).await.err()),
+            (
+                Verb::Patch,
+                client.patch(namespace, "nobody", &Patch::Merge(json!({})), &PatchParams::default()).await.err(),
+            ),
+            (Verb::Delete, client.delete(namespace, "nobody", &DeleteParams::default()).await.err()),
+        ];
+        for (verb, error) in called {
+            let rejected = error.is_some_and(|error| error.to_string().ends_with("`#[genclient]` does not grant it"));
+            assert_eq!(rejected, !subject.grants(verb), "{verb:?} of {}", subject.kind.kind);
+        }
+    }
+}
+
+async fn kinds_with_list_and_watch_have_informers() {
+    let clientset = clientset();
+    install_matrix(clientset.client(), None).await;
+    let subjects = subjects(&clientset, NAMESPACE);
+    let factory = SharedInformerFactory::new(&clientset);
+    let mut informers = Vec::new();
+    for subject in &subjects {
+        let informer = factory.for_resource(&resource(subject.kind.plural));
+        let is_watched = subject.grants(Verb::List) && subject.grants(Verb::Watch);
+        assert_eq!(informer.is_some(), is_watched, "{}", subject.kind.kind);
+        informers.extend(informer.map(|informer| (subject, informer)));
+    }
+    for (subject, _) in &informers {
+        for call in subject.calls.iter().filter(|call| call.verb == Verb::Create) {
+            let mut object = json!({"metadata": {"name": "watched"}, "spec": {}});
+            object["kind"] = json!(subject.kind.kind);
+            (call.run)(object).await.unwrap();
+        }
+    }
+    factory.start();
+    factory.wait_for_sync(Duration::from_secs(20)).await.unwrap();
+    for (subject, informer) in informers {
+        assert!(informer.has_synced());
+        let watched = informer.lister().get(subject.namespace(NAMESPACE).unwrap_or_default(), "watched");
+        assert_eq!(watched.is_some(), subject.grants(Verb::Create), "{}", subject.kind.kind);
+    }
+    factory.shutdown().await;
+}
+
+/// That the checked-in files are up to date is tested in `workspace/codegen.rs`, and rustc checks that every name in
+/// them resolves.
+async fn generated_items_follow_from_the_verbs() {
+    let files = generate(matrix_types::groups(), &Layout::for_types_crate("matrix_types")).unwrap();
+    let text = |path: &str| {
+        let path = format!("matrix-client/src/{path}/matrix_v1.rs");
+        &files.iter().find(|file| file.path == path).unwrap().contents
+    };
+    for subject in &subjects(&clientset(), NAMESPACE) {
+        let (kind, getter, namespaced) = (subject.kind.kind, subject.getter, subject.scope == Scope::Namespaced);
+        let grants = |verb| subject.grants(verb);
+        let informed = grants(Verb::List) && grants(Verb::Watch);
+        let listed = informed && grants(Verb::Get);
+        let read = grants(Verb::List) || grants(Verb::Watch);
+        for (path, item, expected) in [
+            ("typed", format!("pub type {kind}Client ="), true),
+            ("typed", format!("pub fn {getter}("), true),
+            ("typed", format!("pub fn all_{getter}("), namespaced && read),
+            ("informers", format!("pub type {kind}Informer ="), informed),
+            ("informers", format!("pub fn {getter}("), informed),
+            ("listers", format!("pub type {kind}Lister ="), listed),
+            ("listers", format!("pub type {kind}NamespaceLister ="), listed && namespaced),
+            (
+                "applyconfigurations",
+                format!("pub struct {kind}Apply {{"),
+                grants(Verb::Apply) || grants(Verb::ApplyStatus),
+            ),
+        ] {
+            let found = text(path).lines().any(|line| line.trim_start().starts_with(&item));
+            assert_eq!(found, expected, "`{item}` in {path}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Every scenario on the API server in memory as a program: over its socket, as kubectl and controllers reach it.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+use tests::scenarios::ALL;
+use tokio::sync::OnceCell;
+
+/// The trials share one program, which stops with the last of them.
+pub(super) fn trials() -> impl Iterator<Item = Trial> {
+    let program = Arc::new(OnceCell::new());
+    ALL.iter().map(move |scenario| {
+        let program = Arc::clone(&program);
+        super::scenario("program", scenario, async move || connect(&program).await)
+    })
+}
+
+/// Returns a client of the program. The first caller starts the program and installs every generated CRD.
+async fn connect(program: &OnceCell<Program>) -> Client {
+    let start = async || {
+        let program = Program::start();
+        tests::install_crds(&program.client().await).await;
+        program
+    };
+    program.get_or_init(start).await.client().await
+}
+
+/// The running program. It is killed on drop.
+struct Program {
+    child: Child,
+    directory: TempDir,
+}
+
+impl Program {
+    /// Starts the program on a free port and waits until it serves.
+    fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = Command::new(build());
+        command.args(["--port", "0", "--write-kubeconfig"]).arg(directory.path().join("kubeconfig"));
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut program = Self { child, directory };
+        let mut line = String::new();
+        BufReader::new(program.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("serving on http://"), "{line:?}");
+        program
+    }
+
+    async fn client(&self) -> Client {
+        let kubeconfig = Kubeconfig::read_from(self.directory.path().join("kubeconfig")).unwrap();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+        Client::try_from(config).unwrap()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Builds the program with cargo and returns the path of its executable.
+fn build() -> PathBuf {
+    let args = ["build", "--quiet", "--package", "logger-apiserver", "--features", "serve", "--message-format", "json"];
+    let output = tests::cargo(&args).stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success());
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let mut executables = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.next_back().expect("cargo reports the path of the executable")
+}

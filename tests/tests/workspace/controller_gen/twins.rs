@@ -1,0 +1,79 @@
+//! One API in two languages: our definitions of the Rust types, and controller-gen's definitions of the Go types.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use logger_codegen::{CrdOptions, Layout, generate};
+use serde_json::Value;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The directory of the Go module, in which the tool is built.
+const MODULE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/controller-gen");
+const TOOL: &str = "sigs.k8s.io/controller-tools/cmd/controller-gen";
+
+/// Both sets of definitions by the plural of the kind.
+pub struct Twins {
+    pub ours: BTreeMap<String, Value>,
+    pub theirs: BTreeMap<String, Value>,
+}
+
+/// Generates both, or prints one line and skips if Go, which builds controller-gen, is missing.
+///
+/// # Panics
+/// Go is missing and `LOGGER_REQUIRE_CONTROL_PLANE` is 1, or a tool failed.
+pub fn find_or_skip() -> Option<Twins> {
+    if Command::new("go").arg("version").output().is_err() {
+        let required = std::env::var_os("LOGGER_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1");
+        assert!(!required, "controller-gen cannot be built; install Go");
+        std::io::stderr().write_all(b"SKIPPED controller-gen: no Go to build it with; install Go\n").unwrap();
+        return None;
+    }
+    Some(Twins { ours: ours(), theirs: theirs() })
+}
+
+fn ours() -> BTreeMap<String, Value> {
+    let layout =
+        Layout { crd: CrdOptions { max_bytes: 0, ..CrdOptions::default() }, ..Layout::for_types_crate("twin_types") };
+    let files = generate(&fixture_types::twins(), &layout).unwrap_or_else(|found| panic!("{found}"));
+    let yaml = files.into_iter().filter(|file| file.path.ends_with(".yaml"));
+    by_plural(yaml.map(|file| file.contents))
+}
+
+/// The Go types are copied into a copy of the module that pins the tool, so that its version is pinned once.
+fn theirs() -> BTreeMap<String, Value> {
+    let (pins, types, module) = (path("tools/bench"), path("tests/corpus/controller-gen"), PathBuf::from(MODULE));
+    let _ = fs::remove_dir_all(module.join("crds"));
+    for (from, below) in [
+        (&pins, "go.mod"),
+        (&pins, "go.sum"),
+        (&types, "v1/doc.go"),
+        (&types, "v1/types.go"),
+        (&types, "v1beta1/types.go"),
+    ] {
+        fs::create_dir_all(module.join(below).parent().unwrap()).unwrap();
+        fs::copy(from.join(below), module.join(below)).unwrap();
+    }
+    run(Command::new("go").args(["build", "-trimpath", "-o", "controller-gen", TOOL]).current_dir(&module));
+    run(Command::new(module.join("controller-gen"))
+        .args(["crd:allowDangerousTypes=true,generateEmbeddedObjectMeta=true", "paths=./...", "output:crd:dir=crds"])
+        .current_dir(&module));
+    let files = fs::read_dir(module.join("crds")).unwrap();
+    by_plural(files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()))
+}
+
+fn path(below: &str) -> PathBuf {
+    Path::new(ROOT).join(below)
+}
+
+fn by_plural(texts: impl Iterator<Item = String>) -> BTreeMap<String, Value> {
+    let parsed = texts.map(|text| serde_saphyr::from_str::<Value>(&text).unwrap());
+    parsed.map(|crd| (crd["spec"]["names"]["plural"].as_str().unwrap().to_owned(), crd)).collect()
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,146 @@
+//! The invariants of ARCHITECTURE.md: forbidden dependencies, forbidden names, and files that are not compiled.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// Reports whether `package` depends on `dependency`, from `cargo tree`. Dev-dependencies are ignored.
+fn depends_on(package: &str, dependency: &str) -> bool {
+    dependencies(package).iter().any(|name| name == dependency)
+}
+
+/// Returns the packages that `package` builds, by `cargo tree`, without itself and dev-dependencies.
+fn dependencies(package: &str) -> Vec<String> {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--package",
+            package,
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let names = String::from_utf8_lossy(&tree.stdout);
+    names.lines().skip(1).filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn crates_have_no_forbidden_dependencies() {
+    for (package, forbidden) in [
+        ("xtask", &["logger-client", "kube-client", "tokio", "hyper"][..]),
+        ("logger-types", &["kube-client", "tokio", "hyper"]),
+        ("logger-core", &["kube-client", "tokio", "hyper"]),
+        ("logger-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
+        ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
+        ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
+        ("logger-client", &["logger-codegen", "logger-apiserver"]),
+    ] {
+        for dependency in forbidden {
+            assert!(!depends_on(package, dependency), "{package} depends on {dependency}");
+        }
+    }
+    let dependencies = dependencies("logger-names");
+    assert!(dependencies.is_empty(), "logger-names depends on {dependencies:?}");
+    assert!(depends_on("logger-client", "tokio"), "depends_on finds existing dependencies");
+}
+
+/// Returns all files below a directory with this extension, except in cargo's target directories.
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("target") {
+            continue;
+        } else if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+const CRATES: [&str; 10] = [
+    "logger-names",
+    "logger-core",
+    "logger-crd",
+    "logger-derive",
+    "logger-codegen",
+    "logger-runtime",
+    "logger-apiserver",
+    "xtask",
+    "tools/envtest",
+    "tools/overlay",
+];
+/// The crates that may name kinds of the reference API.
+const OTHERS: [&str; 5] = ["logger-types", "logger-client", "tests", "examples/quickstart", "tools/bench"];
+
+#[test]
+fn generic_crates_name_no_kind_of_the_reference_api() {
+    for name in CRATES {
+        for file in files(&root().join(name).join("src"), "rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            for word in ["Logger", "loggers"] {
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let named: Vec<_> = code.filter(|line| line.contains(word) && !line.contains("assert")).collect();
+                let is_test = text.contains("#[cfg(test)]") && named.iter().all(|line| line.contains('"'));
+                assert!(named.is_empty() || is_test, "{}: {named:?}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_module_begins_with_a_doc_line() {
+    for name in CRATES.into_iter().chain(OTHERS) {
+        for file in files(&root().join(name).join("src"), "rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            let first = text.lines().find(|line| !line.starts_with("// @generated")).unwrap_or_default();
+            assert!(first.starts_with("//! "), "{} begins with {first:?}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_file_is_declared_as_a_module() {
+    for name in CRATES.into_iter().chain(OTHERS) {
+        let src = root().join(name).join("src");
+        for file in files(&src, "rs") {
+            let stem = file.file_stem().unwrap().to_str().unwrap();
+            let is_root = file.parent() == Some(&src) && ["lib", "main"].contains(&stem);
+            let parent = file.parent().unwrap();
+            let parents = [parent.join("lib.rs"), parent.join("main.rs"), parent.with_extension("rs")];
+            let declares = |parent: &PathBuf| {
+                fs::read_to_string(parent)
+                    .is_ok_and(|text| text.lines().any(|line| line.trim().ends_with(&format!("mod {stem};"))))
+            };
+            assert!(is_root || parents.iter().any(declares), "no module declares {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn every_crate_inherits_the_workspace_lints_or_forbids_unsafe_code() {
+    for manifest in files(&root(), "toml").into_iter().filter(|path| path.ends_with("Cargo.toml")) {
+        let text = fs::read_to_string(&manifest).unwrap();
+        if text.contains("[package]") {
+            assert!(
+                text.contains("[lints]\nworkspace = true") || text.contains("[lints.rust]\nunsafe_code = \"forbid\""),
+                "{}",
+                manifest.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Tests of the workspace that need neither a control plane nor a process-wide setup, one module per subject.
+
+mod adopt;
+mod client;
+mod codegen;
+mod controller_gen;
+mod defaults;
+mod definitions;
+mod fake;
+mod invariants;
+mod quickstart;
+mod types;
+mod values;

@@ -1,5 +1,0 @@
-//! A kind is listed twice.
-
-logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod, k8s_openapi::api::core::v1::Pod] }
-
-fn main() {}

@@ -1,8 +1,0 @@
-//! Words that are none.
-
-#[path = "../kube_kinds.rs"]
-mod kube_kinds;
-
-logger_core::adopt! { custom_resources = [kube_kinds::Widget(statsu), kube_kinds::Theme(read_only)] }
-
-fn main() {}

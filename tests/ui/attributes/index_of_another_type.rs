@@ -1,0 +1,26 @@
+//! An index whose function takes another type.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient(index(name = by_size, by = sizes))]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+    pub size: Option<i32>,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+fn sizes(size: &i32) -> Vec<String> {
+    vec![size.to_string()]
+}
+
+fn main() {}

@@ -1,0 +1,30 @@
+//! Map keys that are not strings in JSON.
+
+use std::collections::{BTreeMap, HashMap};
+
+use logger_core::KubeSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+struct Point {
+    x: i32,
+    y: i32,
+}
+
+#[derive(Deserialize, Eq, KubeSchema, Ord, PartialEq, PartialOrd, Serialize)]
+enum Shape {
+    Circle { radius: i32 },
+    Square(i32),
+}
+
+type Flag = bool;
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct Spec {
+    points: BTreeMap<Point, String>,
+    flags: Option<BTreeMap<Flag, String>>,
+    shapes: Vec<BTreeMap<String, BTreeMap<Shape, String>>>,
+    lists: HashMap<Vec<u8>, String>,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! `nullable` and `required` on an `Option`, which is omitted when it is `None`.
+
+use logger_core::{KubeSchema, Nullable};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize, KubeSchema, Serialize)]
+struct Spec {
+    #[schema(nullable, required)]
+    option: Option<String>,
+    #[schema(required)]
+    #[schema(nullable)]
+    other: Option<i32>,
+    nullable: Nullable<String>,
+}
+
+fn main() {}
