@@ -59,16 +59,19 @@ fn run(script: &str, project: &Path) -> String {
     let mut shell = Command::new("sh");
     shell.args(["-e", "-c", &format!("exec 2>&1\n{script}")]).current_dir(project);
     for name in std::env::vars_os().map(|(name, _)| name) {
-        // Cargo sets these for the package of this test.
-        if name.to_string_lossy().starts_with("CARGO_") && name != "CARGO_HOME" {
+        // Cargo sets these for the package of this test. Settings of profiles also apply to the project: it shares the
+        // compiled dependencies of the workspace.
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_") && !text.starts_with("CARGO_PROFILE_") && name != "CARGO_HOME" {
             shell.env_remove(name);
         }
     }
+    let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
     let output = shell
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TARGET_DIR", target)
-        // The profile of the workspace, to share its compiled dependencies.
-        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", debug)
         .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
         .output()
         .unwrap();

@@ -3,7 +3,10 @@
 mod binaries;
 mod changed;
 
-use std::{process::ExitCode, time::Instant};
+use std::{
+    process::{Command, ExitCode, Stdio},
+    time::Instant,
+};
 
 use crate::cargo;
 
@@ -35,6 +38,8 @@ enum Run {
     Binaries,
     /// The tests of an example workspace, given by its manifest.
     Example(&'static str),
+    /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped.
+    Tool { package: &'static str, args: &'static [&'static str] },
 }
 
 /// The feature of the API server as a program, which no other crate enables.
@@ -70,6 +75,14 @@ const STEPS: &[Step] = &[
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
+    Step {
+        name: "licences",
+        run: Run::Tool {
+            package: "cargo-deny",
+            args: &["--offline", "--log-level", "error", "check", "licenses", "bans", "sources"],
+        },
+    },
+    Step { name: "book", run: Run::Tool { package: "mdbook", args: &["build"] } },
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
@@ -80,10 +93,25 @@ const STEPS: &[Step] = &[
     Step { name: "adopt", run: Run::Example("examples/adopt/Cargo.toml") },
 ];
 
-/// The result of one step.
-struct Outcome {
+/// The outcome of one step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// The package of the tool that is not installed.
+    Skipped(&'static str),
+}
+
+impl From<bool> for Outcome {
+    fn from(passed: bool) -> Self {
+        if passed { Outcome::Passed } else { Outcome::Failed }
+    }
+}
+
+/// One line of the report.
+struct Finished {
     name: &'static str,
-    passed: bool,
+    outcome: Outcome,
     seconds: u64,
 }
 
@@ -92,48 +120,66 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     if options.changed {
         return changed::run(options.base.as_deref());
     }
-    let mut outcomes = Vec::new();
+    let mut finished = Vec::new();
     let mut totals = None;
-    for step in STEPS {
+    for Step { name, run } in STEPS {
         let start = Instant::now();
-        let passed = match &step.run {
-            Run::Cargo(args, env) => {
-                println!("\n==> {}: cargo {}", step.name, args.join(" "));
-                cargo::command(*args).envs(env.iter().copied()).status().is_ok_and(|status| status.success())
-            }
-            Run::Example(manifest) => {
-                println!("\n==> {}: cargo test --manifest-path {manifest}", step.name);
-                let settings = PROFILE.iter().flat_map(|setting| ["--config", setting]);
-                let mut test =
-                    cargo::command(["test", "--quiet", "--manifest-path", manifest, "--target-dir", "target"]);
-                test.args(settings).status().is_ok_and(|status| status.success())
-            }
-            Run::Binaries => {
-                println!("\n==> {}: the test binaries of the workspace", step.name);
-                let result = binaries::run(&["--workspace", "--features", SERVE], &[]);
-                let passed = result.passed();
-                totals = Some(result);
-                passed
-            }
-        };
-        outcomes.push(Outcome { name: step.name, passed, seconds: start.elapsed().as_secs() });
-        if !passed && !options.keep_going {
+        let outcome = execute(name, run, &mut totals);
+        finished.push(Finished { name, outcome, seconds: start.elapsed().as_secs() });
+        if outcome == Outcome::Failed && !options.keep_going {
             break;
         }
     }
-    report(&outcomes, totals.as_ref())
+    report(&finished, totals.as_ref())
 }
 
-fn report(outcomes: &[Outcome], totals: Option<&binaries::Totals>) -> ExitCode {
+fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outcome {
+    let succeeds = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    match run {
+        Run::Cargo(args, env) => {
+            println!("\n==> {name}: cargo {}", args.join(" "));
+            succeeds(cargo::command(*args).envs(env.iter().copied())).into()
+        }
+        Run::Example(manifest) => {
+            println!("\n==> {name}: cargo test --manifest-path {manifest}");
+            let settings = PROFILE.iter().flat_map(|setting| ["--config", setting]);
+            let args = ["test", "--quiet", "--manifest-path", manifest, "--target-dir", "target"];
+            succeeds(cargo::command(args).args(settings)).into()
+        }
+        Run::Tool { package, args } => {
+            println!("\n==> {name}: {package} {}", args.join(" "));
+            let tool = || {
+                let mut tool = Command::new(package);
+                tool.current_dir(cargo::workspace_root());
+                tool
+            };
+            match tool().arg("--version").stdout(Stdio::null()).status() {
+                Ok(_) => succeeds(tool().args(*args)).into(),
+                Err(_) => Outcome::Skipped(package),
+            }
+        }
+        Run::Binaries => {
+            println!("\n==> {name}: the test binaries of the workspace");
+            totals.insert(binaries::run(&["--workspace", "--features", SERVE], &[])).passed().into()
+        }
+    }
+}
+
+fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode {
     println!();
-    for Outcome { name, passed, seconds } in outcomes {
-        println!("{name:<8} {} {seconds:>4} s", if *passed { "ok    " } else { "FAILED" });
+    for Finished { name, outcome, seconds } in finished {
+        match outcome {
+            Outcome::Passed => println!("{name:<8} ok      {seconds:>4} s"),
+            Outcome::Failed => println!("{name:<8} FAILED  {seconds:>4} s"),
+            Outcome::Skipped(package) => println!("{name:<8} SKIPPED: install it with: cargo install --locked {package}"),
+        }
     }
     println!("servers: the embedded API server; the real kube-apiserver {}", real_server());
     if let Some(totals) = totals {
         println!("{totals}");
     }
-    if outcomes.iter().all(|outcome| outcome.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let passed = finished.iter().all(|step| step.outcome != Outcome::Failed);
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Returns the control plane of the end-to-end tests, as reported by `envtest path`.

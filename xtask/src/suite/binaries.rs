@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    ffi::{OsStr, OsString},
     fmt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -88,16 +89,17 @@ pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
     };
     let position = |binary: &Binary| LONGEST.iter().position(|name| *name == binary.target).unwrap_or(LONGEST.len());
     binaries.sort_by_key(position);
+    let library_path = library_path();
     let queue = Mutex::new(VecDeque::from(binaries));
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..CONCURRENCY {
-            let (queue, sender) = (&queue, sender.clone());
+            let (queue, library_path, sender) = (&queue, &library_path, sender.clone());
             scope.spawn(move || {
                 loop {
                     let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                     let Some(binary) = next else { break };
-                    if sender.send(execute(&binary, env)).is_err() {
+                    if sender.send(execute(&binary, library_path, env)).is_err() {
                         break;
                     }
                 }
@@ -112,7 +114,7 @@ pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
     totals
 }
 
-fn execute(binary: &Binary, env: &[(&str, &str)]) -> Finished {
+fn execute(binary: &Binary, library_path: &OsStr, env: &[(&str, &str)]) -> Finished {
     let start = Instant::now();
     let package = binary.name.split("::").next().unwrap_or_default();
     let output = Command::new(&binary.executable)
@@ -120,7 +122,7 @@ fn execute(binary: &Binary, env: &[(&str, &str)]) -> Finished {
         .env("CARGO", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .env("CARGO_MANIFEST_DIR", &binary.package_directory)
         .env("CARGO_PKG_NAME", package)
-        .env("LD_LIBRARY_PATH", library_path())
+        .env("LD_LIBRARY_PATH", library_path)
         .envs(env.iter().copied())
         .stdin(Stdio::null())
         .output();
@@ -134,12 +136,16 @@ fn execute(binary: &Binary, env: &[(&str, &str)]) -> Finished {
     Finished { name: binary.name.clone(), succeeded, output, seconds: start.elapsed().as_secs_f64() }
 }
 
-/// Returns the directory of the shared libraries of the compiler, which the tests of procedural macros load.
-fn library_path() -> PathBuf {
+/// Returns the directories of the shared libraries of the compiler, which the tests of procedural macros load.
+fn library_path() -> OsString {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let sysroot = Command::new(rustc).args(["--print", "sysroot"]).current_dir(cargo::workspace_root()).output();
-    let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    Path::new(&sysroot).join("lib")
+    let printed = |what: &str| {
+        let output = Command::new(&rustc).args(["--print", what]).current_dir(cargo::workspace_root()).output();
+        output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())).unwrap_or_default()
+    };
+    let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let directories = [printed("target-libdir"), printed("sysroot").join("lib")];
+    std::env::join_paths(directories.into_iter().chain(std::env::split_paths(&inherited))).unwrap_or(inherited)
 }
 
 /// Builds the binaries; `None` if that fails.

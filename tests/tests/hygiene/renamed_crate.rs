@@ -1,0 +1,48 @@
+//! `crate = path` supports `logger_core` under another name.
+
+pub mod v1 {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+    use renamed::{DeepCopy, Object, ObjectList};
+    use schemars::JsonSchema;
+
+    mod logger_core {}
+
+    renamed::group_version! { crate = renamed, group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+    #[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+    #[genclient]
+    #[deep_copy(crate = renamed)]
+    #[k8s(crate = renamed, subresource(status))]
+    pub struct Widget {
+        pub metadata: ObjectMeta,
+        pub spec: Shape<String>,
+        pub status: Option<String>,
+    }
+
+    #[derive(Clone, Debug, DeepCopy, ObjectList)]
+    #[deep_copy(crate = renamed)]
+    #[k8s(crate = renamed)]
+    pub struct WidgetList {
+        pub metadata: ListMeta,
+        pub items: Vec<Widget>,
+    }
+
+    #[renamed::defaults(crate = renamed)]
+    #[derive(Clone, Debug, DeepCopy, JsonSchema, serde::Deserialize, serde::Serialize)]
+    #[deep_copy(crate = renamed)]
+    pub enum Shape<T: Default> {
+        Round,
+        Other(T),
+        Named {
+            #[default(with = T::default)]
+            name: T,
+        },
+    }
+}
+
+#[test]
+fn compiles() {
+    let mut scheme = renamed::Scheme::new();
+    v1::add_to_scheme(&mut scheme).unwrap();
+    assert_eq!(scheme.kinds().count(), 2);
+}

@@ -1,0 +1,143 @@
+//! The expansion uses absolute paths, so that a module can declare its own `Option` or `core`.
+
+#![allow(dead_code, non_camel_case_types)]
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+/// Types of the fields, under names that are not shadowed.
+mod real {
+    pub type Text = std::string::String;
+    pub type Maybe<T> = std::option::Option<T>;
+    pub type Many<T> = std::vec::Vec<T>;
+}
+
+/// Types with derives of std and schemars, which do not use absolute paths.
+mod elsewhere {
+    use super::*;
+
+    macro_rules! plain_impls {
+        ($($name:ident)*) => {$(
+            impl std::clone::Clone for $name {
+                fn clone(&self) -> Self {
+                    logger_core::DeepCopy::deep_copy(self)
+                }
+            }
+            impl std::fmt::Debug for $name {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str(stringify!($name))
+                }
+            }
+        )*};
+    }
+    use shadowed::{Widget, WidgetList};
+    plain_impls!(Widget WidgetList);
+
+    impl JsonSchema for Widget {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Widget".into()
+        }
+        fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            schemars::json_schema!({})
+        }
+    }
+}
+
+pub mod shadowed {
+    use super::real::{Many as Vec, Maybe, Text};
+    use super::{DeepCopy, ListMeta, Object, ObjectList, ObjectMeta};
+
+    pub mod core {}
+    pub mod std {}
+    pub mod alloc {}
+    pub mod serde {}
+    pub mod schemars {}
+    pub mod k8s_openapi {}
+    pub mod logger_core {}
+
+    pub struct Option;
+    pub struct Result;
+    pub struct String;
+    pub struct Box;
+    pub struct Some;
+    pub struct None;
+    pub struct Ok;
+    pub struct Err;
+    pub struct str;
+    pub trait Clone {}
+    pub trait Default {}
+    pub trait Debug {}
+    pub trait Send {}
+    pub trait Sync {}
+    pub trait Sized {}
+    pub trait Any {}
+    pub trait Into {}
+    pub trait From {}
+    pub trait Iterator {}
+    pub trait Serialize {}
+    pub trait Serializer {}
+    pub trait Deserialize {}
+    pub trait Deserializer {}
+    pub trait JsonSchema {}
+    pub trait Resource {}
+    pub trait Metadata {}
+    pub trait Kind {}
+    pub trait KindList {}
+    pub trait Scheme {}
+    pub fn drop() {}
+
+    ::logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+    /// A Widget.
+    #[::logger_core::defaults]
+    #[derive(DeepCopy, Default, Object)]
+    #[genclient]
+    #[k8s(plural = "widgets", short_names = ["wg"], categories = ["all"])]
+    #[k8s(subresource(status, scale(spec_path = ".spec.replicas", status_path = ".status.replicas")))]
+    #[k8s(printcolumns = [date("Age", ".metadata.creationTimestamp").description("Age")])]
+    pub struct Widget {
+        pub metadata: ObjectMeta,
+        pub spec: Maybe<Text>,
+        #[default("round")]
+        pub r#type: Text,
+        #[default(with = tags)]
+        pub tags: Vec<Text>,
+        pub status: Maybe<Text>,
+    }
+
+    fn tags() -> Vec<Text> {
+        ::std::vec!["new".into()]
+    }
+
+    /// A list of Widgets.
+    #[derive(DeepCopy, ObjectList)]
+    pub struct WidgetList {
+        pub metadata: ListMeta,
+        pub items: Vec<Widget>,
+    }
+
+    #[derive(DeepCopy)]
+    pub enum Shape<T> {
+        Unit,
+        Tuple(T, Text),
+        Named { from: Vec<T>, target: Maybe<Text> },
+    }
+
+    #[derive(DeepCopy)]
+    pub enum Never {}
+
+    #[derive(DeepCopy)]
+    pub struct Unit;
+}
+
+#[test]
+fn compiles() {
+    let mut scheme = logger_core::Scheme::new();
+    shadowed::add_to_scheme(&mut scheme).unwrap();
+    let json = r#"{"apiVersion": "example.com/v1", "kind": "Widget"}"#;
+    let object = scheme.decode(json.as_bytes()).unwrap();
+    assert_eq!(object.group_version_kind().kind, "Widget");
+    let widget = object.as_any().downcast_ref::<shadowed::Widget>().unwrap();
+    assert_eq!((widget.r#type.as_str(), &widget.tags[..]), ("round", &["new".to_owned()][..]));
+}
