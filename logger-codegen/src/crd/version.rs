@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
-use logger_crd::structural::{self, Structural};
+use logger_crd::{
+    definition::{MAX_SELECTABLE_FIELDS, check_json_path, printer_column_type},
+    structural::{self, Structural},
+};
 use serde_json::{Map, Value, json};
 
 use super::{conventions, overrides};
 use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
-    field_path,
     layout::{CrdOptions, EmbeddedMetadata, Floats},
 };
 
@@ -92,7 +94,7 @@ impl Version {
             let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
                 continue;
             };
-            let Some(column_type) = column_type(node) else {
+            let Some(column_type) = printer_column_type(node) else {
                 errors.push(self.rust_item(path), "a column needs a scalar; set `column` on a scalar field");
                 continue;
             };
@@ -112,8 +114,11 @@ impl Version {
                 paths.push(path);
             }
         }
-        if paths.len() > 8 {
-            let message = format!("{} of its fields are selectable, but the API server accepts at most 8", paths.len());
+        if paths.len() > MAX_SELECTABLE_FIELDS {
+            let message = format!(
+                "{} of its fields are selectable, but the API server accepts at most {MAX_SELECTABLE_FIELDS}",
+                paths.len()
+            );
             errors.push(&self.item, message);
         }
         paths.iter().map(|path| json!({"jsonPath": path})).collect()
@@ -123,7 +128,7 @@ impl Version {
     /// one has no value.
     fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
         let mut check = |attribute: String, path: &str, expected: &str| {
-            if let Err(message) = field_path::check(&self.schema.schema, path, expected) {
+            if let Err(message) = check_json_path(&self.schema.schema, path, expected) {
                 errors.push(&self.item, format!("{attribute}: {message}"));
             }
         };
@@ -168,18 +173,6 @@ impl Version {
     /// Returns the Rust field of a path, or the path below the type.
     fn rust_item(&self, path: &str) -> RustItem {
         self.schema.rust_fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field))
-    }
-}
-
-/// Returns the type of a column that prints a value of this schema.
-fn column_type(node: &Value) -> Option<&'static str> {
-    match (node.get("type")?.as_str()?, node.get("format").and_then(Value::as_str)) {
-        ("string", Some("date-time" | "date")) => Some("date"),
-        ("string", _) => Some("string"),
-        ("integer", _) => Some("integer"),
-        ("number", _) => Some("number"),
-        ("boolean", _) => Some("boolean"),
-        _ => None,
     }
 }
 
