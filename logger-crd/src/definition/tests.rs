@@ -143,12 +143,13 @@ fn scale_paths_that_do_not_match_the_schema_are_linted() {
 
 #[test]
 fn json_paths_are_checked_against_a_schema() {
+    let condition = json!({ "type": "object", "properties": { "status": { "type": "string" } } });
     let schema = json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": {
         "replicas": { "type": "integer" },
         "selector": { "type": "string" },
         "object": { "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
         "labels": { "type": "object", "additionalProperties": { "type": "string" } },
-        "conditions": { "type": "array", "items": { "type": "object", "properties": { "status": { "type": "string" } } } },
+        "conditions": { "type": "array", "items": condition },
         "a.b": { "type": "boolean" },
     } } } });
     for (path, expected) in [

@@ -224,7 +224,7 @@ fn every_error_names_its_rust_item_and_nothing_is_written() {
 fn every_error_has_the_source_location_of_its_field_or_kind() {
     let error = generate(&[rejected::v2::API_GROUP], &Layout::for_types_crate("rejected")).unwrap_err();
     let kind = rejected::v2::Broken::API_KIND.location;
-    assert_eq!((kind.file, kind.line > 1), (file!(), true));
+    assert_eq!(kind.file, file!());
     assert!(error.0.iter().all(|diagnostic| diagnostic.location == Some(kind.to_string())), "{error}");
 
     let error = generate(&[rejected::v5::API_GROUP], &Layout::for_types_crate("rejected")).unwrap_err();
@@ -485,6 +485,7 @@ mod rejected {
 
         /// A kind with a field without a structural schema, seven lines below the name of the kind.
         #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+        #[k8s(scope = "Cluster")]
         pub(crate) struct Located {
             metadata: ObjectMeta,
             spec: LocatedSpec,
