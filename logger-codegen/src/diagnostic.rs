@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use logger_core::meta::{ApiGroup, ApiKind};
+use logger_core::meta::{ApiGroup, ApiKind, Location};
 
 /// One error or warning about one Rust item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The type or field, such as `my_types::v1::Widget.spec.size`.
     pub item: String,
-    /// Where the kind is declared, such as `src/v1/widget.rs:12`, if that is known.
+    /// The source location of the field or of the kind, such as `src/v1/widget.rs:12`, if it is known.
     pub location: Option<String>,
     /// What is wrong, then a suggestion.
     pub message: String,
@@ -63,14 +63,16 @@ impl fmt::Display for Diagnostics {
 pub(crate) struct RustItem {
     /// The path of a type or field, such as `my_types::v1::Widget`.
     pub(crate) path: String,
-    /// File and line of the kind it belongs to.
+    /// The file and line of the field, or of the kind that it belongs to.
     pub(crate) location: Option<String>,
 }
 
 impl RustItem {
     /// Returns the type of a kind.
     pub(crate) fn of_kind(group: &ApiGroup, kind: &ApiKind) -> Self {
-        RustItem { path: format!("{}::{}", group.module, kind.rust_name), location: location(kind) }
+        let is_known = kind.location != Location::UNKNOWN;
+        let location = is_known.then(|| kind.location.to_string());
+        RustItem { path: format!("{}::{}", group.module, kind.rust_name), location }
     }
 
     /// Returns another item that belongs to the same kind.
@@ -81,6 +83,11 @@ impl RustItem {
     /// Returns the field at a JSON path below this item.
     pub(crate) fn at(&self, path: &str) -> Self {
         self.with_path(format!("{}{path}", self.path))
+    }
+
+    /// Returns the item with its source location, or else with that of its kind.
+    pub(crate) fn with_location(self, location: Option<impl Into<String>>) -> Self {
+        RustItem { location: location.map(Into::into).or(self.location), ..self }
     }
 
     pub(crate) fn diagnostic(self, message: impl Into<String>) -> Diagnostic {
@@ -106,8 +113,26 @@ impl From<&RustItem> for RustItem {
     }
 }
 
-/// Returns file and line of the declaration of a kind.
-// `ApiKind` has no location yet; this is the only place to read it from.
-fn location(_kind: &ApiKind) -> Option<String> {
-    None
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUP: ApiGroup =
+        ApiGroup { group: "example.com", version: "v1", group_ident: None, module: "my_types::v1", types: &[] };
+
+    #[test]
+    fn diagnostics_start_with_the_location_of_their_field_or_kind() {
+        let unknown = ApiKind { rust_name: "Widget", ..ApiKind::DEFAULT };
+        let kind = ApiKind { location: Location { file: "src/v1.rs", line: 12 }, ..unknown };
+        let text = |item: RustItem| item.diagnostic("wrong").to_string();
+        assert_eq!(text(RustItem::of_kind(&GROUP, &unknown)), "`my_types::v1::Widget`: wrong");
+        let item = RustItem::of_kind(&GROUP, &kind);
+        assert_eq!(text(item.clone()), "src/v1.rs:12: `my_types::v1::Widget`: wrong");
+        assert_eq!(
+            text(item.at(".spec").with_location(None::<&str>)),
+            "src/v1.rs:12: `my_types::v1::Widget.spec`: wrong"
+        );
+        let field = item.with_path("my_types::v1::Spec::size").with_location(Some("src/v1.rs:20"));
+        assert_eq!(text(field), "src/v1.rs:20: `my_types::v1::Spec::size`: wrong");
+    }
 }

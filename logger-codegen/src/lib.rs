@@ -12,8 +12,8 @@
 //! An `xtask` with other commands flattens [`Command`] into its own. [`run`] checks the generated files in a test, and
 //! [`generate`] returns them without access to the disk.
 //!
-//! The modules are layers, the lowest first: `names`, `layout`, `diagnostic`, `schema_path` and `field_path`; `api` and `output`; `apply`, `crd` and
-//! `explain`; `emit`, `docs` and `import`; `generate`; `cli`. A layer only imports from lower ones.
+//! The modules are layers, the lowest first: `names`, `layout`, `diagnostic` and `schema_path`; `api` and `output`;
+//! `apply`, `crd` and `explain`; `emit`, `docs` and `import`; `generate`; `cli`. A layer only imports from lower ones.
 
 mod api;
 mod apply;
@@ -23,7 +23,6 @@ mod diagnostic;
 mod docs;
 mod emit;
 mod explain;
-mod field_path;
 mod generate;
 mod import;
 mod layout;

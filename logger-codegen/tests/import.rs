@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use logger_codegen::{
-    Command, Crd, Import, Layout,
+    Command, Crd, Import, Layout, generate_with_warnings,
     internal::{ImportedModule, KubernetesTypes, differences, import, normalize},
 };
 use serde_json::{Value, json};
@@ -55,6 +55,20 @@ fn imported_types_generate_the_definitions_they_come_from() {
     for (original, generated) in corpus().iter().zip(generated()) {
         let differences = differences(&normalize(original), &normalize(&generated));
         assert!(differences.is_empty(), "{}:\n{}", original["metadata"]["name"], differences.join("\n"));
+    }
+}
+
+#[test]
+fn names_in_snake_case_cause_no_warning() {
+    let generated = generate_with_warnings(&[corpus_v1::API_GROUP], &Layout::for_types_crate("import")).unwrap();
+    let warnings: Vec<String> = generated.warnings.iter().map(ToString::to_string).collect();
+    assert!(!warnings.iter().any(|warning| warning.contains("snake case")), "{warnings:?}");
+
+    let names = json!({"max_load": {"type": "string"}, "min_load": {"type": "string"}});
+    let module = import_one(&with_field(json!({"type": "object", "properties": names})));
+    for name in ["max_load", "min_load"] {
+        let field = format!("#[serde(rename = \"{name}\")]\n    pub {name}: Option<String>,");
+        assert!(module.source.contains(&field), "{}", module.source);
     }
 }
 
@@ -194,6 +208,7 @@ fn kinds_and_versions_may_have_any_name() {
 fn what_the_server_rejects_is_an_error_with_its_message() {
     for (pointer, value, expected) in [
         ("/spec/preserveUnknownFields", json!(true), "spec.preserveUnknownFields: Invalid value"),
+        ("/spec/versions/0/name", json!("2024"), "spec.versions[0].name: Invalid value: \"2024\""),
         ("/spec/scope", json!("World"), "spec.scope: Unsupported value: \"World\""),
         ("/metadata/name", json!("other.example.com"), "metadata.name: Invalid value"),
         (

@@ -12,7 +12,8 @@ pub(crate) use path::Path;
 /// An error or a warning at one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldError {
-    /// The path of the field, as in `spec.validation.openAPIV3Schema.properties[spec].type`. Empty for warnings.
+    /// The path of the field, as in `spec.validation.openAPIV3Schema.properties[spec].type`. Empty for warnings of the
+    /// server.
     pub field: String,
     /// The type of the error.
     pub error_type: ErrorType,

@@ -112,7 +112,6 @@ impl Quantity {
     }
 
     /// Returns the nearest float.
-    #[allow(clippy::cast_precision_loss)]
     pub(crate) fn as_approximate_float(self) -> f64 {
         self.nanos as f64 / NANO as f64
     }

@@ -116,13 +116,15 @@ pub struct SchemaError {
     pub path: String,
     /// The Rust type and field, as in `my_types::v1::LoggerSpec::time_interval`, if known.
     pub rust_field: Option<String>,
+    /// The source location of the field, or of the innermost field above it, as in `src/v1.rs:12`, if known.
+    pub location: Option<String>,
     /// What is wrong, and a suggestion.
     pub message: String,
 }
 
 impl std::fmt::Display for SchemaError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let SchemaError { path, rust_field, message } = self;
+        let SchemaError { path, rust_field, message, .. } = self;
         match rust_field {
             Some(rust_field) => write!(f, "`{rust_field}` ({path}): {message}"),
             None => write!(f, "`{path}`: {message}"),
@@ -182,7 +184,12 @@ impl<'a> Converter<'a> {
     }
 
     fn error(&mut self, at: &Location, message: impl Into<String>) {
-        let error = SchemaError { path: at.path.clone(), rust_field: at.rust_field.clone(), message: message.into() };
+        let error = SchemaError {
+            path: at.path.clone(),
+            rust_field: at.rust_field.clone(),
+            location: at.source.clone(),
+            message: message.into(),
+        };
         if !self.errors.contains(&error) {
             self.errors.push(error);
         }
@@ -222,7 +229,9 @@ impl<'a> Converter<'a> {
         let status_is_required = strings(node.get("required")).any(|name| name == "status");
         if root.status && status_is_required {
             let rust_field = self.rust_fields.get(".status").cloned();
-            let at = Location { path: ".status".to_owned(), rust_field, ..Location::default() };
+            let source = self.extensions.get(location::SOURCE).and_then(|of_paths| of_paths.get(".status")?.as_str());
+            let source = source.map(str::to_owned);
+            let at = Location { path: ".status".to_owned(), rust_field, source, ..Location::default() };
             self.error(&at, "a new object has no status; make it an `Option`, or add `#[serde(default)]`");
         }
         if let Some(Value::Array(required)) = node.get_mut("required") {

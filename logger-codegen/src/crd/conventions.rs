@@ -2,32 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use logger_crd::structural::Structural;
+use serde_json::Value;
 
-use crate::diagnostic::{Diagnostic, RustItem};
+use super::version::RustPaths;
+use crate::diagnostic::Diagnostic;
 
-/// The mark of a type or field whose fields may be named in snake case.
-const ALLOWED: &str = "x-logger-snake-case";
+/// The mark of names in snake case: a text where `KubeSchema` finds one that is not explicit, or `true` on a type or
+/// field where they are allowed.
+const MARK: &str = "x-logger-snake-case";
 
 /// Returns a warning for each field whose JSON name is its Rust name in snake case: `rename_all` is missing on its type.
-pub(super) fn snake_case_fields(schema: &Structural, item: &RustItem) -> Vec<Diagnostic> {
-    let allowed: Vec<&String> = schema.extensions.get(ALLOWED).into_iter().flatten().map(|(path, _)| path).collect();
-    let is_allowed = |path: &str| allowed.iter().any(|allowed| is_within(path, allowed));
+pub(super) fn snake_case_fields(
+    rust: &RustPaths,
+    extensions: &BTreeMap<String, BTreeMap<String, Value>>,
+) -> Vec<Diagnostic> {
+    let marks = || extensions.get(MARK).into_iter().flatten();
+    let is_allowed = |path: &str| marks().any(|(allowed, mark)| mark == &Value::Bool(true) && is_within(path, allowed));
+    let is_marked = |path: &str| marks().any(|(marked, mark)| mark.is_string() && marked == path);
     // A type that is used several times gets one warning.
-    let mut fields: BTreeMap<&str, &str> = BTreeMap::new();
-    for (path, rust) in &schema.rust_fields {
+    let mut fields: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    for (path, field) in &rust.fields {
         let json_name = path.rsplit('.').next().unwrap_or_default();
-        if is_snake_case(json_name) && rust.rsplit("::").next() == Some(json_name) && !is_allowed(path) {
-            fields.insert(rust, json_name);
+        // `KubeSchema` adds the locations of fields, and a mark unless the name is explicit.
+        let is_accidental = match rust.locations.contains_key(path) {
+            true => is_marked(path),
+            false => is_snake_case(json_name) && field.rsplit("::").next() == Some(json_name),
+        };
+        if is_accidental && !is_allowed(path) {
+            fields.insert(field.as_str(), (json_name, path.as_str()));
         }
     }
-    let warning = |(rust, name): (&str, &str)| {
-        let ty = rust.rsplit("::").nth(1).unwrap_or_default();
+    let warning = |(field, (name, path)): (&str, (&str, &str))| {
+        let ty = field.rsplit("::").nth(1).unwrap_or_default();
+        let keep = match rust.locations.contains_key(path) {
+            true => format!("`#[serde(rename = \"{name}\")]` on the field"),
+            false => format!("`#[schemars(extend(\"{MARK}\" = true))]` on the field or its type"),
+        };
         let message = format!(
             "its JSON name `{name}` is in snake case; add `#[serde(rename_all = \"camelCase\")]` to `{ty}`, or keep the \
-             name with `#[schemars(extend(\"{ALLOWED}\" = true))]` on the field or its type"
+             name with {keep}"
         );
-        item.with_path(rust).diagnostic(message)
+        rust.item_at(path).diagnostic(message)
     };
     fields.into_iter().map(warning).collect()
 }
@@ -43,27 +58,46 @@ fn is_snake_case(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
     #[test]
     fn only_fields_without_a_rename_get_a_warning() {
-        let field = |path: &str, rust: &str| (path.to_owned(), rust.to_owned());
-        let rust_fields = BTreeMap::from([
-            field(".spec", "my_types::v1::Widget::spec"),
-            field(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),
-            field(".spec.other.time_limit", "my_types::v1::WidgetSpec::time_limit"),
-            field(".spec.renamed_field", "my_types::v1::WidgetSpec::renamed"),
-            field(".spec.maxSize", "my_types::v1::WidgetSpec::max_size"),
-            field(".spec.kept.a_b", "my_types::v1::Kept::a_b"),
+        let pair = |path: &str, of: &str| (path.to_owned(), of.to_owned());
+        let fields = BTreeMap::from([
+            pair(".spec", "my_types::v1::Widget::spec"),
+            pair(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),
+            pair(".spec.other.time_limit", "my_types::v1::WidgetSpec::time_limit"),
+            pair(".spec.renamed_field", "my_types::v1::WidgetSpec::renamed"),
+            pair(".spec.maxSize", "my_types::v1::WidgetSpec::max_size"),
+            pair(".spec.kept.a_b", "my_types::v1::Kept::a_b"),
         ]);
-        let allowed = BTreeMap::from([(".spec.kept".to_owned(), Value::from(true))]);
-        let extensions = BTreeMap::from([(ALLOWED.to_owned(), allowed)]);
-        let schema = Structural { schema: json!({}), extensions, rust_fields };
-        let warnings = snake_case_fields(&schema, &RustItem::from("my_types::v1::Widget"));
+        let marks = BTreeMap::from([(".spec.kept".to_owned(), Value::from(true))]);
+        let extensions = BTreeMap::from([(MARK.to_owned(), marks)]);
+        let rust = RustPaths { item: "my_types::v1::Widget".into(), fields, locations: BTreeMap::new() };
+        let warnings = snake_case_fields(&rust, &extensions);
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(warnings[0].starts_with("`my_types::v1::WidgetSpec::time_limit`: its JSON name `time_limit` is"));
+    }
+
+    #[test]
+    fn only_marked_fields_of_kube_schema_types_get_a_warning() {
+        let pair = |path: &str, of: &str| (path.to_owned(), of.to_owned());
+        let fields = BTreeMap::from([
+            pair(".spec.time_limit", "my_types::v1::WidgetSpec::time_limit"),
+            pair(".spec.max_size", "my_types::v1::WidgetSpec::max_size"),
+        ]);
+        let locations =
+            BTreeMap::from([pair(".spec.time_limit", "src/v1.rs:7"), pair(".spec.max_size", "src/v1.rs:9")]);
+        let mark = Value::from("my_types::v1::WidgetSpec.time_limit");
+        let marks = BTreeMap::from([(".spec.time_limit".to_owned(), mark)]);
+        let extensions = BTreeMap::from([(MARK.to_owned(), marks)]);
+        let rust = RustPaths { item: "my_types::v1::Widget".into(), fields, locations };
+        let warnings = snake_case_fields(&rust, &extensions);
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let expected = "src/v1.rs:7: `my_types::v1::WidgetSpec::time_limit`: its JSON name `time_limit` is in snake \
+                        case; add `#[serde(rename_all = \"camelCase\")]` to `WidgetSpec`, or keep the name with \
+                        `#[serde(rename = \"time_limit\")]` on the field";
+        assert_eq!(warnings, [expected]);
     }
 }

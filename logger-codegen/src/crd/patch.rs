@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use logger_core::{meta::ApiGroup, wire::Plain};
 use serde_json::Value;
 
@@ -45,7 +45,8 @@ pub(crate) fn patched(text: &str, schemas: &Schemas) -> Result<Option<String>> {
     let mut patched = String::with_capacity(text.len());
     let mut has_definition = false;
     for document in documents(text) {
-        match patch_document(&text[document.clone()], schemas)? {
+        let lines_before = text[..document.start].lines().count();
+        match patch_document(&text[document.clone()], lines_before, schemas)? {
             Some(with_schemas) => {
                 has_definition = true;
                 patched += &with_schemas;
@@ -72,8 +73,9 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     starts.into_iter().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn patch_document(document: &str, schemas: &Schemas) -> Result<Option<String>> {
-    let before = read(document)?;
+fn patch_document(document: &str, lines_before: usize, schemas: &Schemas) -> Result<Option<String>> {
+    // With the lines before it, the locations in errors are those in the file.
+    let before = read(&("\n".repeat(lines_before) + document))?;
     let name = before["metadata"]["name"].as_str().unwrap_or_default();
     let Some(schemas) = schemas.get(name).filter(|_| before["kind"] == "CustomResourceDefinition") else {
         return Ok(None);
@@ -89,7 +91,20 @@ fn patch_document(document: &str, schemas: &Schemas) -> Result<Option<String>> {
 
 fn read(document: &str) -> Result<Value> {
     let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
-    serde_saphyr::from_str_with_options(document, options).context("it is not YAML")
+    serde_saphyr::from_str_with_options(document, options).map_err(yaml_error).context("it is not YAML")
+}
+
+/// Converts an error of the YAML parser, whose message for a duplicate key names an option of the parser.
+pub(crate) fn yaml_error(error: serde_saphyr::Error) -> anyhow::Error {
+    match error {
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), location } => {
+            anyhow!("duplicate key `{key}` at line {}", location.line())
+        }
+        serde_saphyr::Error::DuplicateMappingKey { key: None, location } => {
+            anyhow!("duplicate key at line {}", location.line())
+        }
+        error => error.into(),
+    }
 }
 
 /// Replaces the schemas in the versions of a definition; returns them in the order of its versions.
@@ -267,5 +282,6 @@ apiVersion: apiextensions.k8s.io/v1
         let both = one.replace("[{name: v1", "[{name: v2, schema: {openAPIV3Schema: {}}}, {name: v1");
         assert!(error(&both).contains("on separate lines"), "{}", error(&both));
         assert!(error("a: [b").contains("not YAML"), "{}", error("a: [b"));
+        assert_eq!(error("a: 1\n---\nb: 1\nb: 2\n"), "it is not YAML: duplicate key `b` at line 4");
     }
 }

@@ -25,7 +25,7 @@ fn item(definition: &Definition, finding: &FieldError) -> RustItem {
     let Some((version, keywords)) = finding.schema_path() else { return definition.item.clone() };
     let Some(version) = definition.versions.get(version) else { return definition.item.clone() };
     let mut path = String::new();
-    let mut field = None;
+    let (mut field, mut location) = (None, None);
     let mut keywords = keywords.iter().map(String::as_str);
     while let Some(keyword) = keywords.next() {
         match keyword {
@@ -38,6 +38,8 @@ fn item(definition: &Definition, finding: &FieldError) -> RustItem {
             _ => break,
         }
         field = version.fields.get(&path).or(field);
+        location = version.locations.get(&path).or(location);
     }
-    field.map_or_else(|| version.item.at(&path), |field| version.item.with_path(field))
+    let item = field.map_or_else(|| version.item.at(&path), |field| version.item.with_path(field));
+    item.with_location(location)
 }

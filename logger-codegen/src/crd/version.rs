@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use logger_core::meta::{ApiGroup, ApiKind, PrintColumn, Scale};
-use logger_crd::structural::{self, Structural};
+use logger_crd::{
+    definition::{MAX_SELECTABLE_FIELDS, check_json_path, printer_column_type},
+    structural::{self, Structural},
+};
 use serde_json::{Map, Value, json};
 
 use super::{conventions, overrides};
 use crate::{
     api::deprecation,
     diagnostic::{Diagnostic, Diagnostics, RustItem},
-    field_path,
     layout::{CrdOptions, EmbeddedMetadata, Floats},
 };
 
@@ -20,11 +22,27 @@ pub(crate) struct RustPaths {
     pub(crate) item: RustItem,
     /// The field, such as `my_types::v1::LoggerSpec::time_interval`, of each path whose field is known.
     pub(crate) fields: BTreeMap<String, String>,
+    /// The source location, such as `src/v1.rs:12`, of each path whose field has a known one.
+    pub(crate) locations: BTreeMap<String, String>,
+}
+
+impl RustPaths {
+    fn new(item: RustItem, schema: &Structural) -> Self {
+        let locations = schema.extensions.get("x-logger-location").into_iter().flatten();
+        let locations = locations.filter_map(|(path, location)| Some((path.clone(), location.as_str()?.to_owned())));
+        RustPaths { item, fields: schema.rust_fields.clone(), locations: locations.collect() }
+    }
+
+    /// Returns the Rust field of a path, or the path below the type.
+    pub(super) fn item_at(&self, path: &str) -> RustItem {
+        let item = self.fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field));
+        item.with_location(self.locations.get(path))
+    }
 }
 
 /// A version of a kind.
 pub(super) struct Version {
-    item: RustItem,
+    rust: RustPaths,
     schema: Structural,
     json: Map<String, Value>,
     /// The override of the definition, as a JSON merge patch.
@@ -57,8 +75,9 @@ impl Version {
                 json.insert("deprecationWarning".to_owned(), json!(warning));
             }
         }
-        let warnings = conventions::snake_case_fields(&schema, &item);
-        let mut version = Version { item, schema, json, definition_patch, warnings };
+        let rust = RustPaths::new(item, &schema);
+        let warnings = conventions::snake_case_fields(&rust, &schema.extensions);
+        let mut version = Version { rust, schema, json, definition_patch, warnings };
         version.check_paths(kind, errors);
         let columns = version.columns(kind, errors);
         let selectable = version.selectable_fields(kind, errors);
@@ -82,7 +101,7 @@ impl Version {
     }
 
     pub(super) fn rust_paths(self) -> RustPaths {
-        RustPaths { item: self.item, fields: self.schema.rust_fields }
+        self.rust
     }
 
     /// Returns the columns of the kind, then those of its fields sorted by path.
@@ -92,8 +111,8 @@ impl Version {
             let (Some(node), Some(path)) = (self.node(path), self.single_value("column", path, errors)) else {
                 continue;
             };
-            let Some(column_type) = column_type(node) else {
-                errors.push(self.rust_item(path), "a column needs a scalar; set `column` on a scalar field");
+            let Some(column_type) = printer_column_type(node) else {
+                errors.push(self.rust.item_at(path), "a column needs a scalar; set `column` on a scalar field");
                 continue;
             };
             let mut column = settings.clone();
@@ -112,9 +131,12 @@ impl Version {
                 paths.push(path);
             }
         }
-        if paths.len() > 8 {
-            let message = format!("{} of its fields are selectable, but the API server accepts at most 8", paths.len());
-            errors.push(&self.item, message);
+        if paths.len() > MAX_SELECTABLE_FIELDS {
+            let message = format!(
+                "{} of its fields are selectable, but the API server accepts at most {MAX_SELECTABLE_FIELDS}",
+                paths.len()
+            );
+            errors.push(&self.rust.item, message);
         }
         paths.iter().map(|path| json!({"jsonPath": path})).collect()
     }
@@ -123,8 +145,8 @@ impl Version {
     /// one has no value.
     fn check_paths(&self, kind: &ApiKind, errors: &mut Diagnostics) {
         let mut check = |attribute: String, path: &str, expected: &str| {
-            if let Err(message) = field_path::check(&self.schema.schema, path, expected) {
-                errors.push(&self.item, format!("{attribute}: {message}"));
+            if let Err(message) = check_json_path(&self.schema.schema, path, expected) {
+                errors.push(&self.rust.item, format!("{attribute}: {message}"));
             }
         };
         for column in kind.columns {
@@ -152,7 +174,7 @@ impl Version {
         let is_single = !path.contains(['[', '{']);
         if !is_single {
             let message = format!("`{attribute}` does not apply to a field below a list or map: it has several values");
-            errors.push(self.rust_item(path), message);
+            errors.push(self.rust.item_at(path), message);
         }
         is_single.then_some(path)
     }
@@ -163,23 +185,6 @@ impl Version {
         fields
             .map(|field| field.trim_end_matches("[]").trim_end_matches("{}"))
             .try_fold(&self.schema.schema, |node, field| node.get("properties")?.get(field))
-    }
-
-    /// Returns the Rust field of a path, or the path below the type.
-    fn rust_item(&self, path: &str) -> RustItem {
-        self.schema.rust_fields.get(path).map_or_else(|| self.item.at(path), |field| self.item.with_path(field))
-    }
-}
-
-/// Returns the type of a column that prints a value of this schema.
-fn column_type(node: &Value) -> Option<&'static str> {
-    match (node.get("type")?.as_str()?, node.get("format").and_then(Value::as_str)) {
-        ("string", Some("date-time" | "date")) => Some("date"),
-        ("string", _) => Some("string"),
-        ("integer", _) => Some("integer"),
-        ("number", _) => Some("number"),
-        ("boolean", _) => Some("boolean"),
-        _ => None,
     }
 }
 
@@ -193,7 +198,7 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
                 // A type without its module path is less specific than the path below the kind.
                 let rust = refusal.rust_field.filter(|rust| rust.matches("::").count() > 1);
                 let item = rust.map_or_else(|| item.at(&refusal.path), |rust| item.with_path(rust));
-                errors.push(item, refusal.message);
+                errors.push(item.with_location(refusal.location), refusal.message);
             }
             None
         }

@@ -70,7 +70,7 @@ fn widgets() -> Value {
 fn rust() -> RustPaths {
     let paths = [".spec.meta.key", ".spec.ports[].labels.key"];
     let fields = paths.map(|path| (path.to_owned(), "my_types::v1::Meta::key".to_owned())).into();
-    RustPaths { item: "my_types::v1::Widget".into(), fields }
+    RustPaths { item: "my_types::v1::Widget".into(), fields, locations: BTreeMap::new() }
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn every_link_within_a_page_has_a_heading() {
 #[test]
 fn an_empty_definition_has_a_page() {
     let nothing = json!({});
-    let rust = RustPaths { item: "".into(), fields: BTreeMap::new() };
+    let rust = RustPaths { item: "".into(), fields: BTreeMap::new(), locations: BTreeMap::new() };
     let kind = Kind { rust: &rust, spec: &nothing, version: &nothing };
     assert!(page("", "", &BTreeMap::from([("", kind)])).contains("| `metadata` |"));
 }

@@ -45,7 +45,6 @@ pub(super) fn round_trip(value: &Value, ty: &Type, types: &Types) -> Option<Valu
             number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()).then(|| value.clone())
         }
         (Type::Integer(_), Value::Number(number)) => number.is_i64().then(|| value.clone()),
-        #[allow(clippy::cast_possible_truncation, reason = "the conversion of the field")]
         (Type::Float("f32"), Value::Number(number)) => Some(json!(number.as_f64()? as f32)),
         (Type::Float(_), Value::Number(number)) => Some(json!(number.as_f64()?)),
         (Type::List(ty), Value::Array(values)) => values.iter().map(|value| round_trip(value, ty, types)).collect(),

@@ -1,12 +1,13 @@
 //! Reads the fields of a definition other than its schemas.
 
+use logger_crd::definition::check_json_path;
 use serde_json::{Map, Value, json};
 
 use super::{
     model::{Column, Kind, Names, Scale},
     reader::Reader,
 };
-use crate::{diagnostic::Diagnostics, field_path};
+use crate::diagnostic::Diagnostics;
 
 /// A definition: its names, metadata and versions.
 pub(super) struct Definition<'a> {
@@ -172,9 +173,9 @@ fn scale(version: &Value, schema: &Value, patch: &mut Map<String, Value>) -> Opt
         status: text(&scale["statusReplicasPath"]),
         selector: Some(selector).filter(|path| !path.is_empty()),
     };
-    let is_expressible = field_path::check(schema, &scale.spec, "integer").is_ok()
-        && field_path::check(schema, &scale.status, "integer").is_ok()
-        && scale.selector.as_ref().is_none_or(|path| field_path::check(schema, path, "selector").is_ok());
+    let is_expressible = check_json_path(schema, &scale.spec, "integer").is_ok()
+        && check_json_path(schema, &scale.status, "integer").is_ok()
+        && scale.selector.as_ref().is_none_or(|path| check_json_path(schema, path, "selector").is_ok());
     match is_expressible {
         true => Some(scale),
         false => {
@@ -204,7 +205,7 @@ fn columns(version: &Value, schema: &Value, patch: &mut Map<String, Value>) -> V
         ["boolean", "date", "integer", "number", "string"].contains(&column.column_type.as_str())
             && column.path.starts_with('.')
             && (0..=i64::from(i32::MAX)).contains(&column.priority)
-            && field_path::check(schema, &column.path, &column.column_type).is_ok()
+            && check_json_path(schema, &column.path, &column.column_type).is_ok()
     };
     match columns.iter().all(is_expressible) {
         true => columns,
@@ -220,7 +221,7 @@ fn selectable_fields(version: &Value, schema: &Value, patch: &mut Map<String, Va
     let fields = version["selectableFields"].as_array().into_iter().flatten();
     let paths: Vec<String> = fields.map(|field| text(&field["jsonPath"])).collect();
     let is_expressible = |path: &String| {
-        path.starts_with('.') && !path.starts_with(".metadata") && field_path::check(schema, path, "string").is_ok()
+        path.starts_with('.') && !path.starts_with(".metadata") && check_json_path(schema, path, "string").is_ok()
     };
     match paths.iter().all(is_expressible) {
         true => paths,

@@ -127,7 +127,6 @@ pub(super) fn numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {
             let integer = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15);
-            #[allow(clippy::cast_possible_truncation, reason = "below 2^53, without a fraction")]
             if let Some(integer) = integer {
                 *number = Number::from(integer as i64);
             }

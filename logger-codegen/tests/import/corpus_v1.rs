@@ -651,6 +651,8 @@ pub struct PartList {
     Serialize
 )]
 pub struct PartSpec {
+    #[serde(rename = "max_load")]
+    pub max_load: Option<i32>,
     #[default(2)]
     #[schema(nullable)]
     pub replicas: Option<i32>,

@@ -254,7 +254,9 @@ fn yaml_is_parsed_as_in_kubernetes() {
         assert!(error.to_string().ends_with("expected a string"), "{error}");
     }
     let duplicate = scheme.decode_yaml("apiVersion: v1\nkind: Pod\nkind: Pod\n").unwrap_err();
-    assert!(duplicate.line == 3 && duplicate.to_string().contains("duplicate"), "{duplicate}");
+    assert_eq!(duplicate.to_string(), "document 1, line 3: duplicate key `kind`");
+    let second = scheme.decode_yaml("---\nkind: Pod\napiVersion: v1\nspec:\n  a: 1\n  \"a\": 2\n").unwrap_err();
+    assert_eq!(second.to_string(), "document 1, line 6: duplicate key `a`");
 }
 
 #[test]

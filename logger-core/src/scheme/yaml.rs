@@ -59,8 +59,7 @@ impl Document<'_> {
         let lines_before = self.first_line - 1;
         let node: Node = serde_saphyr::from_str_with_options(self.text, limits()).map_err(|error| {
             let line = error.location().map_or(1, |location| line(&location));
-            let message = error.render_with_formatter(&DefaultMessageFormatter.with_localizer(&WithoutLocations));
-            (lines_before + line, DecodeError::Yaml(message))
+            (lines_before + line, DecodeError::Yaml(message(&error)))
         })?;
         if matches!(node, Node::Null) {
             return Ok(None);
@@ -68,6 +67,15 @@ impl Document<'_> {
         let mut json = Json { lines_before, ..Json::default() };
         json.write(&node, json.first_line(&node).unwrap_or(self.first_line));
         Ok(Some(json))
+    }
+}
+
+/// Returns the message of an error without its location. That of the parser for a duplicate key names an option.
+fn message(error: &serde_saphyr::Error) -> String {
+    match error {
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key `{key}`"),
+        serde_saphyr::Error::DuplicateMappingKey { key: None, .. } => "duplicate key".to_owned(),
+        error => error.render_with_formatter(&DefaultMessageFormatter.with_localizer(&WithoutLocations)),
     }
 }
 

@@ -143,10 +143,14 @@ fn scale_paths_that_do_not_match_the_schema_are_linted() {
 
 #[test]
 fn json_paths_are_checked_against_a_schema() {
+    let condition = json!({ "type": "object", "properties": { "status": { "type": "string" } } });
     let schema = json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": {
         "replicas": { "type": "integer" },
         "selector": { "type": "string" },
         "object": { "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+        "labels": { "type": "object", "additionalProperties": { "type": "string" } },
+        "conditions": { "type": "array", "items": condition },
+        "a.b": { "type": "boolean" },
     } } } });
     for (path, expected) in [
         (".spec.replicas", "integer"),
@@ -156,11 +160,27 @@ fn json_paths_are_checked_against_a_schema() {
         (".spec.object.anything[0]", "date"),
         (".spec.*", "integer"),
         (".spec..any", "integer"),
+        (".spec.labels['a.b/c']", "string"),
+        (r".spec.a\.b", "boolean"),
+        (".spec['a.b']", "boolean"),
+        (".spec.conditions[?(@.type==\"Ready[]\")].status", "string"),
     ] {
         assert_eq!(check_json_path(&schema, path, expected), Ok(()), "{path}");
     }
     let error = check_json_path(&schema, ".spec.replicas", "selector").unwrap_err();
     assert_eq!(error, "`.spec.replicas` has the type `integer`, expected `string`");
+    for (path, expected, message) in [
+        (".spec.x", "string", "`.spec.x`: `.spec` has no field `x`"),
+        (".spec.replicas", "boolean", "`.spec.replicas` has the type `integer`, expected `boolean`"),
+        (".spec.labels.a", "integer", "`.spec.labels.a` has the type `string`, expected `integer`"),
+        (
+            ".spec.conditions[0].reason",
+            "string",
+            "`.spec.conditions[0].reason`: `.spec.conditions[]` has no field `reason`",
+        ),
+    ] {
+        assert_eq!(check_json_path(&schema, path, expected), Err(message.to_owned()), "{path}");
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub(super) struct Location {
     pub(super) path: String,
     /// The Rust type and field.
     pub(super) rust_field: Option<String>,
+    /// The source file and line of the innermost field with a known one.
+    pub(super) source: Option<String>,
     /// The number of nodes above.
     pub(super) level: usize,
     /// The number of expanded levels of a recursive type.
@@ -30,13 +32,14 @@ pub(super) enum Cardinality {
 }
 
 impl Location {
-    /// Returns the location of a property. Its schema specifies the Rust type and field if they differ from those of
-    /// the node.
+    /// Returns the location of a property. Its schema specifies the Rust type and field, and their source location, if
+    /// they differ from those of the node.
     pub(super) fn property(&self, name: &str, schema: &Value) -> Location {
         let owner = find(schema, OWNER).and_then(Value::as_str);
         let field = find(schema, FIELD).and_then(Value::as_str).unwrap_or(name);
         let rust_field = owner.map(|owner| format!("{owner}::{field}"));
-        Location { rust_field, floats: false, ..self.child(&format!(".{name}")) }
+        let source = find(schema, SOURCE).and_then(Value::as_str).map(str::to_owned).or_else(|| self.source.clone());
+        Location { rust_field, source, floats: false, ..self.child(&format!(".{name}")) }
     }
 
     /// Returns the location with the depth that a schema specifies.
@@ -60,6 +63,8 @@ impl Location {
 pub(super) const TYPE: &str = "x-rust-type";
 /// On a property: the name of its Rust field.
 pub(super) const FIELD: &str = "x-rust-field";
+/// On a property: the source file and line of its Rust field.
+pub(super) const SOURCE: &str = "x-logger-location";
 /// On an alternative: the name of the Rust variant.
 pub(super) const VARIANT: &str = "x-rust-variant";
 /// On a property, added during the conversion: the Rust type that declares it. Several flattened types share an object.

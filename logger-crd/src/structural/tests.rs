@@ -392,6 +392,25 @@ fn extensions_and_rust_fields_are_by_path() {
 }
 
 #[test]
+fn errors_have_the_source_location_of_the_innermost_field() {
+    let errors = |below: Value| {
+        let spec = json!({"x-logger-location": "src/v1.rs:4", "properties": {"size": below}});
+        let errors = convert(&json!({"properties": {"spec": spec}}), &Options::default()).unwrap_err();
+        errors.into_iter().map(|error| (error.path, error.location)).collect::<Vec<_>>()
+    };
+    let at = |path: &str, location: &str| (path.to_owned(), Some(location.to_owned()));
+    let mut list = json!({"type": "array", "items": {"type": ["string", "null"], "enum": ["A", null]}});
+    assert_eq!(errors(list.clone()), [at(".spec.size[]", "src/v1.rs:4")]);
+    list["x-logger-location"] = json!("src/v1.rs:9");
+    assert_eq!(errors(list), [at(".spec.size[]", "src/v1.rs:9")]);
+    let status = json!({"type": "string", "x-logger-location": "src/v1.rs:7"});
+    let status = json!({"properties": {"status": status}, "required": ["status"]});
+    let root = Root { status: true, ..Root::default() };
+    let errors = convert(&status, &Options { root: Some(root), ..Options::default() }).unwrap_err();
+    assert_eq!(errors[0].location.as_deref(), Some("src/v1.rs:7"));
+}
+
+#[test]
 fn merged_contracts_have_all_fields_and_require_deserialized_ones() {
     let deserialized =
         json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "$defs": {"A": {"properties": {}}}});

@@ -130,8 +130,7 @@ fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(|value| value.fract() == 0.0)?.to_string().parse().ok())
 }
 
-/// Returns the integer part, saturating.
-#[expect(clippy::cast_possible_truncation, reason = "Go truncates, too")]
+/// Returns the integer part, as a conversion in Go does, saturating.
 pub(super) fn truncated(value: f64) -> i64 {
     value as i64
 }

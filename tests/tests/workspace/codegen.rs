@@ -221,6 +221,19 @@ fn every_error_names_its_rust_item_and_nothing_is_written() {
 }
 
 #[test]
+fn every_error_has_the_source_location_of_its_field_or_kind() {
+    let error = generate(&[rejected::v2::API_GROUP], &Layout::for_types_crate("rejected")).unwrap_err();
+    let kind = rejected::v2::Broken::API_KIND.location;
+    assert_eq!(kind.file, file!());
+    assert!(error.0.iter().all(|diagnostic| diagnostic.location == Some(kind.to_string())), "{error}");
+
+    let error = generate(&[rejected::v5::API_GROUP], &Layout::for_types_crate("rejected")).unwrap_err();
+    let line = rejected::v5::Located::API_KIND.location.line + 7;
+    let expected = format!("{}:{line}: `workspace::codegen::rejected::v5::LocatedSpec::pair`: a tuple ", file!());
+    assert!(error.to_string().starts_with(&expected), "{expected}\n{error}");
+}
+
+#[test]
 fn a_directory_without_a_package_is_rejected() {
     let root = empty_workspace();
     fs::remove_file(root.path().join("logger-client/Cargo.toml")).unwrap();
@@ -463,5 +476,26 @@ mod rejected {
         }
 
         logger_core::group_version! { group = "rejected.example.com", version = "v4", kinds = [Torn] }
+    }
+
+    pub(crate) mod v5 {
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+        use logger_core::{DeepCopy, KubeSchema, Object};
+        use serde::{Deserialize, Serialize};
+
+        /// A kind with a field without a structural schema, seven lines below the name of the kind.
+        #[derive(Clone, Debug, DeepCopy, KubeSchema, Object)]
+        #[k8s(scope = "Cluster")]
+        pub(crate) struct Located {
+            metadata: ObjectMeta,
+            spec: LocatedSpec,
+        }
+
+        #[derive(Clone, Debug, DeepCopy, Deserialize, KubeSchema, Serialize)]
+        pub(crate) struct LocatedSpec {
+            pair: (i32, i32),
+        }
+
+        logger_core::group_version! { group = "rejected.example.com", version = "v5", kinds = [Located] }
     }
 }

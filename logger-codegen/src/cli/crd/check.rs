@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use logger_crd::{definition::validate, field::FieldError};
+use logger_crd::{
+    definition::{lint, validate},
+    field::FieldError,
+};
 use serde_json::{Value, json};
 
 use super::{super::print::print, source::read_all};
@@ -31,6 +34,15 @@ struct Checked {
     findings: Vec<FieldError>,
 }
 
+impl Checked {
+    /// Validates a definition as the API server does. Paths that do not match the schema are additional warnings.
+    fn new(file: &str, name: String, crd: Value) -> Self {
+        let mut findings = validate(&crd);
+        findings.extend(lint(&crd));
+        Checked { file: file.to_owned(), name, crd, findings }
+    }
+}
+
 /// Exit codes: 0 the server accepts all of them, 1 it would reject one.
 pub(super) fn run(args: &Check) -> Result<ExitCode> {
     let mut checked = Vec::new();
@@ -39,10 +51,7 @@ pub(super) fn run(args: &Check) -> Result<ExitCode> {
         if definitions.is_empty() {
             bail!("no CustomResourceDefinition in {file}");
         }
-        checked.extend(definitions.into_iter().map(|(name, crd)| {
-            let findings = validate(&crd);
-            Checked { file: file.clone(), name, crd, findings }
-        }));
+        checked.extend(definitions.into_iter().map(|(name, crd)| Checked::new(file, name, crd)));
     }
     print(&if args.json { json_report(&checked) } else { text_report(&checked) });
     let fails = |finding: &FieldError| args.strict || finding.is_error();
@@ -125,8 +134,7 @@ spec:
         x-kubernetes-validations: [{rule: self.time_interval > 0}]
 ";
         let (name, crd) = parse_all(text, "widgets.yaml").unwrap().remove(0);
-        let findings = validate(&crd);
-        let printed = text_report(&[Checked { file: "widgets.yaml".to_owned(), name, crd, findings }]);
+        let printed = text_report(&[Checked::new("widgets.yaml", name, crd)]);
         let expected = "
            ERROR: <input>:1:5: undefined field 'time_interval'
             | self.time_interval > 0
@@ -154,13 +162,7 @@ spec:
 ";
         let bad = good.replace("type: string", "type: text").replace("widgets", "things");
         let definitions = parse_all(&format!("{good}---{bad}"), "two.yaml").unwrap();
-        let checked: Vec<_> = definitions
-            .into_iter()
-            .map(|(name, crd)| {
-                let findings = validate(&crd);
-                Checked { file: "two.yaml".to_owned(), name, crd, findings }
-            })
-            .collect();
+        let checked: Vec<_> = definitions.into_iter().map(|(name, crd)| Checked::new("two.yaml", name, crd)).collect();
         let text = text_report(&checked);
         let expected = "\
 widgets.example.com in two.yaml
@@ -173,5 +175,37 @@ things.example.com in two.yaml
         assert_eq!(text_report(&checked[..1]).lines().last(), Some("the API server accepts 1 definition, 1 warning"));
         let json: Value = serde_json::from_str(&json_report(&checked)).unwrap();
         assert_eq!((&json[0]["class"], &json[1]["reason"]), (&json!("warning"), &json!("FieldValueNotSupported")));
+    }
+
+    #[test]
+    fn paths_that_do_not_match_the_schema_are_warnings() {
+        let text = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}
+    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .sice}]
+";
+        let (name, crd) = parse_all(text, "widgets.yaml").unwrap().remove(0);
+        let checked = [Checked::new("widgets.yaml", name, crd)];
+        assert!(!checked[0].findings.iter().any(FieldError::is_error));
+        let expected = "\
+widgets.example.com in widgets.yaml
+  warning  spec.versions[0].additionalPrinterColumns[0].jsonPath: `.sice`: the object has no field `sice`; \
+                        did you mean `size`?
+
+the API server accepts 1 definition, 1 warning";
+        assert_eq!(text_report(&checked), expected);
+        let json: Value = serde_json::from_str(&json_report(&checked)).unwrap();
+        let path = json!("spec.versions[0].additionalPrinterColumns[0].jsonPath");
+        assert_eq!((&json[0]["class"], &json[0]["path"]), (&json!("warning"), &path));
     }
 }

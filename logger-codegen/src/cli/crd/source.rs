@@ -143,8 +143,9 @@ pub(super) fn read_all(name: &str) -> Result<Vec<(String, Value)>> {
 /// Parses all definitions of a YAML stream, including those in lists such as the output of `kubectl get crds -o yaml`.
 pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>> {
     let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple_with_options(text, options).with_context(|| format!("{source} is not YAML"))?;
+    let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
+        .map_err(crd::patch::yaml_error)
+        .with_context(|| format!("{source} is not YAML"))?;
     let mut definitions = Vec::new();
     for document in documents {
         let items = match document.get("items").and_then(Value::as_array) {
@@ -164,4 +165,16 @@ pub(super) fn parse_all(text: &str, source: &str) -> Result<Vec<(String, Value)>
         }
     }
     Ok(definitions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_all;
+
+    #[test]
+    fn duplicate_keys_are_errors_with_their_line() {
+        let text = "kind: Namespace\n---\nkind: List\nitems: []\nkind: List\n";
+        let error = format!("{:#}", parse_all(text, "widgets.yaml").unwrap_err());
+        assert_eq!(error, "widgets.yaml is not YAML: duplicate key `kind` at line 5");
+    }
 }

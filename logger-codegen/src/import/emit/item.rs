@@ -13,7 +13,7 @@ use super::{
     docs::{self, DocAttributes},
     scope::Scope,
 };
-use crate::names::{ident, snake_case};
+use crate::names::{has_snake_case_words, ident, snake_case};
 
 /// Returns a type, and the functions of its defaults.
 pub(super) fn item(i: usize, scope: &Scope<'_>) -> Vec<TokenStream> {
@@ -104,7 +104,9 @@ pub(super) fn fields(i: usize, scope: &Scope<'_>) -> Fields {
     for field in fields {
         let name = rust_name(field);
         let json_name = if camel_case { names::in_camel_case(&name) } else { name };
-        let rename = (json_name != field.json).then(|| {
+        // The generator warns about names in snake case that are not explicit.
+        let is_explicit = camel_case || !has_snake_case_words(&field.json);
+        let rename = (json_name != field.json || !is_explicit).then(|| {
             let json = &field.json;
             quote!(#[serde(rename = #json)])
         });

@@ -128,7 +128,6 @@ fn extension_call(
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn as_float(number: u64) -> f64 {
     number as f64
 }
@@ -248,7 +247,6 @@ impl LibraryCall<'_, '_> {
     fn split(&self) -> Option<CallEstimate> {
         let text = self.size(self.target?);
         let max = match self.args.get(1).map(|limit| &limit.expr.kind) {
-            #[allow(clippy::cast_sign_loss)]
             Some(ExprKind::Literal(Literal::Int(limit))) => *limit as u64,
             _ => text.max,
         };
@@ -347,7 +345,6 @@ impl LibraryCall<'_, '_> {
 }
 
 /// Divides in floating point and rounds up, as the server does.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn divide_rounding_up(size: u64, by: u64) -> u64 {
     if by == 1 { multiply_by_factor(size, 1.0) } else { (size as f64 / by as f64).ceil() as u64 }
 }

@@ -48,7 +48,6 @@ impl Estimate {
 }
 
 /// Multiplies by a cost factor and rounds up. The conversion from float saturates, as the server's does.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn multiply_by_factor(number: u64, factor: f64) -> u64 {
     (number as f64 * factor).ceil() as u64
 }

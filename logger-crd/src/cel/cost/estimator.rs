@@ -366,7 +366,6 @@ fn is_scalar(t: &Type) -> bool {
 }
 
 /// The error for a cost that exceeds a limit.
-#[allow(clippy::cast_precision_loss)]
 pub(crate) fn budget_exceeded(what: &str, cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     let factor = if factor > 100.0 {

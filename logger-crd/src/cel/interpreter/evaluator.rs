@@ -324,7 +324,6 @@ fn entry<'a>(container: &Value<'a>, key: &Value<'a>) -> EvalResult<Option<Value<
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn index<'a>(list: &List<'a>, key: &Value<'a>) -> EvalResult<Option<Value<'a>>> {
     let at = match key {
         Value::Int(number) => usize::try_from(*number).ok(),

@@ -265,11 +265,9 @@ impl<'a> Value<'a> {
 }
 
 fn as_integer(number: &serde_json::Number) -> Option<i64> {
-    #[allow(clippy::cast_possible_truncation)]
     number.as_i64().or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15).map(|n| n as i64))
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn compare_double(integer: i128, double: f64) -> Option<Ordering> {
     if double.is_nan() {
         return None;

@@ -38,7 +38,6 @@ fn to_bool<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn to_int<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     let overflow = || EvalError::new("integer overflow");
     match value {
@@ -53,7 +52,6 @@ fn to_int<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn to_uint<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     let overflow = || EvalError::new("unsigned integer overflow");
     match value {
@@ -70,7 +68,6 @@ fn to_uint<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn to_double<'a>(value: &Value<'a>) -> EvalResult<Value<'a>> {
     match value {
         Value::Double(_) => Ok(value.clone()),
