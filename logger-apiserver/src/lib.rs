@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Two tower layers stand between a client and this or any other server: [`Faults`] makes requests fail, hang, slow down or
-//! disconnect, and counts them; [`Reactors`] answers requests in place of the server and records every action with its object.
+//! disconnect, and counts them; [`Reactors`] responds in place of the server and records every action with its object.
 //!
 //! # Resources
 //!

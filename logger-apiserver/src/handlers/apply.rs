@@ -16,7 +16,7 @@ use crate::{
     handlers::{decode, request::ResourceRequest, write},
     resource::managed_fields::{self},
     storage::state::State,
-    wire::duplicate_fields::{self, Read},
+    wire::duplicate_fields::{self, Decoded},
 };
 
 /// Applies the body to an object; what is not there is made.
@@ -57,7 +57,7 @@ pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(Sta
 /// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
 pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
     let read = yaml(&request.body).map(|read| {
-        request.mistakes.replace(read.mistakes);
+        request.strict_errors.replace(read.strict_errors);
         read.value
     });
     match read {
@@ -76,7 +76,7 @@ pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
 
 /// Rejects duplicate fields if the request is strict; otherwise the last one counts.
 pub(crate) fn check_strictly(request: &ResourceRequest) -> Result<()> {
-    let mistakes = request.mistakes.take();
+    let mistakes = request.strict_errors.take();
     if let Some(why) = mistakes.first().filter(|_| request.is_strict()) {
         let why = format!("error strict decoding YAML: error converting YAML to JSON: {why}");
         return Err(ApiError::bad_request(why));
@@ -86,11 +86,11 @@ pub(crate) fn check_strictly(request: &ResourceRequest) -> Result<()> {
 }
 
 /// The first document, as the YAML 1.1 that Go reads.
-fn yaml(body: &[u8]) -> Result<Read, String> {
+fn yaml(body: &[u8]) -> Result<Decoded, String> {
     let mut options = serde_saphyr::Options::default();
     options.legacy_octal_numbers = true;
     let mut read = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;
-    go::whole_numbers(&mut read.value);
+    go::normalize_numbers(&mut read.value);
     Ok(read)
 }
 

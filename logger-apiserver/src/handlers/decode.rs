@@ -14,7 +14,7 @@ use crate::{
     },
     handlers::request::ResourceRequest,
     resource::{built_in, managed_fields, registry::Resource},
-    wire::body::{self, Mistake},
+    wire::body::{self, DecodeError},
 };
 
 pub(crate) use expected::Expected;
@@ -26,10 +26,10 @@ pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
     body::check_media_type(&request.content_type, kind.is_custom)?;
     let fields = body::fields(&request.content_type, &request.body, &kind.api_version(), &kind.kind);
     let fields = fields.map_err(|mistake| match mistake {
-        Mistake::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &request.body),
-        Mistake::Unreadable(why) => ApiError::bad_request(unhandled(kind, why)),
+        DecodeError::Unrecognized(why) => body::unrecognized(&kind.kind, &why, &request.body),
+        DecodeError::Unreadable(why) => ApiError::bad_request(unhandled(kind, why)),
     })?;
-    request.mistakes.replace(fields.mistakes);
+    request.strict_errors.replace(fields.strict_errors);
     of_type(request, fields.fields)
 }
 
@@ -99,7 +99,7 @@ fn from_fields(
         Some(schema) => drop_unknown(kind, &mut object, schema, unknown_metadata).map_err(&refuse)?,
         None => unknown_of_struct,
     };
-    let mut mistakes = request.mistakes.take();
+    let mut mistakes = request.strict_errors.take();
     mistakes.extend(unknown.iter().map(unknown::told));
     if strict && !mistakes.is_empty() {
         return Err(refuse(unknown::strict_error(&mistakes)));

@@ -16,7 +16,7 @@ use crate::{
     },
     lifecycle::{
         definitions,
-        deletion::{self, Deleted, Fate},
+        deletion::{self, DeleteOutcome, Deleted},
     },
     resource::{registry::Resource, strategy::Lifecycle},
     storage::state::State,
@@ -38,15 +38,15 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
         request.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
     }
     if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
-        return Ok(Deleted::Ending(definitions::ending(&object)));
+        return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
     }
     if dry_run {
-        return Ok(match deletion::decide(&request.kind, &object, &options) {
-            Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),
-            Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
+        return Ok(match deletion::before_delete(&request.kind, &object, &options) {
+            DeleteOutcome::Remove(ending) => Deleted::Removed(Arc::new(ending)),
+            DeleteOutcome::Update(ending) => Deleted::Terminating(Arc::new(ending)),
         });
     }
-    deletion::remove_or_mark(state, &request.kind, &object, &options)
+    deletion::delete(state, &request.kind, &object, &options)
 }
 
 /// Deletes what a list with the same query would show, and returns that.
@@ -57,7 +57,7 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     if !dry_run {
         for object in &page.items {
             check_preconditions(&request.kind, object, &options)?;
-            deletion::remove_or_mark(state, &request.kind, object, &options)?;
+            deletion::delete(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
@@ -75,7 +75,7 @@ fn options(request: &ResourceRequest) -> Result<DeleteOptions> {
 
 fn from_body(request: &ResourceRequest) -> Result<DeleteOptions> {
     let fields = body::fields(&request.content_type, &request.body, "v1", "DeleteOptions");
-    let fields = fields.map_err(|mistake| ApiError::bad_request(mistake.into_text()))?;
+    let fields = fields.map_err(|mistake| ApiError::bad_request(mistake.into_message()))?;
     let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
     let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {

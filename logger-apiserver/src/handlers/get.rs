@@ -2,7 +2,7 @@
 
 use crate::{
     api::{
-        error::{Ahead, ApiError, FieldError, Result},
+        error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
     handlers::request::ResourceRequest,
@@ -14,7 +14,7 @@ pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
     let asked = version(request).map_err(ApiError::internal)?.unwrap_or(0);
     let current = state.store.version();
     if asked > current {
-        return Err(ApiError::Ahead(Ahead { asked, current, by_watch: false }));
+        return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion { asked, current, is_watch: false }));
     }
     request.existing(state)
 }

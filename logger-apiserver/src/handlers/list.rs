@@ -4,7 +4,7 @@ mod token;
 
 use crate::{
     api::{
-        error::{Ahead, ApiError, FieldError, Result},
+        error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
     handlers::{get, request::ResourceRequest},
@@ -73,7 +73,11 @@ fn known_version(state: &State, at: &At, asked: Option<u64>, token: Option<&Toke
         At::Exactly(version) => *version,
     };
     if least > current {
-        return Err(ApiError::Ahead(Ahead { asked: least, current, by_watch: false }));
+        return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion {
+            asked: least,
+            current,
+            is_watch: false,
+        }));
     }
     match (at, token) {
         (At::Latest, _) => Ok(current),

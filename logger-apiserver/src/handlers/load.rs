@@ -121,9 +121,9 @@ fn call(state: &State, object: Value) -> Result<ResourceRequest> {
         manager: MANAGER.to_owned(),
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
-        form: Representation::Object,
+        representation: Representation::Object,
         encoding: Encoding::Json,
-        mistakes: RefCell::default(),
+        strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     })
 }

@@ -14,7 +14,7 @@ use crate::{
     },
     handlers::{decode::Expected, request::ResourceRequest},
     storage::state::State,
-    wire::body::{self, Mistake},
+    wire::body::{self, DecodeError},
 };
 
 /// Does what is asked of a pod. Such requests are made, and never seen again.
@@ -47,8 +47,8 @@ fn read(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value>
     let expected = Expected { group, version, kind };
     let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
     let body = fields.map(|read| read.fields).map_err(|mistake| match mistake {
-        Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &request.body),
-        Mistake::Unreadable(why) => expected.unhandled(kind, version, &why),
+        DecodeError::Unrecognized(why) => body::unrecognized(kind, &why, &request.body),
+        DecodeError::Unreadable(why) => expected.unhandled(kind, version, &why),
     })?;
     // Evictions may be of the version before, too.
     let is_older = group == "policy" && body.get("apiVersion").is_some_and(|said| said == "policy/v1beta1");

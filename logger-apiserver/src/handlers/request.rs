@@ -32,11 +32,11 @@ pub(crate) struct ResourceRequest {
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
     /// How much of objects the client wants.
-    pub(crate) form: Representation,
+    pub(crate) representation: Representation,
     /// How it wants them written.
     pub(crate) encoding: Encoding,
     /// The errors of strict decoding, such as duplicate fields.
-    pub(crate) mistakes: RefCell<Vec<String>>,
+    pub(crate) strict_errors: RefCell<Vec<String>>,
     /// The warnings of the response.
     pub(crate) warnings: RefCell<Vec<String>>,
 }

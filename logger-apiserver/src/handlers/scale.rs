@@ -70,7 +70,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest, paths: &ScaleP
     let scale = settable(request, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
-    request.mistakes.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
+    request.strict_errors.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
     let mut wanted = patched(request, outcome)?;
     write::place(&mut wanted.object, request)?;
     write::check_name(&wanted.object, request)?;
@@ -148,8 +148,8 @@ fn from_body(request: &ResourceRequest) -> Result<Wanted> {
         None => ApiError::bad_request(UNREADABLE),
     };
     let scale = body::fields(&request.content_type, &request.body, API_VERSION, KIND);
-    let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
-    request.mistakes.replace(scale.mistakes);
+    let scale = scale.map_err(|mistake| unreadable(mistake.into_message()))?;
+    request.strict_errors.replace(scale.strict_errors);
     read(Value::Object(scale.fields), Some(request)).map_err(unreadable)
 }
 
@@ -166,7 +166,7 @@ fn patched(request: &ResourceRequest, outcome: Value) -> Result<Wanted> {
 fn read(scale: Value, request: Option<&ResourceRequest>) -> Result<Wanted, String> {
     check_type(&scale)?;
     FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
-    let mut mistakes = request.map(|request| request.mistakes.take()).unwrap_or_default();
+    let mut mistakes = request.map(|request| request.strict_errors.take()).unwrap_or_default();
     mistakes.extend(unknown_fields(&scale).iter().map(unknown::told));
     if request.is_some_and(ResourceRequest::is_strict) && !mistakes.is_empty() {
         return Err(unknown::strict_error(&mistakes));

@@ -40,7 +40,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) kind: Arc<Resource>,
-    pub(crate) form: Representation,
+    pub(crate) representation: Representation,
     pub(crate) encoding: Encoding,
     /// Where its objects are, as events name it.
     resource: String,
@@ -65,7 +65,7 @@ impl Watch {
         let current = state.store.version();
         let mut watch = Self {
             kind: request.kind.clone(),
-            form: request.form,
+            form: request.representation,
             encoding: request.encoding,
             resource: request.kind.storage_key(),
             namespace: request.namespace.clone(),
@@ -130,7 +130,8 @@ impl Watch {
             (None, Some(after)) => Some(("ADDED", after)),
             (Some(_), Some(after)) => Some(("MODIFIED", after)),
             (Some(before), None) => {
-                let gone = read(&event.gone)?.unwrap_or_else(|| Arc::new(before.at(event.version)));
+                let gone =
+                    read(&event.deleted)?.unwrap_or_else(|| Arc::new(before.with_resource_version(event.version)));
                 Some(("DELETED", gone))
             }
             (None, None) => None,

@@ -66,7 +66,7 @@ pub(crate) fn insert(
     if let Some(there) = state.store.get(&kind.storage_key(), object.namespace(), object.name()) {
         let generated = !name_given || object.metadata.generate_name.is_some();
         let refusal = if generated { ApiError::not_unique } else { ApiError::already_exists }(kind, object.name());
-        return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
+        return Err(if there.is_terminating() { refusal.with_prefix("object is being deleted: ") } else { refusal });
     }
     if dry_run {
         object.metadata.resource_version = version;
@@ -103,7 +103,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let options = request.patch_options()?;
     let old = request.existing(state)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
-    request.mistakes.replace(patch::apply(&request.content_type, &request.body, Some(kind), &mut outcome)?);
+    request.strict_errors.replace(patch::apply(&request.content_type, &request.body, Some(kind), &mut outcome)?);
     let mut object = decode::patched(request, outcome)?;
     place(&mut object, request)?;
     check_name(&object, request)?;
@@ -132,7 +132,7 @@ pub(crate) fn replace(
     }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
     // What is not stored is not read again, either.
-    if stored.has_ended() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
+    if stored.should_delete() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
 }
 
 /// The namespace is the one in the path: the body may leave it out, but not say another.

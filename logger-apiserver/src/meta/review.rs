@@ -71,7 +71,7 @@ impl Review {
         let api_version = format!("{}/{}", self.group, Self::VERSION);
         body::check_media_type(content_type, false)?;
         let asked = body::fields(content_type, body, &api_version, self.kind);
-        let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
+        let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_message(), body))?;
         Expected { group: self.group, version: Self::VERSION, kind: self.kind }.check(&asked.fields)?;
         let spec = asked.fields.get("spec").cloned().unwrap_or_else(|| json!({}));
         self.check(namespace, &spec)?;

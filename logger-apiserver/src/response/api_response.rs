@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        error::{Ahead, ApiError},
-        object::{Named, Stored},
+        error::{ApiError, TooLargeResourceVersion},
+        object::{Encodable, Stored},
     },
     handlers::{list::Page, request::ResourceRequest, watch::Watch},
     lifecycle::deletion::Deleted,
@@ -62,10 +62,10 @@ impl ApiResponse {
 
     pub(crate) fn object(code: StatusCode, request: &ResourceRequest, object: &Stored) -> Self {
         let kind = &request.kind;
-        match request.form {
+        match request.representation {
             Representation::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
-            Representation::Object => Self::written(code, request, &object.named_as(kind)),
-            Representation::Metadata(version) => Self::written(code, request, &object.metadata_alone(version)),
+            Representation::Object => Self::written(code, request, &object.encodable_as(kind)),
+            Representation::Metadata(version) => Self::written(code, request, &object.partial_object_metadata(version)),
             Representation::Table(style) => Self::written(code, request, &Table::of_object(kind, style, object, true)),
         }
     }
@@ -80,11 +80,11 @@ impl ApiResponse {
 
     pub(crate) fn scale(request: &ResourceRequest, scale: &Scale) -> Self {
         let ok = StatusCode::OK;
-        match request.form {
+        match request.representation {
             Representation::MetadataList(_) => negotiation::wrong_shape(&request.kind, false).into(),
             Representation::Object => Self::written(ok, request, scale),
             Representation::Metadata(version) => {
-                Self::written(ok, request, &table::scale::metadata_alone(scale, version.api_version()))
+                Self::written(ok, request, &table::scale::partial_object_metadata(scale, version.api_version()))
             }
             Representation::Table(style) => {
                 Self::written(ok, request, &table::scale::of_scale(&request.kind, style, scale))
@@ -98,25 +98,25 @@ impl ApiResponse {
         let api_version = kind.api_version();
         let names = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
         let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom && request.form == Representation::Object {
+        if page.next.is_some() || kind.is_custom && request.representation == Representation::Object {
             metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
         }
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = json!(remaining);
         }
-        match request.form {
+        match request.representation {
             Representation::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
             Representation::Table(style) => {
                 Self::written(StatusCode::OK, request, &Table::of_list(kind, style, page, metadata))
             }
             Representation::MetadataList(version) => {
-                let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
+                let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
                 Self::written(StatusCode::OK, request, &List { api_version, kind, metadata, items })
             }
             Representation::Object => {
-                let items = Some(page.items.iter().map(|object| object.named(names)).collect());
+                let items = Some(page.items.iter().map(|object| object.encodable(names)).collect());
                 Self::written(
                     StatusCode::OK,
                     request,
@@ -130,11 +130,11 @@ impl ApiResponse {
     pub(crate) fn deleted(request: &ResourceRequest, deleted: &Deleted) -> Self {
         let kind = &request.kind;
         match deleted {
-            Deleted::Ending(object) => Self::object(StatusCode::OK, request, object),
-            Deleted::Gone(object) if kind.strategy.returns_deleted_object => {
+            Deleted::Terminating(object) => Self::object(StatusCode::OK, request, object),
+            Deleted::Removed(object) if kind.strategy.returns_deleted_object => {
                 Self::object(StatusCode::OK, request, object)
             }
-            Deleted::Gone(object) => {
+            Deleted::Removed(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
                 if !kind.group.is_empty() {
                     details["group"] = json!(kind.group);
@@ -179,15 +179,15 @@ impl From<ApiError> for ApiResponse {
     fn from(refusal: ApiError) -> Self {
         match refusal {
             ApiError::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
-            ApiError::Ahead(ahead) => ahead.into(),
+            ApiError::TooLargeResourceVersion(ahead) => ahead.into(),
             ApiError::Status(status) => Self::Refused(status),
         }
     }
 }
 
-impl From<Ahead> for ApiResponse {
-    fn from(ahead: Ahead) -> Self {
-        if ahead.by_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
+impl From<TooLargeResourceVersion> for ApiResponse {
+    fn from(ahead: TooLargeResourceVersion) -> Self {
+        if ahead.is_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
     }
 }
 
@@ -198,7 +198,7 @@ struct List<'a> {
     kind: &'a str,
     metadata: Value,
     /// Of a list of metadata that is empty there are none.
-    items: Option<Vec<Named<'a>>>,
+    items: Option<Vec<Encodable<'a>>>,
 }
 
 fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {

@@ -19,10 +19,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    api::object::{Named, Object},
+    api::object::{Encodable, Object},
     handlers::list::Page,
     resource::{printer_columns::built_in as printer_columns, registry::Resource},
-    wire::negotiation::{Include, Style},
+    wire::negotiation::{IncludeObject, TableOptions},
 };
 
 use row::Row;
@@ -44,12 +44,12 @@ struct TableRow<'a> {
     cells: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<Value>,
-    object: Option<Named<'a>>,
+    object: Option<Encodable<'a>>,
 }
 
 impl<'a> Table<'a> {
     /// The table of a list; `metadata` is that of the list.
-    pub(crate) fn of_list(kind: &'a Resource, style: Style, page: &'a Page, metadata: Value) -> Self {
+    pub(crate) fn of_list(kind: &'a Resource, style: TableOptions, page: &'a Page, metadata: Value) -> Self {
         let rows: Vec<TableRow<'_>> = page.items.iter().map(|object| row(kind, style, object)).collect();
         // In Go, a table without specific columns has nil rows if it is empty.
         let is_nil = rows.is_empty() && !kind.is_custom && printer_columns::of(&kind.group_resource()).is_none();
@@ -57,20 +57,20 @@ impl<'a> Table<'a> {
     }
 
     /// The table of one object, alone or as an event of a watch.
-    pub(crate) fn of_object(kind: &'a Resource, style: Style, object: &'a Object, with_headers: bool) -> Self {
+    pub(crate) fn of_object(kind: &'a Resource, style: TableOptions, object: &'a Object, with_headers: bool) -> Self {
         let metadata = json!({ "resourceVersion": object.resource_version() });
         Self::new(style, metadata, with_headers.then(|| headers(kind)), Some(vec![row(kind, style, object)]))
     }
 
     /// The row of a bookmark, an object with metadata only. The bookmark that ends the initial events is identified by
     /// its metadata, so that is included even if objects are not requested.
-    pub(crate) fn of_bookmark(kind: &'a Resource, style: Style, object: &'a Object, with_headers: bool) -> Self {
-        let include = if object.metadata.annotations.is_some() { Include::Metadata } else { style.include };
-        Self::of_object(kind, Style { include, ..style }, object, with_headers)
+    pub(crate) fn of_bookmark(kind: &'a Resource, style: TableOptions, object: &'a Object, with_headers: bool) -> Self {
+        let include = if object.metadata.annotations.is_some() { IncludeObject::Metadata } else { style.include };
+        Self::of_object(kind, TableOptions { include, ..style }, object, with_headers)
     }
 
     fn new(
-        style: Style,
+        style: TableOptions,
         metadata: Value,
         column_definitions: Option<Vec<Value>>,
         rows: Option<Vec<TableRow<'a>>>,
@@ -87,7 +87,7 @@ fn headers(kind: &Resource) -> Vec<Value> {
     }
 }
 
-fn row<'a>(kind: &'a Resource, style: Style, object: &'a Object) -> TableRow<'a> {
+fn row<'a>(kind: &'a Resource, style: TableOptions, object: &'a Object) -> TableRow<'a> {
     let row = Row::of(object);
     let resource = kind.group_resource();
     let cells = match kind.custom() {
@@ -96,9 +96,9 @@ fn row<'a>(kind: &'a Resource, style: Style, object: &'a Object) -> TableRow<'a>
     };
     let conditions = if resource == "pods" { pods::conditions(&row) } else { Vec::new() };
     let object = match style.include {
-        Include::Nothing => None,
-        Include::Metadata => Some(object.metadata_alone(style.version)),
-        Include::Whole => Some(object.named_as(kind)),
+        IncludeObject::None => None,
+        IncludeObject::Metadata => Some(object.partial_object_metadata(style.version)),
+        IncludeObject::Object => Some(object.encodable_as(kind)),
     };
     TableRow { cells, conditions, object }
 }

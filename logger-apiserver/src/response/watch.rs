@@ -17,14 +17,14 @@ use crate::{
 /// Encodes the events of a watch in the representation that the client asked for.
 pub(crate) fn stream(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item = Bytes> + Send + 'static {
     let mut encoder =
-        Encoder { kind: watch.kind.clone(), form: watch.form, encoding: watch.encoding, sent_headers: false };
+        Encoder { kind: watch.kind.clone(), form: watch.representation, encoding: watch.encoding, sent_headers: false };
     watch.events(shared).filter_map(move |event| ready(encoder.encode(&event)))
 }
 
 /// How the events of one watch are encoded.
 struct Encoder {
     kind: Arc<Resource>,
-    form: Representation,
+    representation: Representation,
     encoding: Encoding,
     /// A Table has its column definitions only in the first event.
     sent_headers: bool,
@@ -42,9 +42,11 @@ impl Encoder {
 
     fn object(&mut self, type_: &str, object: &Object) -> Bytes {
         let (kind, encoding) = (&self.kind, self.encoding);
-        match self.form {
-            Representation::Object | Representation::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
-            Representation::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
+        match self.representation {
+            Representation::Object | Representation::MetadataList(_) => {
+                encoding.event(type_, &object.encodable_as(kind))
+            }
+            Representation::Metadata(version) => encoding.event(type_, &object.partial_object_metadata(version)),
             Representation::Table(style) => {
                 let with_headers = !mem::replace(&mut self.sent_headers, true);
                 encoding.event(type_, &Table::of_object(kind, style, object, with_headers))
@@ -53,7 +55,7 @@ impl Encoder {
     }
 
     fn bookmark(&mut self, bookmark: &Object) -> Bytes {
-        let Representation::Table(style) = self.form else {
+        let Representation::Table(style) = self.representation else {
             return self.object("BOOKMARK", bookmark);
         };
         let with_headers = !mem::replace(&mut self.sent_headers, true);

@@ -142,7 +142,7 @@ impl ApiServer {
         loop {
             changed.mark_unchanged();
             match self.attempt(parts, body.clone()) {
-                Err(ApiError::Ahead(ahead)) => {
+                Err(ApiError::TooLargeResourceVersion(ahead)) => {
                     // The sender lives in `shared`, so a change can only come or not come.
                     if timeout_at(patience, changed.changed()).await.is_err() {
                         return ahead.into();

@@ -70,7 +70,7 @@ impl Builder {
         if is_new {
             bootstrap::create(&mut state);
         }
-        definitions::reinstall(&mut state);
+        definitions::install_all(&mut state);
         let changes = state.store.take_events();
         state
             .persist(&changes)

@@ -93,7 +93,7 @@ fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &
             let query = Query::parse(parts.uri.query().unwrap_or_default());
             health::answer(state, &endpoint, check.as_deref(), &query)?
         }
-        Route::Version if !negotiation::takes_json(header(parts, &ACCEPT)) => return Err(ApiError::json_alone()),
+        Route::Version if !negotiation::accepts_json(header(parts, &ACCEPT)) => return Err(ApiError::json_only()),
         Route::Version => ApiResponse::value(discovery::version()),
         Route::CoreVersions if at_once => {
             aggregated::document(&aggregated::core(kinds)?).answer(parts, Caching::Public)
@@ -138,7 +138,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         query,
         content_type: content_type(parts),
         body,
-        mistakes: RefCell::default(),
+        strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
     };
     let outcome = perform(state, &parts.method, &request);
@@ -204,7 +204,7 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
             Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
         }
         Method::GET | Method::HEAD if request.query.flag("watch") && request.encoding == Encoding::Yaml => {
-            Err(ApiError::no_such_stream())
+            Err(ApiError::stream_not_acceptable())
         }
         Method::GET | Method::HEAD if request.query.flag("watch") => {
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))

@@ -25,7 +25,7 @@ pub(super) fn empty(state: &mut State, name: &str) {
             let policy = Some("Background".to_owned());
             let options = DeleteOptions { propagation_policy: policy, ..DeleteOptions::default() };
             // An object that cannot be converted remains, and so does the namespace.
-            drop(deletion::remove_or_mark(state, &kind, &object, &options));
+            drop(deletion::delete(state, &kind, &object, &options));
         }
     }
     let left = contents(state, name);

@@ -150,7 +150,7 @@ impl GarbageCollector {
 fn delete(state: &mut State, kind: &Resource, object: &Stored, policy: &str) {
     let options = DeleteOptions { propagation_policy: Some(policy.to_owned()), ..DeleteOptions::default() };
     // An object that cannot be converted remains.
-    drop(deletion::remove_or_mark(state, kind, object, &options));
+    drop(deletion::delete(state, kind, object, &options));
 }
 
 /// Removes owner references of an object.

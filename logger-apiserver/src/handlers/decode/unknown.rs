@@ -31,7 +31,7 @@ pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String
     }
     let mut unknown = of_metadata(fields);
     unknown.extend(versions.unknown(version, fields));
-    let mut mistakes = request.mistakes.take();
+    let mut mistakes = request.strict_errors.take();
     mistakes.extend(unknown.iter().map(told));
     if request.is_strict() && !mistakes.is_empty() {
         let name = &kind.kind;

@@ -38,7 +38,7 @@ pub(super) fn evict(state: &mut State, request: &ResourceRequest, eviction: &Val
         return Ok(());
     }
     let evicted = note(state, request, &pod);
-    deletion::remove_or_mark(state, &request.kind, &evicted, &options)?;
+    deletion::delete(state, &request.kind, &evicted, &options)?;
     Ok(())
 }
 

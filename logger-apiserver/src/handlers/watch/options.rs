@@ -5,7 +5,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::{
-    api::error::{Ahead, ApiError, FieldError, Result},
+    api::error::{ApiError, FieldError, Result, TooLargeResourceVersion},
     handlers::{get, request::ResourceRequest},
     storage::state::State,
 };
@@ -42,7 +42,13 @@ impl Options {
         let bookmarks = request.query.flag("allowWatchBookmarks");
         let current = state.store.version();
         let start = match send_initial {
-            Some(true) if asked > current => return Err(ApiError::Ahead(Ahead { asked, current, by_watch: true })),
+            Some(true) if asked > current => {
+                return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion {
+                    asked,
+                    current,
+                    is_watch: true,
+                }));
+            }
             Some(true) => Start::Everything { marked: bookmarks },
             None if asked == 0 => Start::Everything { marked: false },
             Some(false) if asked == 0 => Start::Now,

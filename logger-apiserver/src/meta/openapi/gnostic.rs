@@ -26,7 +26,7 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
     let mut definitions = Message::default();
     definitions.named(1, &document["definitions"], schema);
     message.message(9, &definitions);
-    message.0.written()
+    message.0.into_bytes()
 }
 
 fn path(path: &Value) -> Message {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::row::{Row, UNKNOWN};
 use crate::{
-    api::{go::whole_numbers, kind::Kind},
+    api::{go::normalize_numbers, kind::Kind},
     resource::printer_columns::Columns,
 };
 
@@ -25,7 +25,7 @@ fn cell(type_: &str, value: &Value, row: &Row<'_>) -> Value {
         "integer" => value.as_i64().map_or_else(|| value.as_f64().map_or(Value::Null, cut), Value::from),
         "number" if value.is_number() => {
             let mut number = value.clone();
-            whole_numbers(&mut number);
+            normalize_numbers(&mut number);
             number
         }
         "boolean" if value.is_boolean() => value.clone(),
@@ -36,7 +36,7 @@ fn cell(type_: &str, value: &Value, row: &Row<'_>) -> Value {
 
 fn cut(number: f64) -> Value {
     let mut cut = json!(number.trunc());
-    whole_numbers(&mut cut);
+    normalize_numbers(&mut cut);
     cut
 }
 

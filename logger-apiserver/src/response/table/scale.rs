@@ -7,18 +7,18 @@ use super::row;
 use crate::{
     resource::printer_columns::built_in as columns,
     resource::registry::Resource,
-    wire::negotiation::{Include, Style},
+    wire::negotiation::{IncludeObject, TableOptions},
 };
 
 /// The table of the Scale of an object of a kind.
-pub(crate) fn of_scale(kind: &Resource, style: Style, scale: &Scale) -> Value {
+pub(crate) fn of_scale(kind: &Resource, style: TableOptions, scale: &Scale) -> Value {
     let metadata = &scale.metadata;
     let desired = scale.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
     let available = scale.status.as_ref().map_or(0, |status| status.replicas);
     let object = match style.include {
-        Include::Nothing => Value::Null,
-        Include::Metadata => metadata_alone(scale, style.version.api_version()),
-        Include::Whole => json!(scale),
+        IncludeObject::None => Value::Null,
+        IncludeObject::Metadata => partial_object_metadata(scale, style.version.api_version()),
+        IncludeObject::Object => json!(scale),
     };
     json!({
         "kind": "Table",
@@ -33,7 +33,7 @@ pub(crate) fn of_scale(kind: &Resource, style: Style, scale: &Scale) -> Value {
 }
 
 /// A Scale without its counts, as `PartialObjectMetadata`.
-pub(crate) fn metadata_alone(scale: &Scale, api_version: &str) -> Value {
+pub(crate) fn partial_object_metadata(scale: &Scale, api_version: &str) -> Value {
     json!({ "kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": scale.metadata })
 }
 
