@@ -1,4 +1,4 @@
-//! Options of a server.
+//! The options of a server.
 
 use crate::{
     controllers::garbage_collector::GarbageCollector,
@@ -11,7 +11,7 @@ use crate::{
 #[cfg(feature = "serve")]
 use crate::{lifecycle::definitions, storage::data_dir};
 
-/// A server to be: [`ApiServer::builder`] begins, [`build`](Self::build) ends.
+/// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Builder {
     pub(crate) history: usize,
@@ -49,14 +49,15 @@ impl Builder {
         self
     }
 
-    /// Starts the server on a data directory, which is made if it is not there: with what was acknowledged when it last ran, and
-    /// its versions go on. Lists and watches of versions from before are answered with 410.
+    /// Starts the server with a data directory, which is created if it does not exist. The server has all objects of the last
+    /// acknowledged state, and resource versions continue to increase. Lists and watches from earlier versions fail with code
+    /// 410.
     ///
-    /// Every change is written there before it is answered and before any watch receives it. The thread that handles
+    /// Every change is persisted before the response is sent and before any watch receives it. The thread that handles
     /// the request waits for the disk.
     ///
     /// # Errors
-    /// Another server has the directory, or it cannot be read or written.
+    /// Another server uses the directory, or it cannot be read or written.
     #[cfg(feature = "serve")]
     pub fn build_on(
         self,
@@ -93,6 +94,6 @@ impl Builder {
 
     fn start(self, state: State) -> ApiServer {
         let collector = self.collects.then(|| GarbageCollector::new(&state.store));
-        ApiServer::with(state, collector)
+        ApiServer::from_state(state, collector)
     }
 }
