@@ -14,7 +14,8 @@ use tokio::{net::TcpListener, sync::watch};
 
 /// In-memory Kubernetes API server for kubectl and other clients
 ///
-/// It serves HTTP without TLS, authentication or authorization: every client may do anything. SIGINT and SIGTERM stop it.
+/// It serves HTTP without TLS, authentication or authorization: every client may do anything. SIGINT and SIGTERM stop
+/// it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {

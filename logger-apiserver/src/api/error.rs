@@ -80,7 +80,8 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }
 
-    /// Creates an error as Go's `NewInternalError` does; [`internal`](Self::internal) creates one without that wrapping.
+    /// Creates an error as Go's `NewInternalError` does; [`internal`](Self::internal) creates one without that
+    /// wrapping.
     pub(crate) fn internal_error(detail: &str) -> Self {
         let cause = StatusCause { field: None, message: Some(detail.to_owned()), reason: None };
         let details = StatusDetails { causes: Some(vec![cause]), ..StatusDetails::default() };
@@ -259,8 +260,8 @@ impl ApiError {
         Self::new(StatusCode::GONE, "Expired", message, None)
     }
 
-    /// Creates the error for the next page of a list whose version has expired. With the token `next`, the list can continue
-    /// at the current version.
+    /// Creates the error for the next page of a list whose version has expired. With the token `next`, the list can
+    /// continue at the current version.
     pub(crate) fn expired_page(next: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
             list without the continue parameter, or use the continue token in this response to retrieve the remainder of the \

@@ -1,8 +1,8 @@
 //! Watches: the event log as a stream of events, lines of JSON or frames of protobuf.
 //!
 //! Guarantees:
-//! - A watch receives every change after its version once and in order. A watch that starts before the log gets a 410
-//!   in its stream. A watch that falls behind the log ends, and gets the 410 when it is resumed.
+//! - A watch receives every change after its version once and in order. A watch that starts before the log receives
+//!   an error event with code 410. A watch that falls behind the log ends, and receives that error when it is resumed.
 //! - A watch has no queue of events, only its position in the log. A slow watch needs no more memory than a fast one.
 //! - An object that starts to match the selector is ADDED; one that no longer matches is DELETED.
 //! - A watch with bookmarks receives the current version every minute and two seconds before its end, also without
@@ -97,7 +97,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the events, until the deadline, an error, or the end of the kind.
+    /// Returns the events, until the deadline, an error, or the removal of the kind.
     pub(crate) fn events(self, shared: Arc<SharedState>) -> impl Stream<Item = WatchEvent> + Send + 'static {
         let changed = shared.subscribe();
         let next_bookmark = self.next_bookmark();
@@ -112,7 +112,8 @@ impl Watch {
         Some(last.min(now + BOOKMARK_INTERVAL)).filter(|next| *next > now)
     }
 
-    /// Returns the type and the object of an event of this watch. With a selector, an update can be an addition or a deletion.
+    /// Returns the type and the object of an event of this watch. With a selector, an update can be an addition or a
+    /// deletion.
     fn watch_event(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
         // Checked before the objects are converted: a conversion error does not affect watches of other namespaces.
         let is_other_namespace = self.namespace.as_deref().is_some_and(|namespace| event.namespace() != namespace);

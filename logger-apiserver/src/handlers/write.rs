@@ -217,8 +217,8 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
     (kind.strategy.prepare_for_create)(object)
 }
 
-/// Prepares an update: `/status` changes only the status. Other endpoints preserve the status, and increment the generation if
-/// the content changes.
+/// Prepares an update: `/status` changes only the status. Other endpoints preserve the status, and increment the
+/// generation if the content changes.
 fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &request.kind;
     match request.endpoint {

@@ -27,8 +27,8 @@ pub(crate) fn store(state: &mut State, kind: &Resource, object: &Object) -> Stor
     stored
 }
 
-/// Removes an object. Removing a definition stops serving its kind; removing the last object of a custom kind completes the
-/// deletion of a terminating definition.
+/// Removes an object. Removing a definition stops serving its kind; removing the last object of a custom kind completes
+/// the deletion of a terminating definition.
 pub(crate) fn remove(state: &mut State, kind: &Resource, object: &Object) {
     let resource = kind.group_resource();
     state.store.remove(&kind.storage_key(), object.namespace(), object.name());

@@ -22,8 +22,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|(name, _)| *name)
 }
 
-/// Runs one check or all checks of an endpoint. Excluded checks do not fail the endpoint; excluding an unknown check adds a
-/// warning.
+/// Runs one check or all checks of an endpoint. Excluded checks do not fail the endpoint; excluding an unknown check
+/// adds a warning.
 pub(crate) fn respond(state: &State, endpoint: &str, check: Option<&str>, query: &Query) -> Result<ApiResponse> {
     if let Some(name) = check {
         let (_, is_healthy) = CHECKS.iter().find(|(check, _)| *check == name).ok_or(ApiError::PageNotFound)?;

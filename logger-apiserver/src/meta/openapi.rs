@@ -1,8 +1,8 @@
 //! OpenAPI: the schemas and operations of the served kinds.
 //!
-//! The documents are sufficient for `kubectl explain` and for `kubectl --validate`, which only checks that patches have the
-//! parameter `fieldValidation`. They do not declare strategic merge patches, since the schemas have no merge keys; kubectl then
-//! uses its compiled-in types.
+//! The documents are sufficient for `kubectl explain` and for `kubectl --validate`, which only checks that patches have
+//! the parameter `fieldValidation`. They do not declare strategic merge patches, since the schemas have no merge keys;
+//! kubectl then uses its compiled-in types.
 
 mod enums;
 mod gnostic;
@@ -166,7 +166,8 @@ fn kinds_of<'a>(state: &'a State, group: &'a str, version: &'a str) -> impl Iter
     state.registry.iter().map(AsRef::as_ref).filter(is)
 }
 
-/// Returns the fingerprint of the kinds of a group version: built-in kinds never change, and a definition has a generation.
+/// Returns the fingerprint of the kinds of a group version: built-in kinds never change, and a definition has a
+/// generation.
 fn fingerprint(state: &State, group: &str, version: &str) -> String {
     let of_kind = |kind: &Resource| {
         let definition = schemas::definition(state, kind);

@@ -61,8 +61,8 @@ impl ApiServer {
         }
     }
 
-    /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and the next
-    /// pages of lists, fail with code 410. Running watches are not affected.
+    /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
+    /// the next pages of lists, fail with code 410. Running watches are not affected.
     pub fn compact(&self) {
         self.shared.lock().store.compact();
     }
@@ -93,8 +93,8 @@ impl ApiServer {
         kube::Client::new(layer.layer(self.clone()), "default")
     }
 
-    /// Stores an object as it is: with its status, UID, timestamps and managed fields. Creates its namespace if that does not
-    /// exist. The kind of a loaded definition is served.
+    /// Stores an object as it is: with its status, UID, timestamps and managed fields. Creates its namespace if that
+    /// does not exist. The kind of a loaded definition is served.
     ///
     /// # Errors
     /// The object is invalid, exists already, or its kind is not served.

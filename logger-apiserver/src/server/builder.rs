@@ -25,7 +25,7 @@ impl Builder {
     }
 
     /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
-    /// watch from before them gets a 410. With 0 there is no history.
+    /// watch from an earlier version fails with code 410. With 0 there is no history.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
@@ -41,7 +41,7 @@ impl Builder {
     }
 
     /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager.
-    /// Both complete before the request that triggers them is answered. Without them, objects with dependents and
+    /// Both complete before the response to the request that triggers them. Without them, objects with dependents and
     /// namespaces wait for an external controller.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
@@ -49,9 +49,9 @@ impl Builder {
         self
     }
 
-    /// Starts the server with a data directory, which is created if it does not exist. The server has all objects of the last
-    /// acknowledged state, and resource versions continue to increase. Lists and watches from earlier versions fail with code
-    /// 410.
+    /// Starts the server with a data directory, which is created if it does not exist. The server has all objects of
+    /// the last acknowledged state, and resource versions continue to increase. Lists and watches from earlier versions
+    /// fail with code 410.
     ///
     /// Every change is persisted before the response is sent and before any watch receives it. The thread that handles
     /// the request waits for the disk.

@@ -2,7 +2,8 @@
 //!
 //! Guarantees:
 //! - Each event of a watch is sent immediately.
-//! - Requests are bounded: 3 MiB of body, as on the real server, 1 MiB of headers, and 30 seconds to receive the headers.
+//! - Requests are bounded: 3 MiB of body, as on the real server, 1 MiB of headers, and 30 seconds to receive the
+//!   headers.
 //! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress.
 //!
 //! There is neither TLS nor authentication: every client that can reach the port may do anything.

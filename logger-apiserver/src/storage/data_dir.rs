@@ -1,13 +1,13 @@
 //! The data directory: persists every change before its response is sent.
 //!
 //! Guarantees:
-//! - An acknowledged write survives a restart, also if the process was killed. A write that was not acknowledged is restored
-//!   completely or not at all.
+//! - An acknowledged write survives a restart, also if the process was killed. A write that was not acknowledged is
+//!   restored completely or not at all.
 //! - Resource versions continue to increase after a restart.
 //! - Only one server uses the directory at a time.
 //!
-//! The storage engine is redb, which implements transactions, checksums, copy on write and the file lock. All objects are in
-//! memory as well.
+//! The storage engine is redb, which implements transactions, checksums, copy on write and the file lock. All objects
+//! are in memory as well.
 
 use std::{
     fs,
@@ -27,8 +27,8 @@ use crate::{
 
 /// The only file in the directory.
 const FILE: &str = "objects.redb";
-/// The objects as JSON, by resource and key, joined by [`SEPARATOR`]. The JSON has the name of the object's version in place
-/// of its type.
+/// The objects as JSON, by resource and key, joined by [`SEPARATOR`]. The JSON has the name of the object's version in
+/// place of its type.
 const OBJECTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("objects");
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 /// Separates resource and key. No name of a resource contains it.
@@ -59,7 +59,8 @@ pub struct DataDirError {
     problem: String,
 }
 
-/// Opens a directory, creates it if it does not exist, and restores its objects into a store. Returns whether it is new.
+/// Opens a directory, creates it if it does not exist, and restores its objects into a store. Returns whether it is
+/// new.
 pub(crate) fn open(path: &Path, safety: Safety, store: &mut Store) -> Result<(DataDir, bool), DataDirError> {
     let database = open_database(path).map_err(|problem| DataDirError::new(path, problem))?;
     let is_restored =

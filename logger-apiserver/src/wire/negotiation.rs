@@ -54,8 +54,8 @@ pub(crate) struct TableOptions {
     pub(crate) include: IncludeObject,
 }
 
-/// Returns the representation and the encoding for an `Accept` header: those of the media type with the highest quality that
-/// can be served. The options of tables are taken from the query.
+/// Returns the representation and the encoding for an `Accept` header: those of the media type with the highest quality
+/// that can be served. The options of tables are taken from the query.
 pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<(Representation, Encoding)> {
     if accept.is_empty() {
         return Ok((Representation::Object, Encoding::Json));

@@ -1,12 +1,13 @@
 //! The protobuf encoding of objects of built-in kinds, as Go clients use it.
 //!
 //! Guarantees:
-//! - Objects that a real kube-apiserver encodes are decoded as its JSON encoding of them, and encoded again byte for byte.
+//! - Objects that a real kube-apiserver encodes are decoded as its JSON encoding of them, and encoded again byte for
+//!   byte.
 //! - Every input is decoded or rejected with Go's error. It creates a bounded number of values, at a bounded depth.
 //! - Custom kinds and tables have no protobuf encoding.
 //!
-//! An object starts with the four bytes `k8s\0`, followed by an envelope (`runtime.Unknown`) that contains its type. A table
-//! (`types.json`) defines the fields of all types; decoding and encoding convert between protobuf and JSON.
+//! An object starts with the four bytes `k8s\0`, followed by an envelope (`runtime.Unknown`) that contains its type. A
+//! table (`types.json`) defines the fields of all types; decoding and encoding convert between protobuf and JSON.
 
 mod read;
 mod special;
@@ -74,8 +75,8 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// Decodes the fields of the object. A missing `apiVersion` or `kind` is assumed to be the given one. An object of an unknown
-    /// type has no other fields.
+    /// Decodes the fields of the object. A missing `apiVersion` or `kind` is assumed to be the given one. An object of
+    /// an unknown type has no other fields.
     ///
     /// # Errors
     /// The content does not match the type; the error is that of Go.

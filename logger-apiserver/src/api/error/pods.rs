@@ -6,8 +6,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{StatusCause, StatusDetails}
 use super::{ApiError, details};
 
 impl ApiError {
-    /// Creates the error for an eviction that a PodDisruptionBudget does not allow. A retry may succeed after this number of
-    /// seconds.
+    /// Creates the error for an eviction that a PodDisruptionBudget does not allow. A retry may succeed after this
+    /// number of seconds.
     pub(crate) fn over_budget(detail: String, retry_after_seconds: Option<i32>) -> Self {
         let cause = StatusCause { field: None, message: Some(detail), reason: Some("DisruptionBudget".to_owned()) };
         let details = StatusDetails { causes: Some(vec![cause]), retry_after_seconds, ..StatusDetails::default() };

@@ -113,7 +113,13 @@ fn set_conditions(namespace: &mut Object, contents: &[(Arc<Resource>, Stored)]) 
         };
         let unchanged = old.iter().find(|old| old["type"] == type_ && old["status"] == status);
         let transition_time = unchanged.map_or_else(|| json!(now()), |old| old["lastTransitionTime"].clone());
-        json!({ "type": type_, "status": status, "reason": reason, "message": message, "lastTransitionTime": transition_time })
+        json!({
+            "type": type_,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": transition_time,
+        })
     });
     status["conditions"] = updated.collect();
 }

@@ -106,8 +106,8 @@ impl GarbageCollector {
         delete(state, kind, object, policy.map_or("Background", |(_, policy)| policy));
     }
 
-    /// Deletes an object that blocks its owners and has dependents itself. If a dependent is waiting as well, this breaks
-    /// the cycle: the object no longer blocks its owners.
+    /// Deletes an object that blocks its owners and has dependents itself. If a dependent is waiting as well, this
+    /// breaks the cycle: the object no longer blocks its owners.
     fn delete_in_foreground(&self, state: &mut State, kind: &Resource, object: &Stored) {
         let is_waiting = |key: &ObjectKey| {
             key.object(state).is_some_and(|dependent| dependent.is_terminating() && has(&dependent, FOREGROUND))

@@ -42,8 +42,8 @@ impl<'a> Expected<'a> {
         Err(self.unhandled(kind, version, &detail))
     }
 
-    /// Returns the error for a body of another type. A missing `apiVersion` or `kind` defaults to the expected one; other types
-    /// are looked up in the Go scheme.
+    /// Returns the error for a body of another type. A missing `apiVersion` or `kind` defaults to the expected one;
+    /// other types are looked up in the Go scheme.
     pub(crate) fn type_error(self, fields: &Map<String, Value>) -> Option<String> {
         let expected = self.api_version();
         let field_or = |field, default| Some(text(fields, field)).filter(|text| !text.is_empty()).unwrap_or(default);

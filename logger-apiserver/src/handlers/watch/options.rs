@@ -58,8 +58,8 @@ impl Options {
     }
 }
 
-/// Returns whether the watch starts with the existing objects, if that is specified. A watch without a version always does,
-/// as if it were specified.
+/// Returns whether the watch starts with the existing objects, if that is specified. A watch without a version always
+/// does, as if it were specified.
 fn send_initial(state: &State, request: &ResourceRequest) -> Option<bool> {
     const NAME: &str = "sendInitialEvents";
     if request.query.has(NAME) {

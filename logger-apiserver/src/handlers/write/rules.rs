@@ -61,8 +61,8 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     Ok(())
 }
 
-/// Removes `status.` from the detail of an error: the real server validates the schema of the status separately, with paths
-/// below it.
+/// Removes `status.` from the detail of an error: the real server validates the schema of the status separately, with
+/// paths below it.
 fn trim_status_prefix(error: &mut field::FieldError) {
     if let Some(detail) = error.detail.strip_prefix("status.") {
         error.detail = detail.to_owned();

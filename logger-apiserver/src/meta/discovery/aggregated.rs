@@ -64,7 +64,9 @@ fn version_of(kinds: &Registry, group: &str, version: &str) -> Result<Value> {
         match (subresource, resources.last_mut()) {
             (Some(subresource), Some(resource)) => {
                 let body = json!({
-                    "subresource": subresource, "responseKind": response_kind(&listed, group_version), "verbs": listed["verbs"],
+                    "subresource": subresource,
+                    "responseKind": response_kind(&listed, group_version),
+                    "verbs": listed["verbs"],
                 });
                 match resource["subresources"].as_array_mut() {
                     Some(subresources) => subresources.push(body),

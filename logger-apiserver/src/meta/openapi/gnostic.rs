@@ -1,7 +1,7 @@
 //! Version 2 of OpenAPI in protobuf, which kubectl requests.
 //!
-//! The messages are those of `openapi.v2.Document` of github.com/google/gnostic-models. Only the fields that our document has are
-//! encoded.
+//! The messages are those of `openapi.v2.Document` of github.com/google/gnostic-models. Only the fields that our
+//! document has are encoded.
 
 use serde_json::{Map, Value};
 

@@ -7,8 +7,8 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// Returns the time since `since`, as `kubectl get` prints it. Up to one second in the future counts as now, to allow for
-/// clock skew.
+/// Returns the time since `since`, as `kubectl get` prints it. Up to one second in the future counts as now, to allow
+/// for clock skew.
 pub(super) fn ago(since: Timestamp, now: Timestamp) -> String {
     // Go truncates towards zero, milliseconds as well.
     human((now.as_millisecond() - since.as_millisecond()) / 1000)

@@ -11,7 +11,8 @@ use crate::api::go::normalize_numbers;
 
 /// The maximum nesting of messages, as for JSON.
 const MAX_DEPTH: u32 = 128;
-/// The maximum number of values in a body. An empty message has two bytes, but in JSON all fields that its type always has.
+/// The maximum number of values in a body. An empty message has two bytes, but in JSON all fields that its type always
+/// has.
 const MAX_VALUES: u32 = 1 << 20;
 
 /// Decodes values, and counts them to limit their number and nesting.
@@ -205,7 +206,7 @@ fn is_empty_value(value: &Value) -> bool {
     }
 }
 
-/// Encodes a float as Go does: without a fraction if it is zero. NaN and infinities become null.
+/// Encodes a float as Go does: integral floats become integers. NaN and infinities become null.
 fn number(float: f64) -> Value {
     let mut value = Number::from_f64(float).map_or(Value::Null, Value::Number);
     normalize_numbers(&mut value);

@@ -130,8 +130,8 @@ impl Type {
 
 #[derive(Deserialize)]
 struct File {
-    /// The types by package, version and name. Each field has its name, with a marker, and its number, type and optionally its
-    /// name in Go.
+    /// The types by package, version and name. Each field has its name, with a marker, and its number, type and
+    /// optionally its name in Go.
     types: BTreeMap<String, BTreeMap<String, String>>,
 }
 
