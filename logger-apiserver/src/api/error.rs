@@ -62,7 +62,7 @@ impl ApiError {
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
             Self::PageNotFound => None,
-            Self::TooLargeResourceVersion(ahead) => Some(ahead.into_status()),
+            Self::TooLargeResourceVersion(error) => Some(error.into_status()),
             Self::Status(status) => Some(status),
         }
     }

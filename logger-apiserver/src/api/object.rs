@@ -187,7 +187,7 @@ impl Object {
     }
 
     /// Returns whether the object is terminating and neither finalizers nor a grace period remain.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub(crate) fn should_delete(&self) -> bool {
         let grace = self.metadata.deletion_grace_period_seconds.unwrap_or(0);
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
