@@ -1,4 +1,4 @@
-//! The verbs of resources: one request in, its outcome out.
+//! The handlers of resource requests, by verb.
 
 pub(crate) mod apply;
 pub(crate) mod decode;

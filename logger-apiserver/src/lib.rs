@@ -1,8 +1,8 @@
 //! An in-memory Kubernetes API server as a [`tower::Service`].
 //!
-//! It is the server side of a real [`kube::Client`]: typed clients, informers and controllers run on it unchanged, in one
-//! process, with paused tokio time if a test wants that. It is not a mock: it implements kube-apiserver's rules for objects,
-//! resource versions, watches, custom resource definitions and errors, including the text of each `Status`.
+//! It is the server side of a real [`kube::Client`]: typed clients, informers and controllers run on it unchanged, in
+//! one process, with paused tokio time if a test wants that. It is not a mock: it implements kube-apiserver's rules for
+//! objects, resource versions, watches, custom resource definitions and errors, including the text of each `Status`.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -17,14 +17,15 @@
 //! # }
 //! ```
 //!
-//! Two tower layers stand between a client and this or any other server: [`Faults`] makes requests fail, hang, slow down or
-//! disconnect, and counts them; [`Reactors`] answers requests in place of the server and records every action with its object.
+//! Two tower layers wrap this or any other server: [`Faults`] makes requests fail, hang, slow
+//! down or disconnect, and counts them; [`Reactors`] responds in place of the server and records every action with its
+//! object.
 //!
 //! # Resources
 //!
-//! `Namespace` and `CustomResourceDefinition` are served from the start. A definition serves its kind, with `/status` and
-//! `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply uses it
-//! together with the list and map types of the schema, and reports conflicts.
+//! `Namespace` and `CustomResourceDefinition` are served from the start. The kind of a stored definition is served,
+//! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply
+//! uses it together with the list and map types of the schema, and reports conflicts.
 //!
 //! The kinds that operators write are served too, each in version `v1` (autoscalers in `v2`):
 //!
@@ -41,51 +42,53 @@
 //! | `networking.k8s.io` | `Ingress`, `IngressClass`, `NetworkPolicy` |
 //! | `policy` | `PodDisruptionBudget` |
 //! | `rbac.authorization.k8s.io` | `ClusterRole`, `ClusterRoleBinding`, `Role`, `RoleBinding` |
-//! | `scheduling.k8s.io` | `PriorityClass`, with the two of the system |
+//! | `scheduling.k8s.io` | `PriorityClass`, with the two system classes |
 //! | `storage.k8s.io` | `StorageClass` |
 //!
-//! Their bodies are decoded as Go decodes them, defaulted, validated against their schemas, and merged by Kubernetes' list and
-//! map types.
+//! Their bodies are decoded as Go decodes them, defaulted, validated against their schemas, and merged by Kubernetes'
+//! list and map types.
 //!
 //! # Not implemented
 //!
-//! - Controllers other than the garbage collector and the namespace controller ([`Builder::collects_garbage`]): nothing creates
-//!   the pods of a Deployment, writes a status or aggregates roles. RBAC is not enforced.
+//! - Controllers other than the garbage collector and the namespace controller ([`Builder::collects_garbage`]): nothing
+//!   creates the pods of a Deployment, writes a status or aggregates roles. RBAC is not enforced.
 //! - Services: cluster IPs outside `10.0.0.0/16`, IPv6, and the service `kubernetes`. The service account of a Pod (the
 //!   `ServiceAccount` admission plugin) and the finalizers of volumes and claims are not set.
-//! - Validation beyond the schemas covers what users run into most: containers, probes, volumes and mounts, strategies, selectors,
-//!   schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints, security contexts except
-//!   ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of autoscalers, webhook
-//!   configurations, CEL in admission policies.
-//! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds return
-//!   warnings only for deprecated fields.
+//! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
+//!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
+//!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
+//!   autoscalers, webhook configurations, CEL in admission policies.
+//! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
+//!   return warnings only for deprecated fields.
 //! - Webhooks, admission policies, quotas and limit ranges are stored and shown, but not evaluated.
 //! - Times are returned as they were written, not in their shortest representation.
-//! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period of 0.
-//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace. Logs,
-//!   ephemeral containers and resizes return 404.
+//! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
+//!   of 0.
+//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace.
+//!   Logs, ephemeral containers and resizes return 404.
 //!
 //! # Reads
 //!
-//! A list can be of any resource version in the history, complete or in pages; a watch can start at any of them. The history is
-//! bounded by [`Builder::history`], and [`ApiServer::compact`] discards it. Objects are sent in full, as `PartialObjectMetadata`,
-//! or as rows of a `Table`, with the printer columns of their definition or those of `kubectl get` for built-in kinds. Bodies
-//! are JSON, YAML or, for built-in kinds, the protobuf encoding that Go clients prefer.
+//! A list can be of any resource version in the history, complete or in pages; a watch can start at any of them. The
+//! history is bounded by [`Builder::history`], and [`ApiServer::compact`] discards it. Objects are sent in full, as
+//! `PartialObjectMetadata`, or as rows of a `Table`, with the printer columns of their definition or those of `kubectl
+//! get` for built-in kinds. Bodies are JSON, YAML or, for built-in kinds, the protobuf encoding that Go clients prefer.
 //!
 //! # The program
 //!
-//! With the feature `serve` there is a program as well: `cargo run -p logger-apiserver --features serve -- --port 0
-//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`) and persists objects in a data directory
-//! (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There is neither TLS
-//! nor authentication: every client may do anything, access reviews always allow, and every token is that of an administrator.
+//! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0
+//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`) and persists objects in a data
+//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There
+//! is neither TLS nor authentication: every client may do anything, access reviews always allow, and every token is
+//! that of an administrator.
 //!
 //! # Versions
 //!
-//! A custom kind in several versions is stored in one and read in any, as on a real server with the conversion strategy `None`.
-//! Webhook conversion is not implemented: an object that needs it fails with code 500.
+//! A custom kind in several versions is stored in one and read in any, as on a real server with the conversion strategy
+//! `None`. Webhook conversion is not implemented: an object that needs it fails with code 500.
 //!
-//! Each known difference to a real server is in `tests/conformance/differences.yaml`, beside the checks that show it; those that
-//! users of kubectl see are in `tests/kubectl/differences.yaml`.
+//! All known differences to a real server are in `tests/conformance/differences.yaml`, with the checks that show them;
+//! those that users of kubectl see are in `tests/kubectl/differences.yaml`.
 
 mod api;
 mod controllers;

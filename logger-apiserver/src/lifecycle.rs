@@ -1,4 +1,4 @@
-//! What storing and deleting an object entails: finalizers, grace periods, namespaces and definitions.
+//! The effects of storing and deleting objects: finalizers, grace periods, namespaces and definitions.
 
 pub(crate) mod commit;
 pub(crate) mod definitions;

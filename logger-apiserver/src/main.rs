@@ -1,4 +1,4 @@
-//! The in-memory API server as a program: on a socket, and with a data directory if one is given.
+//! The in-memory API server as a program: listens on a TCP socket, and optionally persists objects in a data directory.
 
 use std::{
     io::{self, Write},
@@ -12,28 +12,29 @@ use clap::Parser;
 use logger_apiserver::{ApiServer, Safety, serve};
 use tokio::{net::TcpListener, sync::watch};
 
-/// A Kubernetes API server in memory, for real kubectl
+/// In-memory Kubernetes API server for kubectl and other clients
 ///
-/// It speaks HTTP without TLS and lets everybody do everything. It ends on SIGINT and SIGTERM.
+/// It serves HTTP without TLS, authentication or authorization: every client may do anything. SIGINT and SIGTERM stop
+/// it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
-    /// Where to listen. On any but a loopback address, others reach it
+    /// Address to listen on. Any address except a loopback one exposes the server to the network
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// The port; 0 takes one that is free
+    /// Port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Where to write a kubeconfig, once the server listens
+    /// File to write a kubeconfig to, once the server listens
     #[arg(long, value_name = "FILE")]
     write_kubeconfig: Option<PathBuf>,
-    /// Where to keep the objects. Without it they end with the server
+    /// Directory to persist objects in. Without it, objects are lost when the server stops
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// ApiResponse writes before they are on disk: if the server is killed, the latest are lost
+    /// Acknowledge writes before they are on disk: if the server is killed, the latest writes are lost
     #[arg(long, requires = "data_dir")]
     no_fsync: bool,
-    /// How many changes watches can go back
+    /// Number of changes in the history that watches can start from
     #[arg(long, default_value_t = 1024)]
     history: usize,
     /// Run no garbage collector and no namespace controller, like kube-apiserver without kube-controller-manager
@@ -63,27 +64,28 @@ async fn run(args: &Args) -> anyhow::Result<()> {
     let address = SocketAddr::new(args.address, args.port);
     let listener = TcpListener::bind(address)
         .await
-        .with_context(|| format!("cannot listen on {address}; --port 0 takes a port that is free"))?;
+        .with_context(|| format!("cannot listen on {address}; use `--port 0` for a free port"))?;
     let address = listener.local_addr()?;
     if let Some(path) = &args.write_kubeconfig {
         serve::write_kubeconfig(path, address).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    tell(address, args.write_kubeconfig.as_deref());
+    print_address(address, args.write_kubeconfig.as_deref());
     serve::serve(server, listener, async move {
-        // The sender is the handler of signals, which stays.
+        // The signal handler owns the sender and is never dropped.
         let _ = stopped.wait_for(|stopped| *stopped).await;
     })
     .await;
     Ok(())
 }
 
-/// Says where it serves. Whoever started it may have no ear for it, which is no reason to end.
-fn tell(address: SocketAddr, kubeconfig: Option<&Path>) {
-    let mut said = format!("serving on http://{address}, without TLS: whoever reaches it may do anything\n");
+/// Prints the address of the server. A closed stdout is not an error.
+fn print_address(address: SocketAddr, kubeconfig: Option<&Path>) {
+    let mut message =
+        format!("serving on http://{address} without TLS or authorization: every client may do anything\n");
     if let Some(path) = kubeconfig {
-        said += &format!("export KUBECONFIG={}\n", path.display());
+        message += &format!("export KUBECONFIG={}\n", path.display());
     }
-    let _ = io::stdout().write_all(said.as_bytes());
+    let _ = io::stdout().write_all(message.as_bytes());
 }
 
 /// Returns a receiver that becomes true on SIGINT or SIGTERM.
@@ -92,6 +94,6 @@ fn stopped() -> anyhow::Result<watch::Receiver<bool>> {
     let stop = move || {
         stop.send_replace(true);
     };
-    ctrlc::set_handler(stop).context("signals cannot be handled")?;
+    ctrlc::set_handler(stop).context("cannot install the signal handler")?;
     Ok(stopped)
 }

@@ -1,4 +1,4 @@
-//! What the server serves about itself: discovery, OpenAPI, health and access reviews.
+//! The endpoints that describe the server: discovery, OpenAPI, health checks and access reviews.
 
 pub(crate) mod discovery;
 pub(crate) mod health;

@@ -1,4 +1,4 @@
-//! How outcomes are sent: negotiated representations, tables, documents and watch streams.
+//! Responses: negotiated representations, tables, documents and watch streams.
 
 pub(crate) mod api_response;
 pub(crate) mod document;

@@ -1,4 +1,4 @@
-//! Where objects are stored: in memory, with a log of changes, and in a data directory.
+//! The storage of objects: in memory, with a log of changes, and in a data directory.
 
 #[cfg(feature = "serve")]
 pub(crate) mod data_dir;

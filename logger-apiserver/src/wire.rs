@@ -1,4 +1,4 @@
-//! What is on the wire: requests, media types, bodies and their encodings.
+//! The wire format: requests, media types, bodies and their encodings.
 
 pub(crate) mod body;
 pub(crate) mod content;

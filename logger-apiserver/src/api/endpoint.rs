@@ -17,7 +17,7 @@ pub(crate) enum Endpoint {
     Scale(ScalePaths),
 }
 
-/// The subresources of a pod that are created and never read.
+/// The subresources of a pod that can only be created.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PodSubresource {
     Binding,
@@ -25,7 +25,7 @@ pub(crate) enum PodSubresource {
 }
 
 impl PodSubresource {
-    /// Every one, in the order of discovery.
+    /// All of them, in the order of discovery.
     pub(crate) const ALL: [Self; 2] = [Self::Binding, Self::Eviction];
 
     /// Returns the subresource with a name, such as `eviction`.
@@ -37,7 +37,7 @@ impl PodSubresource {
         }
     }
 
-    /// The group, version and kind of the body.
+    /// Returns the group, version and kind of the request body.
     pub(crate) fn group_version_kind(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Binding => ("", "v1", "Binding"),

@@ -21,24 +21,24 @@ pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
 /// The error of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum ApiError {
-    /// A path without a handler: plain text, as the real server's mux answers.
+    /// A path without a handler: the response is plain text, as from the real server's mux.
     PageNotFound,
     /// A resource version that is larger than the current one.
-    Ahead(Ahead),
+    TooLargeResourceVersion(TooLargeResourceVersion),
     /// Any other error: a `Status` object.
     Status(Box<Status>),
 }
 
 /// A read that waits for a resource version that is larger than the current one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ahead {
-    pub(crate) asked: u64,
+pub(crate) struct TooLargeResourceVersion {
+    pub(crate) requested: u64,
     pub(crate) current: u64,
-    /// A watch returns the error as an event of its stream.
-    pub(crate) by_watch: bool,
+    /// Whether the request is a watch, which returns the error as an event of its stream.
+    pub(crate) is_watch: bool,
 }
 
-impl Ahead {
+impl TooLargeResourceVersion {
     /// Returns the `Status` for a wait that timed out.
     pub(crate) fn into_status(self) -> Box<Status> {
         let cause = StatusCause {
@@ -48,7 +48,7 @@ impl Ahead {
         };
         let details =
             StatusDetails { causes: Some(vec![cause]), retry_after_seconds: Some(1), ..StatusDetails::default() };
-        let message = format!("Timeout: Too large resource version: {}, current: {}", self.asked, self.current);
+        let message = format!("Timeout: Too large resource version: {}, current: {}", self.requested, self.current);
         status(StatusCode::GATEWAY_TIMEOUT, "Timeout", message, Some(details))
     }
 }
@@ -62,7 +62,7 @@ impl ApiError {
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
             Self::PageNotFound => None,
-            Self::Ahead(ahead) => Some(ahead.into_status()),
+            Self::TooLargeResourceVersion(error) => Some(error.into_status()),
             Self::Status(status) => Some(status),
         }
     }
@@ -80,15 +80,16 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }
 
-    /// An error as Go's `NewInternalError` wraps it; [`internal`](Self::internal) is an error without that wrapping.
-    pub(crate) fn internal_error(why: &str) -> Self {
-        let cause = StatusCause { field: None, message: Some(why.to_owned()), reason: None };
+    /// Creates an error as Go's `NewInternalError` does; [`internal`](Self::internal) creates one without that
+    /// wrapping.
+    pub(crate) fn internal_error(detail: &str) -> Self {
+        let cause = StatusCause { field: None, message: Some(detail.to_owned()), reason: None };
         let details = StatusDetails { causes: Some(vec![cause]), ..StatusDetails::default() };
-        let message = format!("Internal error occurred: {why}");
+        let message = format!("Internal error occurred: {detail}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, Some(details))
     }
 
-    /// An unknown resource of a group that the server itself serves.
+    /// Creates the error for an unknown resource of a built-in group.
     pub(crate) fn unknown_resource() -> Self {
         let message = "the server could not find the requested resource";
         Self::new(StatusCode::NOT_FOUND, "NotFound", message, Some(StatusDetails::default()))
@@ -113,46 +114,46 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(resource_details(kind, name)))
     }
 
-    /// A name that exists already, for a request with `generateName`.
+    /// Creates the error for a name that exists already, for a request with `generateName`.
     pub(crate) fn not_unique(kind: &Kind, name: &str) -> Self {
-        let why = "the server was not able to generate a unique name for the object";
-        let message = format!("{} \"{name}\" already exists, {why}", kind.group_resource());
+        let detail = "the server was not able to generate a unique name for the object";
+        let message = format!("{} \"{name}\" already exists, {detail}", kind.group_resource());
         let details = StatusDetails { retry_after_seconds: Some(1), ..resource_details(kind, name) };
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(details))
     }
 
     pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
-        let why = "the object has been modified; please apply your changes to the latest version and try again";
-        Self::conflict(kind, name, why)
+        let detail = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(kind, name, detail)
     }
 
-    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.group_resource());
+    pub(crate) fn conflict(kind: &Kind, name: &str, detail: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {detail}", kind.group_resource());
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(resource_details(kind, name)))
     }
 
-    /// An apply that changes fields of other managers.
+    /// Creates the error for an apply that changes fields of other managers.
     pub(crate) fn apply_conflict(message: String, causes: Vec<StatusCause>) -> Self {
         let details = StatusDetails { causes: Some(causes), ..StatusDetails::default() };
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
     }
 
-    /// A failed precondition of a delete; the real server names the kind here, not the resource.
-    pub(crate) fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.group_kind());
+    /// Creates the error for a failed precondition of a delete. The real server names the kind here, not the resource.
+    pub(crate) fn precondition(kind: &Kind, name: &str, detail: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {detail}", kind.group_kind());
         let details = StatusDetails { kind: Some(kind.kind.clone()), ..resource_details(kind, name) };
         Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details))
     }
 
-    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!("{} \"{name}\" is forbidden: {why}", kind.group_resource());
+    pub(crate) fn forbidden(kind: &Kind, name: &str, detail: &str) -> Self {
+        let message = format!("{} \"{name}\" is forbidden: {detail}", kind.group_resource());
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
     }
 
-    /// A new object in a terminating namespace.
-    pub(crate) fn namespace_is_ending(kind: &Kind, name: &str, namespace: &str, why: &str) -> Self {
-        let mut refusal = Self::forbidden(kind, name, why);
-        if let Self::Status(status) = &mut refusal
+    /// Creates the error for a new object in a terminating namespace.
+    pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str, detail: &str) -> Self {
+        let mut error = Self::forbidden(kind, name, detail);
+        if let Self::Status(status) = &mut error
             && let Some(details) = &mut status.details
         {
             details.causes = Some(vec![StatusCause {
@@ -161,17 +162,17 @@ impl ApiError {
                 reason: Some("NamespaceTerminating".to_owned()),
             }]);
         }
-        refusal
+        error
     }
 
-    /// An object that fails validation; `errors` is not empty.
+    /// Creates the error for an object that fails validation; `errors` is not empty.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Self {
         Self::invalid_of(&kind.kind, &kind.storage_group, name, errors)
     }
 
     /// Like [`invalid`](Self::invalid), for a kind that the request names or that is not served.
     pub(crate) fn invalid_of(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
-        let message = format!("{} \"{name}\" is invalid: {}", qualified(kind, group), joined(errors));
+        let message = format!("{} \"{name}\" is invalid: {}", qualified(kind, group), aggregate(errors));
         let details = StatusDetails {
             causes: Some(errors.iter().map(FieldError::cause).collect()),
             ..details(kind, group, name)
@@ -179,7 +180,7 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message, Some(details))
     }
 
-    /// A patch that cannot be applied to the object.
+    /// Creates the error for a patch that cannot be applied to the object.
     pub(crate) fn unprocessable() -> Self {
         let message = "the server rejected our request due to an error in our request";
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message, Some(StatusDetails::default()))
@@ -190,32 +191,32 @@ impl ApiError {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(StatusDetails::default()))
     }
 
-    /// A verb that a custom resource, or its status, does not support.
+    /// Creates the error for a verb that a custom resource, or its status, does not support.
     pub(crate) fn not_supported(kind: &Kind, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.group_resource());
         let details = StatusDetails { name: None, ..resource_details(kind, "") };
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(details))
     }
 
-    /// A representation that does not exist for objects.
+    /// Creates the error for a representation that does not exist for objects.
     pub(crate) fn not_acceptable() -> Self {
         let message = format!("only the following media types are accepted: {MEDIA_TYPES}");
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, None)
     }
 
-    /// A representation that does not exist for the requested resource.
-    pub(crate) fn not_acceptable_for(why: String) -> Self {
-        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", why, None)
+    /// Creates the error for a representation that does not exist for the requested resource.
+    pub(crate) fn not_acceptable_for(detail: String) -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", detail, None)
     }
 
-    /// Like [`not_acceptable`](Self::not_acceptable), for the handlers of the real server that do not know the
-    /// resource.
-    pub(crate) fn not_representable() -> Self {
+    /// Like [`not_acceptable`](Self::not_acceptable), with the text of the handlers of the real server that do not
+    /// resolve the resource.
+    pub(crate) fn not_acceptable_unresolved() -> Self {
         Self::available(&format!("{MEDIA_TYPES}, {STREAMS}"))
     }
 
-    /// An endpoint that is served as JSON only.
-    pub(crate) fn json_alone() -> Self {
+    /// Creates the error for an endpoint that is served as JSON only.
+    pub(crate) fn json_only() -> Self {
         Self::available("application/json")
     }
 
@@ -224,21 +225,21 @@ impl ApiError {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message, Some(StatusDetails::default()))
     }
 
-    /// A watch in an encoding that has no stream serializer.
-    pub(crate) fn no_such_stream() -> Self {
+    /// Creates the error for a watch in an encoding without a stream serializer.
+    pub(crate) fn stream_not_acceptable() -> Self {
         Self::not_acceptable_for(format!("only the following media types are accepted: {STREAMS}"))
     }
 
-    /// Returns the error with a prefix of its message.
-    pub(crate) fn after(self, words: &str) -> Self {
+    /// Adds a prefix to the message of the error.
+    pub(crate) fn with_prefix(self, prefix: &str) -> Self {
         let Self::Status(mut status) = self else {
             return self;
         };
-        status.message = status.message.map(|message| format!("{words}{message}"));
+        status.message = status.message.map(|message| format!("{prefix}{message}"));
         Self::Status(status)
     }
 
-    /// A patch type that no handler of the real server supports.
+    /// Creates the error for a patch type that no handler of the real server supports.
     pub(crate) fn unsupported_patch_type() -> Self {
         let message = "415: Unsupported Media Type";
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, Some(StatusDetails::default()))
@@ -250,16 +251,17 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message, None)
     }
 
-    /// A watch from a version whose events are no longer in the log.
-    pub(crate) fn too_old(asked: u64, oldest: u64) -> Self {
-        Self::expired(format!("too old resource version: {asked} ({oldest})"))
+    /// Creates the error for a watch from a version whose events are no longer in the log.
+    pub(crate) fn too_old(requested: u64, oldest: u64) -> Self {
+        Self::expired(format!("too old resource version: {requested} ({oldest})"))
     }
 
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, "Expired", message, None)
     }
 
-    /// The next page of a list whose version has expired; with `next` the list can continue at the current version.
+    /// Creates the error for the next page of a list whose version has expired. With the token `next`, the list can
+    /// continue at the current version.
     pub(crate) fn expired_page(next: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
             list without the continue parameter, or use the continue token in this response to retrieve the remainder of the \
@@ -282,8 +284,8 @@ fn status(code: StatusCode, reason: &str, message: String, details: Option<Statu
     })
 }
 
-/// Formats one error as it is, and several in brackets without duplicates.
-fn joined(errors: &[FieldError]) -> String {
+/// Formats a single error as it is, and several errors in brackets without duplicates (`ToAggregate` of apimachinery).
+fn aggregate(errors: &[FieldError]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for text in errors.iter().map(ToString::to_string) {
         if !texts.contains(&text) {
@@ -301,6 +303,6 @@ fn resource_details(kind: &Kind, name: &str) -> StatusDetails {
 }
 
 fn details(kind: &str, group: &str, name: &str) -> StatusDetails {
-    let set = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    StatusDetails { name: set(name), group: set(group), kind: set(kind), ..StatusDetails::default() }
+    let non_empty = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    StatusDetails { name: non_empty(name), group: non_empty(group), kind: non_empty(kind), ..StatusDetails::default() }
 }

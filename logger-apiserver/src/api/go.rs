@@ -18,13 +18,13 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// Formats a value as `%#v`.
 pub(crate) fn syntax(value: &Value) -> String {
-    let inside = match value {
+    let items = match value {
         Value::Array(items) => items.iter().map(syntax).collect::<Vec<_>>(),
         Value::Object(fields) => fields.iter().map(|(name, value)| format!("{name:?}:{}", syntax(value))).collect(),
         Value::Null => return "interface {}(nil)".to_owned(),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => return value.to_string(),
     };
-    format!("{}{{{}}}", type_name(value), inside.join(", "))
+    format!("{}{{{}}}", type_name(value), items.join(", "))
 }
 
 /// Returns the type of a value as `%T`.
@@ -49,26 +49,27 @@ pub(crate) fn package(group: &str) -> &str {
 }
 
 /// Replaces floats without a fraction by integers: `5.0` is 5, as after decoding and encoding by Go.
-pub(crate) fn whole_numbers(value: &mut Value) {
+pub(crate) fn normalize_numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {
-            if let Some(whole) = whole(number) {
-                *number = whole;
+            if let Some(integer) = as_integer(number) {
+                *number = integer;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
-        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Array(items) => items.iter_mut().for_each(normalize_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(normalize_numbers),
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }
 
-fn whole(number: &Number) -> Option<Number> {
+/// Returns the integer that Go encodes in place of a number, if it differs.
+fn as_integer(number: &Number) -> Option<Number> {
     // Go decodes integers beyond int64 as floats, and encodes those as integers again.
     if let Some(large) = number.as_u64().filter(|_| !number.is_i64()) {
         return (large as f64).to_string().parse::<u64>().ok().map(Number::from);
     }
-    /// From here on not every integer is representable as a float.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    /// From this value on, not every integer is representable as a float.
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < MAX_EXACT)?;
     format!("{float:.0}").parse::<i64>().ok().map(Number::from)
 }

@@ -17,49 +17,49 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// `/status` is served, and the main endpoint ignores `status`.
+    /// Whether `/status` is served. The main endpoint then ignores `status`.
     pub(crate) has_status: bool,
-    /// `/scale` is served, from these paths.
+    /// The paths of `/scale`, if it is served.
     pub(crate) scale: Option<ScalePaths>,
     /// The group under which objects are stored and validated: `events.k8s.io` shares the storage of the core group.
     pub(crate) storage_group: String,
-    /// Defined by a CustomResourceDefinition.
+    /// Whether the kind is defined by a CustomResourceDefinition.
     pub(crate) is_custom: bool,
 }
 
 impl Kind {
-    /// `plural.group`: the resource in messages.
+    /// Returns `plural.group`, the resource in messages.
     pub(crate) fn group_resource(&self) -> String {
         qualified(&self.plural, &self.group)
     }
 
-    /// `plural.group` of the stored objects: the key of the resource in the store.
+    /// Returns `plural.group` of the stored objects, the key of the resource in the store.
     pub(crate) fn storage_key(&self) -> String {
         qualified(&self.plural, &self.storage_group)
     }
 
-    /// `Kind.group`.
+    /// Returns `Kind.group`.
     pub(crate) fn group_kind(&self) -> String {
         qualified(&self.kind, &self.group)
     }
 
-    /// `group/version`, or `version` in the core group.
+    /// Returns `group/version`, or `version` in the core group.
     pub(crate) fn api_version(&self) -> String {
         group_version(&self.group, &self.version)
     }
 
-    /// Whether objects are stored in the representation of another group.
+    /// Returns whether objects are stored in the representation of another group.
     pub(crate) fn shares_storage(&self) -> bool {
         self.storage_group != self.group
     }
 }
 
-/// `name.group`, or `name` in the core group; for kinds and for resources.
+/// Returns `name.group`, or `name` in the core group; for kinds and for resources.
 pub(crate) fn qualified(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
-/// `group/version`, or `version` in the core group.
+/// Returns `group/version`, or `version` in the core group.
 pub(crate) fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }

@@ -14,7 +14,7 @@ use serde_json::{
 
 use crate::api::kind::Kind;
 
-const WRITABLE: &str = "metadata and JSON values have string keys";
+const STRING_KEYS: &str = "metadata and JSON values have string keys";
 
 /// A version of `meta.k8s.io`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) struct Object {
     /// All root fields except `apiVersion`, `kind` and `metadata`.
     pub(crate) body: Map<String, Value>,
     pub(crate) written: Written,
-    text: Text,
+    encoded: EncodedFields,
 }
 
 /// The version in which an object was written, for kinds with versions.
@@ -49,7 +49,7 @@ pub(crate) struct Written {
     /// The name of the version, without its group.
     pub(crate) version: Option<Arc<str>>,
     /// The serial number of the schemas that already pruned and defaulted the object.
-    pub(crate) whole_by: Option<u64>,
+    pub(crate) completed_by: Option<u64>,
 }
 
 impl PartialEq for Written {
@@ -60,9 +60,9 @@ impl PartialEq for Written {
 }
 
 /// The JSON of the fields of an object, encoded once and shared by all responses and watches. It is not part of the
-/// state; a copy starts without it, since copies are made to be modified.
+/// state. A clone starts without it, since objects are cloned to be modified.
 #[derive(Debug, Default)]
-struct Text(OnceLock<Fields>);
+struct EncodedFields(OnceLock<Fields>);
 
 #[derive(Debug)]
 struct Fields {
@@ -70,13 +70,13 @@ struct Fields {
     body: Vec<(String, Box<RawValue>)>,
 }
 
-impl Clone for Text {
+impl Clone for EncodedFields {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl PartialEq for Text {
+impl PartialEq for EncodedFields {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -88,7 +88,7 @@ pub(crate) type Stored = Arc<Object>;
 impl Object {
     /// Creates an object from its metadata and its body.
     pub(crate) fn new(metadata: ObjectMeta, body: Map<String, Value>) -> Self {
-        Self { metadata, body, written: Written::default(), text: Text::default() }
+        Self { metadata, body, written: Written::default(), encoded: EncodedFields::default() }
     }
 
     /// Decodes an object from JSON. Unknown metadata fields are dropped.
@@ -101,11 +101,11 @@ impl Object {
         let mut metadata = match fields.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
             Some(mut metadata) => {
-                words_of_nulls(&mut metadata);
+                nulls_to_empty_strings(&mut metadata);
                 serde_json::from_value(metadata)?
             }
         };
-        tidy(&mut metadata);
+        drop_unstored_fields(&mut metadata);
         Ok(Self::new(metadata, fields))
     }
 
@@ -116,12 +116,12 @@ impl Object {
 
     /// Returns the encodable representation of a stored object: with its type, or without it, as for items of lists of
     /// built-in kinds.
-    pub(crate) fn named<'a>(&'a self, names: Option<(&'a str, &'a str)>) -> Named<'a> {
-        let Fields { metadata, body } = self.text.0.get_or_init(|| self.fields());
-        Named {
-            api_version: names.map(|(api_version, _)| api_version.into()),
-            kind: names.map(|(_, kind)| kind),
-            metadata: Metadata::Written(metadata),
+    pub(crate) fn encodable<'a>(&'a self, type_meta: Option<(&'a str, &'a str)>) -> Encodable<'a> {
+        let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
+        Encodable {
+            api_version: type_meta.map(|(api_version, _)| api_version.into()),
+            kind: type_meta.map(|(_, kind)| kind),
+            metadata: Metadata::Encoded(metadata),
             body,
         }
     }
@@ -129,37 +129,37 @@ impl Object {
     fn fields(&self) -> Fields {
         let fields = self.body.iter();
         Fields {
-            metadata: to_raw_value(&self.metadata).expect(WRITABLE),
-            body: fields.map(|(name, value)| (name.clone(), to_raw_value(value).expect(WRITABLE))).collect(),
+            metadata: to_raw_value(&self.metadata).expect(STRING_KEYS),
+            body: fields.map(|(name, value)| (name.clone(), to_raw_value(value).expect(STRING_KEYS))).collect(),
         }
     }
 
     /// Returns the persisted representation: with the name of its version, for kinds with versions.
     #[cfg(feature = "serve")]
-    pub(crate) fn kept(&self) -> Named<'_> {
-        Named { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..self.named(None) }
+    pub(crate) fn persisted(&self) -> Encodable<'_> {
+        Encodable { api_version: self.written.version.as_deref().map(Cow::Borrowed), ..self.encodable(None) }
     }
 
     /// Decodes an object from the persisted representation.
     #[cfg(feature = "serve")]
-    pub(crate) fn from_kept(fields: Map<String, Value>) -> serde_json::Result<Self> {
+    pub(crate) fn from_persisted(fields: Map<String, Value>) -> serde_json::Result<Self> {
         let version = fields.get("apiVersion").and_then(Value::as_str).map(Arc::from);
-        Ok(Self { written: Written { version, whole_by: None }, ..Self::from_json(fields)? })
+        Ok(Self { written: Written { version, completed_by: None }, ..Self::from_json(fields)? })
     }
 
-    /// Returns the representation with metadata only.
-    pub(crate) fn metadata_alone(&self, version: MetaVersion) -> Named<'_> {
-        Named {
+    /// Returns the `PartialObjectMetadata` of the object.
+    pub(crate) fn partial_object_metadata(&self, version: MetaVersion) -> Encodable<'_> {
+        Encodable {
             api_version: Some(version.api_version().into()),
             kind: Some("PartialObjectMetadata"),
-            metadata: Metadata::Read(&self.metadata),
+            metadata: Metadata::Typed(&self.metadata),
             body: &[],
         }
     }
 
     /// Returns the representation of an object of this kind.
-    pub(crate) fn named_as<'a>(&'a self, kind: &'a Kind) -> Named<'a> {
-        Named { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..self.named(None) }
+    pub(crate) fn encodable_as<'a>(&'a self, kind: &'a Kind) -> Encodable<'a> {
+        Encodable { api_version: Some(kind.api_version().into()), kind: Some(&kind.kind), ..self.encodable(None) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -186,26 +186,26 @@ impl Object {
         self.metadata.deletion_timestamp.is_some()
     }
 
-    /// Returns whether the object is deleted and neither finalizers nor a grace period remain.
-    pub(crate) fn has_ended(&self) -> bool {
+    /// Returns whether the object is terminating and neither finalizers nor a grace period remain.
+    pub(crate) fn should_delete(&self) -> bool {
         let grace = self.metadata.deletion_grace_period_seconds.unwrap_or(0);
         self.is_terminating() && self.finalizers().is_empty() && grace == 0
     }
 
     /// Returns the object with another resource version.
-    pub(crate) fn at(&self, version: u64) -> Self {
+    pub(crate) fn with_resource_version(&self, version: u64) -> Self {
         let mut object = self.clone();
         object.metadata.resource_version = Some(version.to_string());
         object
     }
 
-    /// Returns whether anything but metadata and `status` differs; `status` is compared as well if `status_counts`.
-    pub(crate) fn content_differs(&self, other: &Self, status_counts: bool) -> bool {
-        self.content(status_counts).ne(other.content(status_counts))
+    /// Returns whether anything but metadata and `status` differs; `status` is compared as well if `include_status`.
+    pub(crate) fn content_differs(&self, other: &Self, include_status: bool) -> bool {
+        self.content(include_status).ne(other.content(include_status))
     }
 
-    fn content(&self, status_counts: bool) -> impl Iterator<Item = (&String, &Value)> {
-        self.body.iter().filter(move |(name, _)| status_counts || *name != "status")
+    fn content(&self, include_status: bool) -> impl Iterator<Item = (&String, &Value)> {
+        self.body.iter().filter(move |(name, _)| include_status || *name != "status")
     }
 
     /// Returns the value at a path of the body.
@@ -229,12 +229,12 @@ pub(crate) fn json(metadata: &ObjectMeta, body: &Map<String, Value>, api_version
     let mut fields = body.clone();
     fields.insert("apiVersion".to_owned(), api_version.into());
     fields.insert("kind".to_owned(), kind.into());
-    fields.insert("metadata".to_owned(), serde_json::to_value(metadata).expect(WRITABLE));
+    fields.insert("metadata".to_owned(), serde_json::to_value(metadata).expect(STRING_KEYS));
     Value::Object(fields)
 }
 
 /// The encodable representation of an [`Object`].
-pub(crate) struct Named<'a> {
+pub(crate) struct Encodable<'a> {
     api_version: Option<Cow<'a, str>>,
     kind: Option<&'a str>,
     metadata: Metadata<'a>,
@@ -244,11 +244,11 @@ pub(crate) struct Named<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Metadata<'a> {
-    Written(&'a RawValue),
-    Read(&'a ObjectMeta),
+    Encoded(&'a RawValue),
+    Typed(&'a ObjectMeta),
 }
 
-impl Serialize for Named<'_> {
+impl Serialize for Encodable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         if let Some(api_version) = &self.api_version {
@@ -272,30 +272,30 @@ pub(crate) fn now() -> Time {
 }
 
 /// Replaces null values of labels and annotations by empty strings, as Go decodes them.
-fn words_of_nulls(metadata: &mut Value) {
+fn nulls_to_empty_strings(metadata: &mut Value) {
     for name in ["labels", "annotations"] {
-        let words = metadata.get_mut(name).and_then(Value::as_object_mut);
-        let nulls = words.into_iter().flat_map(Map::values_mut).filter(|value| value.is_null());
+        let values = metadata.get_mut(name).and_then(Value::as_object_mut);
+        let nulls = values.into_iter().flat_map(Map::values_mut).filter(|value| value.is_null());
         nulls.for_each(|value| *value = Value::from(""));
     }
 }
 
 /// Removes empty fields, as Go does, and fields that this server does not store.
-fn tidy(metadata: &mut ObjectMeta) {
+fn drop_unstored_fields(metadata: &mut ObjectMeta) {
     metadata.self_link = None;
     drop_empty(&mut metadata.labels, |labels| labels.is_empty());
     drop_empty(&mut metadata.annotations, |annotations| annotations.is_empty());
     drop_empty(&mut metadata.finalizers, Vec::is_empty);
     drop_empty(&mut metadata.owner_references, Vec::is_empty);
-    let texts = [
+    let strings = [
         &mut metadata.name,
         &mut metadata.generate_name,
         &mut metadata.namespace,
         &mut metadata.uid,
         &mut metadata.resource_version,
     ];
-    for text in texts {
-        drop_empty(text, String::is_empty);
+    for string in strings {
+        drop_empty(string, String::is_empty);
     }
 }
 
@@ -312,15 +312,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_that_is_changed_is_sent_as_changed() {
+    fn modified_clones_are_encoded_with_their_changes() {
         let fields = json!({ "metadata": { "name": "a" }, "data": { "k": "v" } });
         let object = Object::from_json(fields.as_object().unwrap().clone()).unwrap();
-        let sent = |object: &Object| serde_json::to_value(object.named(Some(("v1", "ConfigMap")))).unwrap();
-        assert_eq!(sent(&object), object.to_json("v1", "ConfigMap"));
+        let encoded = |object: &Object| serde_json::to_value(object.encodable(Some(("v1", "ConfigMap")))).unwrap();
+        assert_eq!(encoded(&object), object.to_json("v1", "ConfigMap"));
         let mut copy = object.clone();
         copy.body.insert("data".to_owned(), json!({}));
         assert_eq!(
-            sent(&copy),
+            encoded(&copy),
             json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": {} })
         );
         assert!(object != copy && object == object.clone());

@@ -1,8 +1,8 @@
 //! The garbage collector and the namespace controller of kube-controller-manager.
 //!
 //! Guarantees:
-//! - All consequences of a request are applied before the request is answered, in a deterministic order. Nothing runs
-//!   in the background.
+//! - All effects of a request are applied before its response is sent, in a deterministic order. Nothing runs in the
+//!   background.
 //! - Owners are identified by UID. An object without a remaining owner is deleted, by the propagation policy of the
 //!   delete; an object with other owners loses the references to absent ones.
 //! - A change that does not touch owner references deletes nothing: an object that was loaded without its owners
@@ -25,22 +25,22 @@ use crate::{
     },
 };
 
-/// The dependents of each owner.
+/// The garbage collector: an index of the dependents of each owner.
 #[derive(Debug, Default)]
 pub(crate) struct GarbageCollector {
-    /// The locations of the dependents, by the UID of the owner.
-    dependents: BTreeMap<String, BTreeSet<Place>>,
+    /// The keys of the dependents, by the UID of the owner.
+    dependents: BTreeMap<String, BTreeSet<ObjectKey>>,
 }
 
-/// The location of an object, whether it exists or not.
+/// The resource, namespace and name of an object, whether it exists or not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ObjectKey {
     resource: Arc<str>,
     namespace: String,
     name: String,
 }
 
-impl Place {
+impl ObjectKey {
     fn of(resource: &Arc<str>, object: &Object) -> Self {
         Self { resource: resource.clone(), namespace: object.namespace().to_owned(), name: object.name().to_owned() }
     }
@@ -53,9 +53,9 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     /// An object whose owners or dependents changed.
-    Visit(Place),
-    /// A namespace that may be terminating.
-    Empty(String),
+    Process(ObjectKey),
+    /// A namespace that may be terminating, by name.
+    DeleteContents(String),
 }
 
 /// A deduplicating first-in, first-out queue of tasks.
@@ -92,9 +92,9 @@ impl GarbageCollector {
         changes.iter().for_each(|event| self.index(event));
     }
 
-    /// Applies the consequences of the latest changes of the store, and returns these changes together with its own.
-    /// Each task that changes something deletes or marks an object, or removes a finalizer or an owner reference, so
-    /// this terminates.
+    /// Applies the effects of the latest changes of the store, and returns these changes together with its own. Each
+    /// task that changes something deletes or marks an object, or removes a finalizer or an owner reference, so this
+    /// terminates.
     pub(crate) fn collect(&mut self, state: &mut State) -> Vec<Event> {
         let mut changes = state.store.take_events();
         let mut tasks = Tasks::default();
@@ -106,8 +106,8 @@ impl GarbageCollector {
             }
             enqueued = changes.len();
             match tasks.pop() {
-                Some(Task::Visit(place)) => self.visit(state, &place),
-                Some(Task::Empty(namespace)) => namespaces::empty(state, &namespace),
+                Some(Task::Process(key)) => self.process(state, &key),
+                Some(Task::DeleteContents(namespace)) => namespaces::delete_contents(state, &namespace),
                 None => return changes,
             }
             changes.extend(state.store.take_events());
@@ -120,11 +120,11 @@ impl GarbageCollector {
             return;
         }
         if let Some(before) = &event.before {
-            let place = Place::of(&event.resource, before);
+            let key = ObjectKey::of(&event.resource, before);
             for uid in owners::uids(before) {
-                if let Some(places) = self.dependents.get_mut(uid) {
-                    places.remove(&place);
-                    if places.is_empty() {
+                if let Some(keys) = self.dependents.get_mut(uid) {
+                    keys.remove(&key);
+                    if keys.is_empty() {
                         self.dependents.remove(uid);
                     }
                 }
@@ -136,27 +136,27 @@ impl GarbageCollector {
     }
 
     fn add(&mut self, resource: &Arc<str>, object: &Object) {
-        let place = Place::of(resource, object);
+        let key = ObjectKey::of(resource, object);
         for uid in owners::uids(object) {
-            self.dependents.entry(uid.to_owned()).or_default().insert(place.clone());
+            self.dependents.entry(uid.to_owned()).or_default().insert(key.clone());
         }
     }
 
-    /// Enqueues the tasks that a change makes necessary.
+    /// Enqueues the tasks of a change.
     fn enqueue(&self, state: &State, event: &Event, tasks: &mut Tasks) {
         let (before, after) = (event.before.as_deref(), event.after.as_deref());
         if !owners::are_the_same(before, after) {
-            // An owner that waits for its dependents may have one less.
-            before.into_iter().flat_map(|before| owners::places(state, before)).for_each(|owner| {
-                tasks.push(Task::Visit(owner));
+            // An owner that waits for its dependents may have lost the last one.
+            before.into_iter().flat_map(|before| owners::keys(state, before)).for_each(|owner| {
+                tasks.push(Task::Process(owner));
             });
-            after.into_iter().for_each(|after| tasks.push(Task::Visit(Place::of(&event.resource, after))));
+            after.into_iter().for_each(|after| tasks.push(Task::Process(ObjectKey::of(&event.resource, after))));
         }
         match (before, after) {
             (Some(before), None) => {
-                self.visit_dependents(before, tasks);
+                self.enqueue_dependents(before, tasks);
                 if !before.namespace().is_empty() {
-                    tasks.push(Task::Empty(before.namespace().to_owned()));
+                    tasks.push(Task::DeleteContents(before.namespace().to_owned()));
                 }
             }
             (_, Some(after)) if after.is_terminating() => self.enqueue_terminating(event, before, after, tasks),
@@ -167,21 +167,21 @@ impl GarbageCollector {
     fn enqueue_terminating(&self, event: &Event, before: Option<&Object>, after: &Object, tasks: &mut Tasks) {
         let was_terminating = before.is_some_and(Object::is_terminating);
         if &*event.resource == "namespaces" {
-            tasks.push(Task::Empty(after.name().to_owned()));
+            tasks.push(Task::DeleteContents(after.name().to_owned()));
         }
         if has(after, FOREGROUND) && !was_terminating {
-            self.visit_dependents(after, tasks);
+            self.enqueue_dependents(after, tasks);
         }
         if has(after, FOREGROUND) || has(after, ORPHAN) {
-            tasks.push(Task::Visit(Place::of(&event.resource, after)));
+            tasks.push(Task::Process(ObjectKey::of(&event.resource, after)));
         }
     }
 
-    fn visit_dependents(&self, owner: &Object, tasks: &mut Tasks) {
-        self.dependents_of(owner).cloned().map(Task::Visit).for_each(|task| tasks.push(task));
+    fn enqueue_dependents(&self, owner: &Object, tasks: &mut Tasks) {
+        self.dependents_of(owner).cloned().map(Task::Process).for_each(|task| tasks.push(task));
     }
 
-    fn dependents_of(&self, owner: &Object) -> impl Iterator<Item = &Place> {
+    fn dependents_of(&self, owner: &Object) -> impl Iterator<Item = &ObjectKey> {
         self.dependents.get(owner.uid()).into_iter().flatten()
     }
 }

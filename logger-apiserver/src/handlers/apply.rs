@@ -1,4 +1,4 @@
-//! Server-side apply: a body that says what its manager wants of an object, put into what others want of it.
+//! Server-side apply: merges the fields that a manager applies with those of other managers.
 
 use std::sync::Arc;
 
@@ -16,90 +16,92 @@ use crate::{
     handlers::{decode, request::ResourceRequest, write},
     resource::managed_fields::{self},
     storage::state::State,
-    wire::duplicate_fields::{self, Read},
+    wire::duplicate_fields::{self, Decoded},
 };
 
-/// Applies the body to an object; what is not there is made.
+/// Applies the body to an object, which is created if it does not exist.
 pub(crate) fn apply(state: &mut State, request: &ResourceRequest) -> Result<(StatusCode, Stored)> {
     let options = request.patch_options()?;
-    // Only the object itself can be made.
+    // Only the main endpoint can create objects.
     let live = if request.endpoint == Endpoint::Main { request.find(state)? } else { Some(request.existing(state)?) };
-    let wanted = body(request)?;
-    let applied = managed_fields::apply(request.author(), live.as_deref(), &wanted, options.force)?;
-    check_strictly(request)?;
+    let applied_fields = body(request)?;
+    let applied = managed_fields::apply(request.author(), live.as_deref(), &applied_fields, options.force)?;
+    check_strict(request)?;
     let mut object = match (applied.outcome, &live) {
         (None, Some(live)) => Object::clone(live),
-        (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &wanted)?,
+        (outcome, _) => decode::merged(&request.kind, outcome.unwrap_or_default(), &applied_fields)?,
     };
     object.metadata.managed_fields = applied.entries;
     match live {
         Some(live) => {
-            write::place(&mut object, request)?;
+            write::ensure_namespace(&mut object, request)?;
             write::check_name(&object, request)?;
             write::check_version(&request.kind, &object, &live)?;
             Ok((StatusCode::OK, write::replace(state, request, object, &live, options.dry_run)?))
         }
         None => {
             check_new(request, &object)?;
-            write::place(&mut object, request)?;
+            write::ensure_namespace(&mut object, request)?;
             write::check_name(&object, request)?;
             // A new object has no version yet; a dry run returns the requested one.
             let version = object.metadata.resource_version.take();
-            let mut made = write::insert(state, request, object, options.dry_run)?;
+            let mut created = write::insert(state, request, object, options.dry_run)?;
             if options.dry_run && version.is_some() {
-                Arc::make_mut(&mut made).metadata.resource_version = version;
+                Arc::make_mut(&mut created).metadata.resource_version = version;
             }
-            Ok((StatusCode::CREATED, made))
+            Ok((StatusCode::CREATED, created))
         }
     }
 }
 
-/// Reads a body of YAML, of which JSON is a part; no body is an object without fields.
+/// Decodes a YAML or JSON body. An empty body is an object without fields.
 pub(crate) fn body(request: &ResourceRequest) -> Result<Value> {
-    let read = yaml(&request.body).map(|read| {
-        request.mistakes.replace(read.mistakes);
-        read.value
+    let decoded = yaml(&request.body).map(|decoded| {
+        request.strict_errors.replace(decoded.strict_errors);
+        decoded.value
     });
-    match read {
+    match decoded {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
         Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => {
             let found = json_type(&other);
             let into = "Go value of type map[string]interface {}";
-            let why =
+            let detail =
                 format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {into}");
-            Err(ApiError::bad_request(format!("error decoding YAML: {why}")))
+            Err(ApiError::bad_request(format!("error decoding YAML: {detail}")))
         }
-        Err(why) => Err(ApiError::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}"))),
+        Err(detail) => {
+            Err(ApiError::bad_request(format!("error decoding YAML: error converting YAML to JSON: {detail}")))
+        }
     }
 }
 
-/// Rejects duplicate fields if the request is strict; otherwise the last one counts.
-pub(crate) fn check_strictly(request: &ResourceRequest) -> Result<()> {
-    let mistakes = request.mistakes.take();
-    if let Some(why) = mistakes.first().filter(|_| request.is_strict()) {
-        let why = format!("error strict decoding YAML: error converting YAML to JSON: {why}");
-        return Err(ApiError::bad_request(why));
+/// Rejects duplicate fields if the request is strict; otherwise the last one wins.
+pub(crate) fn check_strict(request: &ResourceRequest) -> Result<()> {
+    let strict_errors = request.strict_errors.take();
+    if let Some(detail) = strict_errors.first().filter(|_| request.is_strict()) {
+        let detail = format!("error strict decoding YAML: error converting YAML to JSON: {detail}");
+        return Err(ApiError::bad_request(detail));
     }
-    request.warn(&mistakes);
+    request.warn(&strict_errors);
     Ok(())
 }
 
-/// The first document, as the YAML 1.1 that Go reads.
-fn yaml(body: &[u8]) -> Result<Read, String> {
+/// Decodes the first document as YAML 1.1, as Go does.
+fn yaml(body: &[u8]) -> Result<Decoded, String> {
     let mut options = serde_saphyr::Options::default();
     options.legacy_octal_numbers = true;
-    let mut read = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;
-    go::whole_numbers(&mut read.value);
-    Ok(read)
+    let mut decoded = duplicate_fields::yaml(body, options).map_err(|error| error.to_string())?;
+    go::normalize_numbers(&mut decoded.value);
+    Ok(decoded)
 }
 
-/// Who names a uid means an object that is there.
+/// Rejects a new object with a UID: the request is for an existing object.
 fn check_new(request: &ResourceRequest, object: &Object) -> Result<()> {
     if object.uid().is_empty() {
         return Ok(());
     }
-    let why =
+    let detail =
         format!("uid mismatch: the provided object specified uid {}, and no existing object was found", object.uid());
-    Err(ApiError::conflict(&request.kind, request.name(), &why))
+    Err(ApiError::conflict(&request.kind, request.name(), &detail))
 }

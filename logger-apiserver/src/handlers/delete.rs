@@ -1,4 +1,4 @@
-//! Delete and delete-collection: at once, or marked for as long as finalizers or a grace period hold the object.
+//! The verbs `delete` and `deletecollection`.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     },
     lifecycle::{
         definitions,
-        deletion::{self, Deleted, Fate},
+        deletion::{self, DeleteOutcome, Deleted},
     },
     resource::{registry::Resource, strategy::Lifecycle},
     storage::state::State,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The warning for the deletion of a Job without a propagation policy.
-const JOBS_ORPHAN: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+const ORPHAN_WARNING: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
 /// Deletes one object.
@@ -34,22 +34,22 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     let object = request.existing(state)?;
     check_preconditions(&request.kind, &object, &options)?;
     (request.kind.strategy.check_delete)(&request.kind, request.name())?;
-    if should_say_more(&request.kind, &options) {
-        request.warnings.borrow_mut().push(JOBS_ORPHAN.to_owned());
+    if needs_orphan_warning(&request.kind, &options) {
+        request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
     if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
-        return Ok(Deleted::Ending(definitions::ending(&object)));
+        return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
     }
     if dry_run {
-        return Ok(match deletion::decide(&request.kind, &object, &options) {
-            Fate::Goes(ending) => Deleted::Gone(Arc::new(ending)),
-            Fate::Stays(ending) => Deleted::Ending(Arc::new(ending)),
+        return Ok(match deletion::before_delete(&request.kind, &object, &options) {
+            DeleteOutcome::Remove(object) => Deleted::Removed(Arc::new(object)),
+            DeleteOutcome::Update(object) => Deleted::Terminating(Arc::new(object)),
         });
     }
-    deletion::remove_or_mark(state, &request.kind, &object, &options)
+    deletion::delete(state, &request.kind, &object, &options)
 }
 
-/// Deletes what a list with the same query would show, and returns that.
+/// Deletes the objects that a list with the same query returns, and returns them.
 pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) -> Result<Page> {
     let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
@@ -57,13 +57,13 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     if !dry_run {
         for object in &page.items {
             check_preconditions(&request.kind, object, &options)?;
-            deletion::remove_or_mark(state, &request.kind, object, &options)?;
+            deletion::delete(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
 }
 
-/// The options in the body, or in the query if there is no body.
+/// Returns the options in the body, or those in the query if there is no body.
 fn options(request: &ResourceRequest) -> Result<DeleteOptions> {
     let options = match request.body.as_ref() {
         [] => from_query(request)?,
@@ -75,7 +75,7 @@ fn options(request: &ResourceRequest) -> Result<DeleteOptions> {
 
 fn from_body(request: &ResourceRequest) -> Result<DeleteOptions> {
     let fields = body::fields(&request.content_type, &request.body, "v1", "DeleteOptions");
-    let fields = fields.map_err(|mistake| ApiError::bad_request(mistake.into_text()))?;
+    let fields = fields.map_err(|error| ApiError::bad_request(error.into_message()))?;
     let options: DeleteOptions = serde_json::from_value(Value::Object(fields.fields))
         .map_err(|error| ApiError::bad_request(error.to_string()))?;
     let Some(other) = options.kind.as_ref().filter(|kind| *kind != "DeleteOptions") else {
@@ -98,7 +98,7 @@ fn from_query(request: &ResourceRequest) -> Result<DeleteOptions> {
     })
 }
 
-/// What becomes of dependents is said once, and with a known word.
+/// Rejects an unknown propagation policy, and one together with `orphanDependents`.
 fn check_propagation(options: &DeleteOptions) -> Result<()> {
     const FIELD: &str = "propagationPolicy";
     const KNOWN: [&str; 4] = ["Foreground", "Background", "Orphan", "nil"];
@@ -117,7 +117,7 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
 }
 
 /// Returns whether the deletion needs a warning about dependents.
-fn should_say_more(kind: &Resource, options: &DeleteOptions) -> bool {
+fn needs_orphan_warning(kind: &Resource, options: &DeleteOptions) -> bool {
     kind.strategy.orphans_dependents && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
@@ -126,20 +126,20 @@ pub(crate) fn check_preconditions(kind: &Resource, object: &Object, options: &De
         return Ok(());
     };
     if let Some(uid) = expected.uid.as_ref().filter(|uid| *uid != object.uid()) {
-        let why = format!(
+        let detail = format!(
             "the UID in the precondition ({uid}) does not match the UID in record ({}). \
              The object might have been deleted and then recreated",
             object.uid(),
         );
-        return Err(ApiError::precondition(kind, object.name(), &why));
+        return Err(ApiError::precondition(kind, object.name(), &detail));
     }
     if let Some(version) = expected.resource_version.as_ref().filter(|version| *version != object.resource_version()) {
-        let why = format!(
+        let detail = format!(
             "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
              The object might have been modified",
             object.resource_version(),
         );
-        return Err(ApiError::precondition(kind, object.name(), &why));
+        return Err(ApiError::precondition(kind, object.name(), &detail));
     }
     Ok(())
 }

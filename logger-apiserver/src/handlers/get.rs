@@ -1,30 +1,30 @@
-//! The verb `get`, and the options of reads that concern resource versions.
+//! The verb `get`, and the options for resource versions that reads share.
 
 use crate::{
     api::{
-        error::{Ahead, ApiError, FieldError, Result},
+        error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
     handlers::request::ResourceRequest,
     storage::state::State,
 };
 
-/// One object, no older than the version that is asked for.
+/// Returns an object that is not older than the requested version.
 pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
-    let asked = version(request).map_err(ApiError::internal)?.unwrap_or(0);
+    let requested = version(request).map_err(ApiError::internal)?.unwrap_or(0);
     let current = state.store.version();
-    if asked > current {
-        return Err(ApiError::Ahead(Ahead { asked, current, by_watch: false }));
+    if requested > current {
+        return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion { requested, current, is_watch: false }));
     }
     request.existing(state)
 }
 
 /// Rejects invalid list options.
-pub(crate) fn refuse_options(errors: &[FieldError]) -> Result<()> {
+pub(crate) fn reject_invalid(errors: &[FieldError]) -> Result<()> {
     if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid_of("ListOptions", "meta.k8s.io", "", errors)) }
 }
 
-/// The `resourceVersion` of the query, or why it is none.
+/// Returns the `resourceVersion` of the query, or the error for an invalid one.
 pub(crate) fn version(request: &ResourceRequest) -> Result<Option<u64>, String> {
     let parse = |text: &str| {
         text.parse().map_err(|_| {

@@ -1,10 +1,10 @@
-//! Lists: which version of which objects, whole or in pages.
+//! The verb `list`: complete lists and pages, at the current or an earlier version.
 
 mod token;
 
 use crate::{
     api::{
-        error::{Ahead, ApiError, FieldError, Result},
+        error::{ApiError, FieldError, Result, TooLargeResourceVersion},
         object::Stored,
     },
     handlers::{get, request::ResourceRequest},
@@ -19,72 +19,76 @@ use token::Token;
 pub(crate) struct Page {
     pub(crate) items: Vec<Stored>,
     pub(crate) version: u64,
-    /// What to ask for the next page with, if there may be one.
+    /// The continue token of the next page, if there may be one.
     pub(crate) next: Option<String>,
-    /// How many objects come after this page; unknown where a selector chooses.
+    /// The number of objects after this page; unknown with a selector.
     pub(crate) remaining: Option<usize>,
 }
 
-/// Which state of the objects a list is of.
-enum At {
-    /// The present, whatever its version.
+/// The version of the objects of a list.
+enum ListVersion {
     Latest,
-    Exactly(u64),
+    Exact(u64),
 }
 
-/// Answers a list request.
+/// Handles a list request.
 pub(crate) fn list(state: &State, request: &ResourceRequest) -> Result<Page> {
     check_options(request)?;
     request.query.integer("timeoutSeconds")?;
     let limit = limit(request)?;
     let selector = Selector::from_query(&request.query, &request.kind)?;
-    let token = request.query.get("continue").map(Token::decode).transpose().map_err(refuse_token)?;
-    let asked = get::version(request).map_err(unreadable)?;
+    let token = request.query.get("continue").map(Token::decode).transpose().map_err(invalid_token)?;
+    let requested = get::version(request).map_err(invalid_version)?;
     let at = match &token {
-        Some(_) if asked.is_some_and(|version| version > 0) => {
+        Some(_) if requested.is_some_and(|version| version > 0) => {
             return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
         }
-        Some(token) => token.version.map_or(At::Latest, At::Exactly),
-        None => state_of(request, asked, limit),
+        Some(token) => token.version.map_or(ListVersion::Latest, ListVersion::Exact),
+        None => requested_version(request, requested, limit),
     };
-    let version = known_version(state, &at, asked, token.as_ref())?;
+    let version = resolve_version(state, &at, requested, token.as_ref())?;
     let from = token.map(|token| token.key(request)).unwrap_or_default();
     let resource = request.kind.storage_key();
     let range = Range { from: &from, ..Range::of(&resource, request.namespace.as_deref()) };
-    // From a cache, as version 0 allows, come no pages.
-    let limit = limit.filter(|_| asked != Some(0));
+    // Version 0 allows a list from the cache, which has no pages.
+    let limit = limit.filter(|_| requested != Some(0));
     page(request, state.store.list_at(range, version), version, limit, &selector)
 }
 
-fn state_of(request: &ResourceRequest, asked: Option<u64>, limit: Option<usize>) -> At {
-    match (request.query.get("resourceVersionMatch"), asked) {
-        (Some("Exact"), Some(version)) => At::Exactly(version),
-        // What pages meant before there was a match.
-        (None, Some(version)) if version > 0 && limit.is_some() => At::Exactly(version),
-        _ => At::Latest,
+fn requested_version(request: &ResourceRequest, requested: Option<u64>, limit: Option<usize>) -> ListVersion {
+    match (request.query.get("resourceVersionMatch"), requested) {
+        (Some("Exact"), Some(version)) => ListVersion::Exact(version),
+        // The default for pages without `resourceVersionMatch`.
+        (None, Some(version)) if version > 0 && limit.is_some() => ListVersion::Exact(version),
+        _ => ListVersion::Latest,
     }
 }
 
-/// The version to list, unless it is gone or not there yet.
-fn known_version(state: &State, at: &At, asked: Option<u64>, token: Option<&Token>) -> Result<u64> {
+/// Returns the version to list. It must neither be expired nor larger than the current one.
+fn resolve_version(state: &State, at: &ListVersion, requested: Option<u64>, token: Option<&Token>) -> Result<u64> {
     let current = state.store.version();
-    let least = match at {
-        At::Latest => asked.unwrap_or(0),
-        At::Exactly(version) => *version,
+    let minimum = match at {
+        ListVersion::Latest => requested.unwrap_or(0),
+        ListVersion::Exact(version) => *version,
     };
-    if least > current {
-        return Err(ApiError::Ahead(Ahead { asked: least, current, by_watch: false }));
+    if minimum > current {
+        return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion {
+            requested: minimum,
+            current,
+            is_watch: false,
+        }));
     }
     match (at, token) {
-        (At::Latest, _) => Ok(current),
-        (At::Exactly(version), _) if *version >= state.store.oldest() => Ok(*version),
-        (At::Exactly(_), Some(token)) => Err(ApiError::expired_page(token.in_the_present())),
-        (At::Exactly(_), None) => Err(ApiError::expired("The resourceVersion for the provided list is too old.")),
+        (ListVersion::Latest, _) => Ok(current),
+        (ListVersion::Exact(version), _) if *version >= state.store.oldest() => Ok(*version),
+        (ListVersion::Exact(_), Some(token)) => Err(ApiError::expired_page(token.inconsistent())),
+        (ListVersion::Exact(_), None) => {
+            Err(ApiError::expired("The resourceVersion for the provided list is too old."))
+        }
     }
 }
 
-/// As many of the objects as are selected and fit a page. That there is another page is said as soon as objects are left, though
-/// none of them may be selected.
+/// Returns a page of the selected objects. It has a continue token if objects remain, even if none of them is selected.
 fn page(
     request: &ResourceRequest,
     objects: Vec<Stored>,
@@ -108,7 +112,7 @@ fn page(
     Ok(Page { items, version, next: None, remaining: None })
 }
 
-/// The most objects of a page; none, if there are to be no pages.
+/// Returns the maximum number of objects of a page, or `None` for a complete list.
 fn limit(request: &ResourceRequest) -> Result<Option<usize>> {
     let limit = request.query.integer("limit")?.unwrap_or(0);
     Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
@@ -117,7 +121,7 @@ fn limit(request: &ResourceRequest) -> Result<Option<usize>> {
 fn check_options(request: &ResourceRequest) -> Result<()> {
     const FIELD: &str = "resourceVersionMatch";
     let mut errors = Vec::new();
-    let mut forbid = |field: &str, why: &str| errors.push(FieldError::forbidden(field, why));
+    let mut forbid = |field: &str, detail: &str| errors.push(FieldError::forbidden(field, detail));
     let matching = request.query.get(FIELD);
     if matching.is_some() && request.query.get("resourceVersion").is_none() {
         forbid(FIELD, "resourceVersionMatch is forbidden unless resourceVersion is provided");
@@ -132,16 +136,16 @@ fn check_options(request: &ResourceRequest) -> Result<()> {
         forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
     }
     if let Some(other) = matching.filter(|matching| !matches!(*matching, "Exact" | "NotOlderThan")) {
-        let known = ["Exact", "NotOlderThan", ""].map(str::to_owned);
-        errors.push(FieldError::unsupported(FIELD, format!("{other:?}"), &known));
+        let supported = ["Exact", "NotOlderThan", ""].map(str::to_owned);
+        errors.push(FieldError::unsupported(FIELD, format!("{other:?}"), &supported));
     }
-    get::refuse_options(&errors)
+    get::reject_invalid(&errors)
 }
 
-fn refuse_token(why: String) -> ApiError {
-    ApiError::bad_request(format!("invalid continue token: {why}"))
+fn invalid_token(detail: String) -> ApiError {
+    ApiError::bad_request(format!("invalid continue token: {detail}"))
 }
 
-fn unreadable(why: String) -> ApiError {
-    ApiError::bad_request(format!("invalid resource version: {why}"))
+fn invalid_version(detail: String) -> ApiError {
+    ApiError::bad_request(format!("invalid resource version: {detail}"))
 }

@@ -1,4 +1,4 @@
-//! Loading: objects put into the server as they are, as if they had been there before the first request.
+//! Loads objects as they are, with their status and server-set metadata.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -22,58 +22,58 @@ use crate::{
     wire::{content::Encoding, negotiation::Representation, request::Query},
 };
 
-/// Who is said to own the fields of loaded objects that do not say it themselves.
+/// The manager of the fields of loaded objects without managed fields.
 const MANAGER: &str = "load";
 
-/// An object that cannot be loaded.
+/// The error for an object that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
-#[error("{object} cannot be loaded: {why}")]
+#[error("{object} cannot be loaded: {detail}")]
 pub struct LoadError {
-    /// Such as `Logger default/audit`.
+    /// The kind and the key of the object, such as `Logger default/audit`.
     object: String,
-    why: String,
+    detail: String,
 }
 
 impl LoadError {
-    /// Of what could not even be read as an object.
-    pub(crate) fn unreadable(why: impl ToString) -> Self {
-        LoadError { object: "an object".to_owned(), why: why.to_string() }
+    /// Creates the error for input that cannot be decoded as an object.
+    pub(crate) fn unreadable(detail: impl ToString) -> Self {
+        LoadError { object: "an object".to_owned(), detail: detail.to_string() }
     }
 }
 
-/// Stores an object with the status, uid, times and owners it has, and gives it those it lacks. The namespace it is in is
-/// made if it is not there. A definition brings its kind.
+/// Stores an object with its status, UID, timestamps and managed fields, and sets those that are missing. Creates its
+/// namespace if that does not exist. The kind of a loaded definition is served.
 pub(crate) fn load(state: &mut State, object: Value) -> Result<(), LoadError> {
-    let shown = shown(&object);
+    let description = describe(&object);
     let stored = match object.get("kind").and_then(Value::as_str) {
-        // These take effect when they are made, so they are made.
+        // These have effects when they are created.
         Some("CustomResourceDefinition" | "Namespace") => create(state, object),
-        _ => keep(state, object),
+        _ => store(state, object),
     };
-    stored.map(drop).map_err(|refusal| LoadError { object: shown, why: refusal.message() })
+    stored.map(drop).map_err(|error| LoadError { object: description, detail: error.message() })
 }
 
 fn create(state: &mut State, object: Value) -> Result<Stored> {
-    let request = call(state, object)?;
+    let request = create_request(state, object)?;
     write::create(state, &request)
 }
 
-fn keep(state: &mut State, object: Value) -> Result<Stored> {
-    let request = call(state, object)?;
+fn store(state: &mut State, object: Value) -> Result<Stored> {
+    let request = create_request(state, object)?;
     let kind = &request.kind;
     let mut object = decode::object(&request)?;
-    write::place(&mut object, &request)?;
+    write::ensure_namespace(&mut object, &request)?;
     if kind.namespaced {
-        make_namespace(state, object.namespace())?;
+        ensure_namespace_exists(state, object.namespace())?;
     }
     if state.store.get(&kind.storage_key(), object.namespace(), object.name()).is_some() {
         return Err(ApiError::already_exists(kind, object.name()));
     }
-    let given = std::mem::take(&mut object.metadata.managed_fields);
-    if given.is_none() {
+    let provided = std::mem::take(&mut object.metadata.managed_fields);
+    if provided.is_none() {
         managed_fields::track(request.author(), None, &mut object);
     } else {
-        object.metadata.managed_fields = given;
+        object.metadata.managed_fields = provided;
     }
     initialise(kind, &mut object);
     write::rules::check(&request, &object, None)?;
@@ -81,34 +81,34 @@ fn keep(state: &mut State, object: Value) -> Result<Stored> {
     Ok(state.store.put(&kind.storage_key(), &object))
 }
 
-/// What a new object gets, where it does not say it itself.
+/// Sets the server-set metadata that is missing.
 fn initialise(kind: &Resource, object: &mut Object) {
-    let given = object.metadata.clone();
+    let provided = object.metadata.clone();
     metadata::initialise(kind.strategy.generation, object);
-    let made = std::mem::take(&mut object.metadata);
+    let generated = std::mem::take(&mut object.metadata);
     object.metadata = ObjectMeta {
-        uid: given.uid.or(made.uid),
-        creation_timestamp: given.creation_timestamp.or(made.creation_timestamp),
-        generation: given.generation.or(made.generation),
-        deletion_timestamp: given.deletion_timestamp,
-        deletion_grace_period_seconds: given.deletion_grace_period_seconds,
+        uid: provided.uid.or(generated.uid),
+        creation_timestamp: provided.creation_timestamp.or(generated.creation_timestamp),
+        generation: provided.generation.or(generated.generation),
+        deletion_timestamp: provided.deletion_timestamp,
+        deletion_grace_period_seconds: provided.deletion_grace_period_seconds,
         resource_version: None,
-        ..made
+        ..generated
     };
 }
 
-fn make_namespace(state: &mut State, name: &str) -> Result<()> {
+fn ensure_namespace_exists(state: &mut State, name: &str) -> Result<()> {
     if state.store.get("namespaces", "", name).is_some() {
         return Ok(());
     }
     create(state, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })).map(drop)
 }
 
-/// The request that would make the object.
-fn call(state: &State, object: Value) -> Result<ResourceRequest> {
+/// Returns the request that creates the object.
+fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, kind) = (text("/apiVersion"), text("/kind"));
-    let served = state.registry.iter().find(|known| known.api_version() == api_version && known.kind == kind);
+    let served = state.registry.iter().find(|served| served.api_version() == api_version && served.kind == kind);
     let not_served = || ApiError::bad_request(format!("kind {kind:?} of {api_version:?} is not served"));
     let kind = Arc::clone(served.ok_or_else(not_served)?);
     let namespace = Some(text("/metadata/namespace")).filter(|_| kind.namespaced);
@@ -121,15 +121,15 @@ fn call(state: &State, object: Value) -> Result<ResourceRequest> {
         manager: MANAGER.to_owned(),
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
-        form: Representation::Object,
+        representation: Representation::Object,
         encoding: Encoding::Json,
-        mistakes: RefCell::default(),
+        strict_errors: RefCell::default(),
         warnings: RefCell::default(),
     })
 }
 
-/// `Logger default/audit`
-fn shown(object: &Value) -> String {
+/// Returns the kind and the key of an object, such as `Logger default/audit`.
+fn describe(object: &Value) -> String {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let (kind, namespace, name) = (text("/kind"), text("/metadata/namespace"), text("/metadata/name"));
     let slash = if namespace.is_empty() { "" } else { "/" };

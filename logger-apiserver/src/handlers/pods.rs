@@ -1,4 +1,4 @@
-//! What is asked of pods through their subresources: to go, and to be on a node.
+//! The subresources of pods that can only be created: `/eviction` and `/binding`.
 
 mod binding;
 mod eviction;
@@ -14,10 +14,10 @@ use crate::{
     },
     handlers::{decode::Expected, request::ResourceRequest},
     storage::state::State,
-    wire::body::{self, Mistake},
+    wire::body::{self, DecodeError},
 };
 
-/// Does what is asked of a pod. Such requests are made, and never seen again.
+/// Handles the creation of a subresource of a pod, which is not stored.
 pub(crate) fn create(
     state: &mut State,
     method: &Method,
@@ -28,7 +28,7 @@ pub(crate) fn create(
         return Err(ApiError::method_not_allowed());
     }
     let options = request.write_options("CreateOptions")?;
-    let body = read(request, subresource)?;
+    let body = decode(request, subresource)?;
     let (_, _, kind) = subresource.group_version_kind();
     if body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() != request.name() {
         return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
@@ -40,23 +40,23 @@ pub(crate) fn create(
     Ok(())
 }
 
-/// The body, which may leave out what it is.
-fn read(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value> {
+/// Decodes the body, which may omit its type.
+fn decode(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value> {
     body::check_media_type(&request.content_type, false)?;
     let (group, version, kind) = subresource.group_version_kind();
     let expected = Expected { group, version, kind };
     let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
-    let body = fields.map(|read| read.fields).map_err(|mistake| match mistake {
-        Mistake::Unrecognized(why) => body::unrecognized(kind, &why, &request.body),
-        Mistake::Unreadable(why) => expected.unhandled(kind, version, &why),
+    let body = fields.map(|decoded| decoded.fields).map_err(|error| match error {
+        DecodeError::Unrecognized(detail) => body::unrecognized(kind, &detail, &request.body),
+        DecodeError::Unreadable(detail) => expected.unhandled(kind, version, &detail),
     })?;
-    // Evictions may be of the version before, too.
-    let is_older = group == "policy" && body.get("apiVersion").is_some_and(|said| said == "policy/v1beta1");
+    // Evictions in `policy/v1beta1` are accepted as well.
+    let is_older = group == "policy" && body.get("apiVersion").is_some_and(|version| version == "policy/v1beta1");
     Expected { version: if is_older { "v1beta1" } else { version }, ..expected }.check(&body)?;
     Ok(Value::Object(body))
 }
 
-/// Sets a condition of a pod, new or changed.
+/// Adds or replaces a condition.
 fn set_condition(pod: &mut Object, mut condition: Value) {
     condition["lastTransitionTime"] = json!(now());
     let status = pod.body.entry("status").or_insert_with(|| json!({}));

@@ -1,4 +1,4 @@
-//! One request for a resource, and the server state it works on.
+//! A resource request: its parameters, its object and its options.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -15,10 +15,10 @@ use crate::{
     wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
 };
 
-/// The longest name of a manager, in bytes.
-const LONGEST_MANAGER: usize = 128;
+/// The maximum length of the name of a manager, in bytes.
+const MAX_MANAGER_LENGTH: usize = 128;
 
-/// A request for a resource that is served.
+/// A request for a served resource.
 #[derive(Debug)]
 pub(crate) struct ResourceRequest {
     pub(crate) kind: Arc<Resource>,
@@ -31,12 +31,12 @@ pub(crate) struct ResourceRequest {
     /// The media type of the body, without parameters.
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
-    /// How much of objects the client wants.
-    pub(crate) form: Representation,
-    /// How it wants them written.
+    /// The representation of objects in the response.
+    pub(crate) representation: Representation,
+    /// The encoding of the response.
     pub(crate) encoding: Encoding,
     /// The errors of strict decoding, such as duplicate fields.
-    pub(crate) mistakes: RefCell<Vec<String>>,
+    pub(crate) strict_errors: RefCell<Vec<String>>,
     /// The warnings of the response.
     pub(crate) warnings: RefCell<Vec<String>>,
 }
@@ -65,7 +65,7 @@ impl ResourceRequest {
         Author { manager: &self.manager, kind: &self.kind, endpoint: &self.endpoint }
     }
 
-    /// The name in the path, or nothing when the request is for a collection.
+    /// Returns the name in the path, or an empty string for a collection.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
     }
@@ -76,14 +76,14 @@ impl ResourceRequest {
     }
 
     /// Adds errors of lenient decoding to the warnings, unless the client ignores them.
-    pub(crate) fn warn(&self, mistakes: &[String]) {
+    pub(crate) fn warn(&self, strict_errors: &[String]) {
         if self.query.get("fieldValidation") != Some("Ignore") {
-            let each = mistakes.iter().flat_map(|mistake| duplicate_fields::each(mistake));
+            let each = strict_errors.iter().flat_map(|error| duplicate_fields::split_errors(error));
             self.warnings.borrow_mut().extend(each.map(str::to_owned));
         }
     }
 
-    /// Whether the body is to be applied.
+    /// Returns whether the request is a server-side apply.
     pub(crate) fn is_apply(&self) -> bool {
         self.content_type == "application/apply-patch+yaml"
     }
@@ -93,7 +93,7 @@ impl ResourceRequest {
         self.options(options, Vec::new())
     }
 
-    /// As [`write_options`](Self::write_options), of a patch.
+    /// Validates the options of a patch.
     pub(crate) fn patch_options(&self) -> Result<Options> {
         let mut errors = Vec::new();
         if self.is_apply() && self.query.get("fieldManager").is_none() {
@@ -116,12 +116,12 @@ impl ResourceRequest {
     }
 }
 
-/// What the query of a write asks for.
+/// The options of a write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    /// The write is to be answered as if done, and not done.
+    /// Processes the write without storing the result.
     pub(crate) dry_run: bool,
-    /// An apply takes what others own.
+    /// Lets an apply take ownership of fields of other managers.
     pub(crate) force: bool,
 }
 
@@ -132,21 +132,21 @@ pub(crate) fn manager(query: &Query, user_agent: &str) -> String {
     }
     let name = user_agent.split('/').next().unwrap_or_default();
     let mut manager: String = name.chars().filter(|c| is_print(*c)).collect();
-    manager.truncate(manager.floor_char_boundary(LONGEST_MANAGER));
+    manager.truncate(manager.floor_char_boundary(MAX_MANAGER_LENGTH));
     if manager.is_empty() { "unknown".to_owned() } else { manager }
 }
 
 fn check_manager(manager: &str) -> Vec<FieldError> {
     const FIELD: &str = "fieldManager";
-    let too_long = (manager.len() > LONGEST_MANAGER).then(|| FieldError::too_long(FIELD, LONGEST_MANAGER));
+    let too_long = (manager.len() > MAX_MANAGER_LENGTH).then(|| FieldError::too_long(FIELD, MAX_MANAGER_LENGTH));
     let unprintable = manager.char_indices().filter(|(_, c)| !is_print(*c)).map(|(position, c)| {
-        let why = format!("invalid character U+{:04X} (at position {position})", u32::from(c));
-        FieldError::invalid(FIELD, format!("{manager:?}"), why)
+        let detail = format!("invalid character U+{:04X} (at position {position})", u32::from(c));
+        FieldError::invalid(FIELD, format!("{manager:?}"), detail)
     });
     too_long.into_iter().chain(unprintable).collect()
 }
 
-/// As Go's `unicode.IsPrint`: of all spaces only the plain one is.
+/// Returns whether a character is printable (Go's `unicode.IsPrint`). U+0020 is the only printable space.
 fn is_print(c: char) -> bool {
     c == ' ' || !c.is_control() && !c.is_whitespace()
 }
@@ -157,16 +157,16 @@ fn check_validation(validation: &str) -> Option<FieldError> {
     (!KNOWN.contains(&validation)).then(error)
 }
 
-/// Reads a `dryRun` list.
-pub(crate) fn is_dry_run(asked: &[String], options: &str) -> Result<bool> {
-    match check_dry_run(asked) {
-        None => Ok(!asked.is_empty()),
+/// Parses a `dryRun` list.
+pub(crate) fn is_dry_run(requested: &[String], options: &str) -> Result<bool> {
+    match check_dry_run(requested) {
+        None => Ok(!requested.is_empty()),
         Some(error) => Err(ApiError::invalid_of(options, "meta.k8s.io", "", &[error])),
     }
 }
 
-/// `All` is the only value there is.
-fn check_dry_run(asked: &[String]) -> Option<FieldError> {
-    let unknown = asked.iter().find(|value| *value != "All")?;
+/// Rejects any value except `All`.
+fn check_dry_run(requested: &[String]) -> Option<FieldError> {
+    let unknown = requested.iter().find(|value| *value != "All")?;
     Some(FieldError::unsupported("dryRun", format!("[{unknown:?}]"), &["All".to_owned()]))
 }

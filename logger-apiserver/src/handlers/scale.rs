@@ -24,13 +24,12 @@ use crate::{
 
 const API_VERSION: &str = "autoscaling/v1";
 const KIND: &str = "Scale";
-/// What a patch finds in place of replicas that were never set: if it leaves them so, there is nothing to write.
+/// The replicas that a patch receives if they are not set. If the patch does not change them, it is rejected.
 const UNSET: i32 = i32::MIN;
-/// The real server stumbles over the name of the type when it says why a body is no Scale of a custom resource, and so says
-/// this of every one.
-const UNREADABLE: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
+/// The error for every body that is not a Scale of a custom resource: the real server fails to format the actual error.
+const DECODE_ERROR: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
 
-/// The fields of a Scale beside its metadata: where, and Go's names of the field and its type.
+/// The fields of a Scale except its metadata: the pointer, and Go's names of the field and its type.
 const FIELDS: [(&str, &str, &str); 5] = [
     ("/spec", "Scale.spec", "v1.ScaleSpec"),
     ("/spec/replicas", "ScaleSpec.spec.replicas", "int32"),
@@ -39,7 +38,7 @@ const FIELDS: [(&str, &str, &str); 5] = [
     ("/status/selector", "ScaleStatus.status.selector", "string"),
 ];
 
-/// The Scale of an object; one whose replicas were never set has none.
+/// Returns the Scale of an object. An object without replicas has none.
 pub(crate) fn get(state: &State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
     let scale = of_object(&request.kind, &*request.existing(state)?, paths).map_err(ApiError::internal)?;
     if replicas(&scale).is_none() {
@@ -49,54 +48,54 @@ pub(crate) fn get(state: &State, request: &ResourceRequest, paths: &ScalePaths) 
     Ok(sent(scale))
 }
 
-/// Sets the replicas to what the Scale in the body says.
+/// Sets the replicas to those of the Scale in the body.
 pub(crate) fn update(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
     let options = request.write_options("UpdateOptions")?;
-    let mut wanted = from_body(request)?;
-    write::place(&mut wanted.object, request)?;
-    write::check_name(&wanted.object, request)?;
+    let mut desired = from_body(request)?;
+    write::ensure_namespace(&mut desired.object, request)?;
+    write::check_name(&desired.object, request)?;
     let old = request.existing(state)?;
-    write::check_uid(request, &wanted.object, &old)?;
-    // What cannot be shown as a Scale cannot be written as one.
+    write::check_uid(request, &desired.object, &old)?;
+    // An object that cannot be converted to a Scale cannot be updated as one.
     let before = replicas(&of_object(&request.kind, &old, paths).map_err(ApiError::internal)?).unwrap_or(UNSET);
-    let entries = managed_fields::track_scale(request.author(), &old, before, wanted.replicas);
-    store(state, request, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
+    let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
+    store(state, request, paths, DesiredScale { entries, ..desired }, &old, options.dry_run)
 }
 
-/// Sets the replicas to what a patch makes of the present Scale.
+/// Sets the replicas to those of the patched current Scale.
 pub(crate) fn patch(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
     let options = request.patch_options()?;
     let old = request.existing(state)?;
-    let scale = settable(request, &old, paths)?;
+    let scale = scale_to_patch(request, &old, paths)?;
     let before = replicas(&scale).unwrap_or_default();
     let mut outcome = json!(sent(scale));
-    request.mistakes.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
-    let mut wanted = patched(request, outcome)?;
-    write::place(&mut wanted.object, request)?;
-    write::check_name(&wanted.object, request)?;
-    let entries = managed_fields::track_scale(request.author(), &old, before, wanted.replicas);
-    store(state, request, paths, Wanted { entries, ..wanted }, &old, options.dry_run)
+    request.strict_errors.replace(patch::apply(&request.content_type, &request.body, None, &mut outcome)?);
+    let mut desired = patched(request, outcome)?;
+    write::ensure_namespace(&mut desired.object, request)?;
+    write::check_name(&desired.object, request)?;
+    let entries = managed_fields::track_scale(request.author(), &old, before, desired.replicas);
+    store(state, request, paths, DesiredScale { entries, ..desired }, &old, options.dry_run)
 }
 
-/// Applies to the present Scale, as far as that can be done.
+/// Applies a Scale to the current one.
 pub(crate) fn apply(state: &mut State, request: &ResourceRequest, paths: &ScalePaths) -> Result<Scale> {
     let options = request.patch_options()?;
     let old = request.existing(state)?;
-    let scale = settable(request, &old, paths)?;
+    let scale = scale_to_patch(request, &old, paths)?;
     let applied = apply::body(request)?;
     let replicas = replicas(&scale).unwrap_or_default();
     let scale = sent(scale);
     let (outcome, entries) = managed_fields::apply_to_scale(request.author(), &old, &scale, &applied, options.force)?;
-    apply::check_strictly(request)?;
-    let wanted = match outcome {
-        None => Wanted { object: Object::default(), replicas, entries },
-        Some(outcome) => Wanted { entries, ..read(outcome, None).map_err(ApiError::internal)? },
+    apply::check_strict(request)?;
+    let desired = match outcome {
+        None => DesiredScale { object: Object::default(), replicas, entries },
+        Some(outcome) => DesiredScale { entries, ..decode(outcome, None).map_err(ApiError::internal)? },
     };
-    store(state, request, paths, wanted, &old, options.dry_run)
+    store(state, request, paths, desired, &old, options.dry_run)
 }
 
-/// The Scale of an object as patches find it: with replicas, be they unset.
-fn settable(request: &ResourceRequest, object: &Object, paths: &ScalePaths) -> Result<Scale> {
+/// Returns the Scale that a patch is applied to. Replicas that are not set are [`UNSET`].
+fn scale_to_patch(request: &ResourceRequest, object: &Object, paths: &ScalePaths) -> Result<Scale> {
     let mut scale = of_object(&request.kind, object, paths).map_err(ApiError::internal)?;
     if replicas(&scale).is_none() {
         scale.spec = Some(ScaleSpec { replicas: Some(UNSET) });
@@ -104,8 +103,8 @@ fn settable(request: &ResourceRequest, object: &Object, paths: &ScalePaths) -> R
     Ok(scale)
 }
 
-/// What a request wants of an object: the replicas, and the metadata its preconditions are in.
-struct Wanted {
+/// The desired replicas, and the metadata with the preconditions of the request.
+struct DesiredScale {
     object: Object,
     replicas: i32,
     /// The managed fields after the write.
@@ -116,60 +115,60 @@ fn store(
     state: &mut State,
     request: &ResourceRequest,
     paths: &ScalePaths,
-    wanted: Wanted,
+    desired: DesiredScale,
     old: &Stored,
     dry_run: bool,
 ) -> Result<Scale> {
     let path = &paths.spec_replicas_path;
-    if wanted.replicas == UNSET {
+    if desired.replicas == UNSET {
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
-    if request.kind.as_built_in().is_some() && wanted.replicas < 0 {
-        let error = FieldError::invalid("spec.replicas", wanted.replicas, "must be greater than or equal to 0");
+    if request.kind.as_built_in().is_some() && desired.replicas < 0 {
+        let error = FieldError::invalid("spec.replicas", desired.replicas, "must be greater than or equal to 0");
         return Err(ApiError::invalid_of(KIND, "autoscaling", old.name(), &[error]));
     }
     let mut new = Object::clone(old);
-    new.metadata.managed_fields = wanted.entries;
-    set_replicas(&mut new.body, path, wanted.replicas).map_err(ApiError::internal)?;
+    new.metadata.managed_fields = desired.entries;
+    set_replicas(&mut new.body, path, desired.replicas).map_err(ApiError::internal)?;
     if let Some(schema) = request.kind.schema() {
         value::prune(&mut new.body, schema);
     }
-    if wanted.object.metadata.resource_version.is_some() {
-        write::check_version(&request.kind, &wanted.object, old)?;
+    if desired.object.metadata.resource_version.is_some() {
+        write::check_version(&request.kind, &desired.object, old)?;
     }
     let stored = write::replace(state, request, new, old, dry_run)?;
     of_object(&request.kind, &stored, paths).map(sent).map_err(ApiError::bad_request)
 }
 
-fn from_body(request: &ResourceRequest) -> Result<Wanted> {
+fn from_body(request: &ResourceRequest) -> Result<DesiredScale> {
     body::check_media_type(&request.content_type, request.kind.is_custom)?;
-    let unreadable = |why: String| match request.kind.as_built_in() {
-        Some(_) => ApiError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {why}")),
-        None => ApiError::bad_request(UNREADABLE),
+    let decode_error = |detail: String| match request.kind.as_built_in() {
+        Some(_) => ApiError::bad_request(format!("Scale in version \"v1\" cannot be handled as a Scale: {detail}")),
+        None => ApiError::bad_request(DECODE_ERROR),
     };
     let scale = body::fields(&request.content_type, &request.body, API_VERSION, KIND);
-    let scale = scale.map_err(|mistake| unreadable(mistake.into_text()))?;
-    request.mistakes.replace(scale.mistakes);
-    read(Value::Object(scale.fields), Some(request)).map_err(unreadable)
+    let scale = scale.map_err(|error| decode_error(error.into_message()))?;
+    request.strict_errors.replace(scale.strict_errors);
+    decode(Value::Object(scale.fields), Some(request)).map_err(decode_error)
 }
 
-fn patched(request: &ResourceRequest, outcome: Value) -> Result<Wanted> {
+fn patched(request: &ResourceRequest, outcome: Value) -> Result<DesiredScale> {
     let text = outcome.to_string();
-    read(outcome, Some(request)).map_err(|why| {
-        // A patch is not its object's fault, so no object is named.
-        let error = FieldError::invalid("patch", format!("{text:?}"), why);
+    decode(outcome, Some(request)).map_err(|detail| {
+        // The error is that of the patch, so it names no object.
+        let error = FieldError::invalid("patch", format!("{text:?}"), detail);
         ApiError::invalid_of("", "", "", &[error])
     })
 }
 
 /// Decodes a Scale, with Go's errors. Errors of lenient decoding become warnings of the request.
-fn read(scale: Value, request: Option<&ResourceRequest>) -> Result<Wanted, String> {
+fn decode(scale: Value, request: Option<&ResourceRequest>) -> Result<DesiredScale, String> {
     check_type(&scale)?;
-    FIELDS.iter().try_for_each(|(place, field, type_)| check_field(scale.pointer(place), field, type_))?;
-    let mut mistakes = request.map(|request| request.mistakes.take()).unwrap_or_default();
-    mistakes.extend(unknown_fields(&scale).iter().map(unknown::told));
-    if request.is_some_and(ResourceRequest::is_strict) && !mistakes.is_empty() {
-        return Err(unknown::strict_error(&mistakes));
+    FIELDS.iter().try_for_each(|(pointer, field, type_)| check_field(scale.pointer(pointer), field, type_))?;
+    let mut strict_errors = request.map(|request| request.strict_errors.take()).unwrap_or_default();
+    strict_errors.extend(unknown_fields(&scale).iter().map(unknown::format_error));
+    if request.is_some_and(ResourceRequest::is_strict) && !strict_errors.is_empty() {
+        return Err(unknown::strict_error(&strict_errors));
     }
     let replicas = scale.pointer("/spec/replicas").and_then(int32).unwrap_or_default();
     let Value::Object(fields) = scale else {
@@ -177,12 +176,12 @@ fn read(scale: Value, request: Option<&ResourceRequest>) -> Result<Wanted, Strin
     };
     let object = Object::from_json(fields).map_err(|error| error.to_string())?;
     if let Some(request) = request {
-        request.warn(&mistakes);
+        request.warn(&strict_errors);
     }
-    Ok(Wanted { object, replicas, entries: None })
+    Ok(DesiredScale { object, replicas, entries: None })
 }
 
-/// A body may leave out that it is a Scale, but not say that it is something else.
+/// Rejects a body of another type. The type may be omitted.
 fn check_type(scale: &Value) -> Result<(), String> {
     let field = |name: &str, default| {
         let text = scale.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -199,22 +198,22 @@ fn check_field(value: Option<&Value>, field: &str, type_: &str) -> Result<(), St
     let Some(value) = value.filter(|value| !value.is_null()) else {
         return Ok(());
     };
-    let (fits, found) = match (type_, value) {
+    let (is_valid, found) = match (type_, value) {
         ("int32", Value::Number(number)) => (int32(value).is_some(), format!("number {number}")),
         ("string", _) => (value.is_string(), value::json_type(value).to_owned()),
         ("int32", _) => (false, value::json_type(value).to_owned()),
         _ => (value.is_object(), value::json_type(value).to_owned()),
     };
-    if fits {
+    if is_valid {
         Ok(())
     } else {
         Err(format!("json: cannot unmarshal {found} into Go struct field {field} of type {type_}"))
     }
 }
 
-/// The fields that no Scale has, in their order.
+/// Returns the unknown fields of a Scale, in order.
 fn unknown_fields(scale: &Value) -> Vec<String> {
-    let is_known = |place: &str| FIELDS.iter().any(|field| field.0 == place);
+    let is_known = |pointer: &str| FIELDS.iter().any(|field| field.0 == pointer);
     let mut unknown = Vec::new();
     for (name, value) in scale.as_object().into_iter().flatten() {
         match name.as_str() {
@@ -222,8 +221,8 @@ fn unknown_fields(scale: &Value) -> Vec<String> {
             "metadata" => unknown.extend(scale.as_object().map(unknown::of_metadata).unwrap_or_default()),
             "spec" | "status" => {
                 let fields = value.as_object().into_iter().flat_map(Map::keys);
-                let strangers = fields.filter(|field| !is_known(&format!("/{name}/{field}")));
-                unknown.extend(strangers.map(|field| format!("{name}.{field}")));
+                let unknown_fields = fields.filter(|field| !is_known(&format!("/{name}/{field}")));
+                unknown.extend(unknown_fields.map(|field| format!("{name}.{field}")));
             }
             _ => unknown.push(name.clone()),
         }

@@ -1,12 +1,12 @@
 //! Watches: the event log as a stream of events, lines of JSON or frames of protobuf.
 //!
-//! It promises:
-//! - A watch receives every change after its version once and in order. A watch that starts before the log gets a 410
-//!   in its stream. A watch that falls behind the log ends, and gets the 410 when it is resumed.
-//! - It holds no queue of events, only its place in the log: a slow one costs what a quick one does, one that is dropped nothing.
-//! - An object that enters its selector is ADDED, one that leaves it DELETED.
-//! - With bookmarks it receives the current version every minute and two seconds before its end, also without changes:
-//!   clients treat a watch without any event as stalled.
+//! Guarantees:
+//! - A watch receives every change after its version once and in order. A watch that starts before the log receives
+//!   an error event with code 410. A watch that falls behind the log ends, and receives that error when it is resumed.
+//! - A watch has no queue of events, only its position in the log. A slow watch needs no more memory than a fast one.
+//! - An object that starts to match the selector is ADDED; one that no longer matches is DELETED.
+//! - A watch with bookmarks receives the current version every minute and two seconds before its end, also without
+//!   changes: clients treat a watch without events as stalled.
 
 mod options;
 
@@ -32,64 +32,64 @@ use crate::{
 use options::{Options, Start};
 
 /// The interval between bookmarks.
-const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
 /// The time between the last bookmark and the end of a watch.
-const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+const LAST_BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
-/// A watch that was asked for.
+/// A requested watch.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) kind: Arc<Resource>,
-    pub(crate) form: Representation,
+    pub(crate) representation: Representation,
     pub(crate) encoding: Encoding,
-    /// Where its objects are, as events name it.
+    /// The storage key of the resource, as in events.
     resource: String,
     namespace: Option<String>,
     selector: Selector,
-    /// The version up to which everything is sent.
-    since: u64,
-    /// What is there already, still to be sent.
+    /// The version up to which all events are sent.
+    resource_version: u64,
+    /// The existing objects that are not sent yet.
     initial: vec::IntoIter<Stored>,
-    /// A bookmark is to end the initial events.
-    mark_initial_end: bool,
-    /// It begins before the log does, or has come to what cannot be read.
-    refusal: Option<ApiError>,
+    /// Whether a bookmark marks the end of the initial events.
+    send_initial_events_end: bool,
+    /// The error that ends the watch: its version is no longer in the log.
+    error: Option<ApiError>,
     bookmarks: bool,
     deadline: Instant,
 }
 
 impl Watch {
-    /// Reads a watch request; what exists now is taken down now.
+    /// Creates the watch of a request. It contains the objects that exist now.
     pub(crate) fn new(state: &State, request: &ResourceRequest) -> Result<Self> {
-        let Options { start, bookmarks, timeout } = Options::read(state, request)?;
+        let Options { start, bookmarks, timeout } = Options::decode(state, request)?;
         let current = state.store.version();
         let mut watch = Self {
             kind: request.kind.clone(),
-            form: request.form,
+            representation: request.representation,
             encoding: request.encoding,
             resource: request.kind.storage_key(),
             namespace: request.namespace.clone(),
             selector: Selector::from_query(&request.query, &request.kind)?,
-            since: current,
+            resource_version: current,
             initial: Vec::new().into_iter(),
-            mark_initial_end: start == Start::Everything { marked: true },
-            refusal: None,
+            send_initial_events_end: start == Start::Everything { with_bookmark: true },
+            error: None,
             bookmarks,
             deadline: Instant::now() + timeout,
         };
         match start {
-            Start::Everything { .. } => watch.start_with_everything(state)?,
+            Start::Everything { .. } => watch.list_initial(state)?,
             Start::Now => {}
             Start::After(version) => {
-                watch.since = version;
+                watch.resource_version = version;
                 let oldest = state.store.oldest();
-                watch.refusal = (version < oldest).then(|| ApiError::too_old(version, oldest));
+                watch.error = (version < oldest).then(|| ApiError::too_old(version, oldest));
             }
         }
         Ok(watch)
     }
 
-    fn start_with_everything(&mut self, state: &State) -> Result<()> {
+    fn list_initial(&mut self, state: &State) -> Result<()> {
         let stored = state.store.list(&self.resource, self.namespace.as_deref());
         let mut objects = stored.iter().map(|stored| self.kind.read(stored)).collect::<Result<Vec<_>>>()?;
         objects.retain(|object| self.selector.matches(object));
@@ -97,7 +97,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the events, until the deadline, an error, or the end of the kind.
+    /// Returns the events, until the deadline, an error, or the removal of the kind.
     pub(crate) fn events(self, shared: Arc<SharedState>) -> impl Stream<Item = WatchEvent> + Send + 'static {
         let changed = shared.subscribe();
         let next_bookmark = self.next_bookmark();
@@ -105,44 +105,46 @@ impl Watch {
         stream::unfold(watcher, |mut watcher| async move { Some((watcher.next().await?, watcher)) })
     }
 
-    /// When to tell how far it has come, if once more before the end.
+    /// Returns the time of the next bookmark, if there is one before the end.
     fn next_bookmark(&self) -> Option<Instant> {
         let now = Instant::now();
-        let last = self.deadline.checked_sub(LAST_BOOKMARK).filter(|_| self.bookmarks)?;
-        Some(last.min(now + BOOKMARK_EVERY)).filter(|next| *next > now)
+        let last = self.deadline.checked_sub(LAST_BOOKMARK_BEFORE_END).filter(|_| self.bookmarks)?;
+        Some(last.min(now + BOOKMARK_INTERVAL)).filter(|next| *next > now)
     }
 
-    /// What an event is to this watch: with the selector, a change may be a coming or a going.
-    fn seen(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
-        // Before anything is read: what cannot be is nothing to watches of other namespaces.
-        let is_elsewhere = self.namespace.as_deref().is_some_and(|namespace| event.namespace() != namespace);
-        if *event.resource != *self.resource || is_elsewhere {
+    /// Returns the type and the object of an event of this watch. With a selector, an update can be an addition or a
+    /// deletion.
+    fn watch_event(&self, event: &Event) -> Option<Result<(&'static str, Stored)>> {
+        // Checked before the objects are converted: a conversion error does not affect watches of other namespaces.
+        let is_other_namespace = self.namespace.as_deref().is_some_and(|namespace| event.namespace() != namespace);
+        if *event.resource != *self.resource || is_other_namespace {
             return None;
         }
-        self.meaning(event).transpose()
+        self.convert(event).transpose()
     }
 
-    fn meaning(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
-        let read = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
-        let before = read(&event.before)?.filter(|object| self.selector.matches(object));
-        let after = read(&event.after)?.filter(|object| self.selector.matches(object));
+    fn convert(&self, event: &Event) -> Result<Option<(&'static str, Stored)>> {
+        let to_version = |stored: &Option<Stored>| stored.as_ref().map(|stored| self.kind.read(stored)).transpose();
+        let before = to_version(&event.before)?.filter(|object| self.selector.matches(object));
+        let after = to_version(&event.after)?.filter(|object| self.selector.matches(object));
         Ok(match (before, after) {
             (None, Some(after)) => Some(("ADDED", after)),
             (Some(_), Some(after)) => Some(("MODIFIED", after)),
             (Some(before), None) => {
-                let gone = read(&event.gone)?.unwrap_or_else(|| Arc::new(before.at(event.version)));
-                Some(("DELETED", gone))
+                let deleted = to_version(&event.deleted)?
+                    .unwrap_or_else(|| Arc::new(before.with_resource_version(event.version)));
+                Some(("DELETED", deleted))
             }
             (None, None) => None,
         })
     }
 
-    fn bookmark(&self, ends_initial: bool) -> WatchEvent {
+    fn bookmark(&self, is_initial_events_end: bool) -> WatchEvent {
         let mut bookmark = Object::default();
-        bookmark.metadata.resource_version = Some(self.since.to_string());
-        if ends_initial {
-            let end = ("k8s.io/initial-events-end".to_owned(), "true".to_owned());
-            bookmark.metadata.annotations = Some([end].into());
+        bookmark.metadata.resource_version = Some(self.resource_version.to_string());
+        if is_initial_events_end {
+            let annotation = ("k8s.io/initial-events-end".to_owned(), "true".to_owned());
+            bookmark.metadata.annotations = Some([annotation].into());
         }
         WatchEvent::Bookmark(Box::new(bookmark))
     }
@@ -168,34 +170,34 @@ struct Watcher {
     ended: bool,
 }
 
-/// What the log has for a watch.
+/// The result of reading the log.
 enum Step {
     Send(&'static str, Stored),
     Fail(ApiError),
     UpToDate,
-    /// It has missed something, or its kind is gone or another.
+    /// The watch has missed events, or its kind is no longer served.
     End,
 }
 
 impl Watcher {
     async fn next(&mut self) -> Option<WatchEvent> {
-        if let Some(refusal) = self.watch.refusal.take() {
-            return Some(self.fail(refusal));
+        if let Some(error) = self.watch.error.take() {
+            return Some(self.fail(error));
         }
         if let Some(object) = self.watch.initial.next() {
             return Some(WatchEvent::Object("ADDED", object));
         }
-        if std::mem::take(&mut self.watch.mark_initial_end) {
+        if std::mem::take(&mut self.watch.send_initial_events_end) {
             return Some(self.watch.bookmark(true));
         }
         while !self.ended && Instant::now() < self.watch.deadline {
-            // Seen before the log is read: a change from here on wakes the wait below.
+            // Marked before the log is read: a later change ends the wait below.
             self.changed.mark_unchanged();
-            match self.step() {
+            match self.advance() {
                 Step::Send(type_, object) => return Some(WatchEvent::Object(type_, object)),
                 Step::Fail(error) => return Some(self.fail(error)),
                 Step::End => self.ended = true,
-                Step::UpToDate if self.owes_bookmark() => return Some(self.watch.bookmark(false)),
+                Step::UpToDate if self.is_bookmark_due() => return Some(self.watch.bookmark(false)),
                 Step::UpToDate => self.wait().await,
             }
         }
@@ -208,31 +210,32 @@ impl Watcher {
         WatchEvent::Error(error)
     }
 
-    /// Goes on to the next event of interest, or to the end of the log.
-    fn step(&mut self) -> Step {
+    /// Advances to the next event of this watch, or to the end of the log.
+    fn advance(&mut self) -> Step {
         let watch = &mut self.watch;
         let state = self.shared.lock();
         // Changes that could not be persisted are not sent.
-        if watch.since < state.store.oldest_logged() || state.failure.is_some() {
+        if watch.resource_version < state.store.oldest_logged() || state.failure.is_some() {
             return Step::End;
         }
-        if let Some((version, seen)) = state.store.next_event(watch.since, |event| watch.seen(event)) {
-            watch.since = version;
-            return match seen {
+        if let Some((version, event)) = state.store.next_event(watch.resource_version, |event| watch.watch_event(event))
+        {
+            watch.resource_version = version;
+            return match event {
                 Ok((type_, object)) => Step::Send(type_, object),
-                Err(refusal) => Step::Fail(refusal),
+                Err(error) => Step::Fail(error),
             };
         }
         if !state.registry.serves(&watch.kind) {
             return Step::End;
         }
-        // A version from the future is waited for, not gone back from.
-        watch.since = watch.since.max(state.store.version());
+        // A watch from a version larger than the current one keeps its version.
+        watch.resource_version = watch.resource_version.max(state.store.version());
         Step::UpToDate
     }
 
-    /// Whether it is time for a bookmark.
-    fn owes_bookmark(&mut self) -> bool {
+    /// Returns whether a bookmark is due, and schedules the next one.
+    fn is_bookmark_due(&mut self) -> bool {
         if self.next_bookmark.is_none_or(|next| Instant::now() < next) {
             return false;
         }
@@ -243,7 +246,7 @@ impl Watcher {
     /// Waits for a change, a bookmark or the end.
     async fn wait(&mut self) {
         let until = self.next_bookmark.unwrap_or(self.watch.deadline).min(self.watch.deadline);
-        // Both outcomes lead to another look at the log; the sender lives in `shared`.
+        // The log is read again in both cases. `shared` owns the sender.
         let _ = timeout_at(until, self.changed.changed()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Create, update and patch: what a written object must obey, in the order the real server asks for it.
+//! The verbs `create`, `update` and `patch`, with the checks of the real server in its order.
 
 pub(crate) mod rules;
 
@@ -22,20 +22,20 @@ use crate::{
     storage::state::State,
 };
 
-/// The number of generated names that are tried.
-const NAME_TRIES: usize = 8;
+/// The maximum number of attempts to generate a unique name.
+const MAX_NAME_ATTEMPTS: usize = 8;
 
-/// Makes a new object.
+/// Creates an object.
 pub(crate) fn create(state: &mut State, request: &ResourceRequest) -> Result<Stored> {
     let options = request.write_options("CreateOptions")?;
     let mut object = decode::object(request)?;
     metadata::wipe(&mut object);
-    place(&mut object, request)?;
+    ensure_namespace(&mut object, request)?;
     managed_fields::track(request.author(), None, &mut object);
     insert(state, request, object, options.dry_run)
 }
 
-/// Stores a new object if it obeys the rules and its name is free.
+/// Stores a new object if it is valid and its name is available.
 pub(crate) fn insert(
     state: &mut State,
     request: &ResourceRequest,
@@ -45,14 +45,14 @@ pub(crate) fn insert(
     let kind = &request.kind;
     let version = object.metadata.resource_version.take();
     if state.registry.is_ending(kind) {
-        let why = "create not allowed while custom resource definition is terminating";
-        return Err(ApiError::forbidden(kind, object.name(), why));
+        let detail = "create not allowed while custom resource definition is terminating";
+        return Err(ApiError::forbidden(kind, object.name(), detail));
     }
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
-    let name_given = object.metadata.name.is_some();
-    give_name(state, kind, &mut object);
+    let has_name = object.metadata.name.is_some();
+    generate_name(state, kind, &mut object);
     metadata::initialise(kind.strategy.generation, &mut object);
     (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
@@ -63,10 +63,10 @@ pub(crate) fn insert(
     if version.is_some() && !dry_run {
         return Err(ApiError::internal("resourceVersion should not be set on objects to be created"));
     }
-    if let Some(there) = state.store.get(&kind.storage_key(), object.namespace(), object.name()) {
-        let generated = !name_given || object.metadata.generate_name.is_some();
-        let refusal = if generated { ApiError::not_unique } else { ApiError::already_exists }(kind, object.name());
-        return Err(if there.is_terminating() { refusal.after("object is being deleted: ") } else { refusal });
+    if let Some(existing) = state.store.get(&kind.storage_key(), object.namespace(), object.name()) {
+        let generated = !has_name || object.metadata.generate_name.is_some();
+        let error = if generated { ApiError::not_unique } else { ApiError::already_exists }(kind, object.name());
+        return Err(if existing.is_terminating() { error.with_prefix("object is being deleted: ") } else { error });
     }
     if dry_run {
         object.metadata.resource_version = version;
@@ -75,12 +75,11 @@ pub(crate) fn insert(
     kind.read(&commit::store(state, kind, &object))
 }
 
-/// Puts another state in place of an object's (or, at `/status`, of its status).
-/// What is not there is made, if the kind has it so.
+/// Replaces an object (or, at `/status`, its status). An object that does not exist is created if the kind allows that.
 pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(StatusCode, Stored)> {
     let options = request.write_options("UpdateOptions")?;
     let mut object = decode::object(request)?;
-    place(&mut object, request)?;
+    ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
     let old = match request.find(state)? {
         None if request.kind.strategy.allows_create_on_update => {
@@ -96,23 +95,23 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
     Ok((StatusCode::OK, replace(state, request, object, &old, options.dry_run)?))
 }
 
-/// Changes an object (or, at `/status`, its status) by a patch of its stored state.
+/// Patches an object (or, at `/status`, its status).
 pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stored> {
     let kind = &request.kind;
     patch::check_media_type(&request.content_type, kind.is_custom)?;
     let options = request.patch_options()?;
     let old = request.existing(state)?;
     let mut outcome = old.to_json(&kind.api_version(), &kind.kind);
-    request.mistakes.replace(patch::apply(&request.content_type, &request.body, Some(kind), &mut outcome)?);
+    request.strict_errors.replace(patch::apply(&request.content_type, &request.body, Some(kind), &mut outcome)?);
     let mut object = decode::patched(request, outcome)?;
-    place(&mut object, request)?;
+    ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
     check_version(kind, &object, &old)?;
     managed_fields::track(request.author(), Some(&old), &mut object);
     replace(state, request, object, &old, options.dry_run)
 }
 
-/// Puts `new` in place of `old` if it obeys the rules of the endpoint.
+/// Replaces `old` with `new` if that is valid at the endpoint.
 pub(crate) fn replace(
     state: &mut State,
     request: &ResourceRequest,
@@ -131,12 +130,12 @@ pub(crate) fn replace(
         return Ok(old.clone());
     }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
-    // What is not stored is not read again, either.
-    if stored.has_ended() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
+    // A removed object is not stored, so it is not converted back from the storage version.
+    if stored.should_delete() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
 }
 
-/// The namespace is the one in the path: the body may leave it out, but not say another.
-pub(crate) fn place(object: &mut Object, request: &ResourceRequest) -> Result<()> {
+/// Sets the namespace to the one in the path. Rejects an object with another namespace.
+pub(crate) fn ensure_namespace(object: &mut Object, request: &ResourceRequest) -> Result<()> {
     let Some(namespace) = &request.namespace else {
         return Ok(());
     };
@@ -151,21 +150,21 @@ pub(crate) fn place(object: &mut Object, request: &ResourceRequest) -> Result<()
     }
 }
 
-fn give_name(state: &State, kind: &Resource, object: &mut Object) {
+fn generate_name(state: &State, kind: &Resource, object: &mut Object) {
     let (None, Some(prefix)) = (&object.metadata.name, &object.metadata.generate_name) else {
         return;
     };
-    let is_free = |name: &String| state.store.get(&kind.storage_key(), object.namespace(), name).is_none();
-    let generated = (0..NAME_TRIES).map(|_| metadata::generate_name(prefix)).find(is_free);
+    let is_available = |name: &String| state.store.get(&kind.storage_key(), object.namespace(), name).is_none();
+    let generated = (0..MAX_NAME_ATTEMPTS).map(|_| metadata::generate_name(prefix)).find(is_available);
     object.metadata.name = Some(generated.unwrap_or_else(|| metadata::generate_name(prefix)));
 }
 
-/// The name is the one in the path, and has to be said again.
+/// Rejects an object without a name, or with another name than the one in the path.
 pub(crate) fn check_name(object: &Object, request: &ResourceRequest) -> Result<()> {
     let (name, expected) = (object.name(), request.name());
     if name.is_empty() {
-        let why = "was undeterminable: name must be provided";
-        return Err(ApiError::bad_request(format!("the name of the object ({expected} based on URL) {why}")));
+        let detail = "was undeterminable: name must be provided";
+        return Err(ApiError::bad_request(format!("the name of the object ({expected} based on URL) {detail}")));
     }
     if name != expected {
         let message = format!("the name of the object ({name}) does not match the name on the URL ({expected})");
@@ -174,7 +173,7 @@ pub(crate) fn check_name(object: &Object, request: &ResourceRequest) -> Result<(
     Ok(())
 }
 
-/// Optimistic concurrency: a write that names a version is for that version alone.
+/// Optimistic concurrency: rejects a write with another resource version than the current one.
 pub(crate) fn check_version(kind: &Resource, object: &Object, old: &Object) -> Result<()> {
     let version = object.resource_version();
     if matches!(version, "" | "0") && kind.strategy.allows_unconditional_update {
@@ -193,22 +192,22 @@ pub(crate) fn check_version(kind: &Resource, object: &Object, old: &Object) -> R
     Ok(())
 }
 
-/// A write that names a uid is for the object that has it, not for another of the same name.
+/// Rejects a write with another UID than that of the existing object.
 pub(crate) fn check_uid(request: &ResourceRequest, object: &Object, old: &Object) -> Result<()> {
     if object.uid().is_empty() || object.uid() == old.uid() {
         return Ok(());
     }
     let kind = &request.kind;
     let namespace = request.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-    let place = if kind.is_custom { format!("{}/{}", kind.group, kind.plural) } else { kind.plural.clone() };
-    let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{place}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
+    let prefix = if kind.is_custom { format!("{}/{}", kind.group, kind.plural) } else { kind.plural.clone() };
+    let detail = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{prefix}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: \
          Precondition failed: UID in precondition: {}, UID in object meta: {}",
         old.name(),
         object.uid(),
         old.uid(),
     );
-    Err(ApiError::conflict(kind, old.name(), &why))
+    Err(ApiError::conflict(kind, old.name(), &detail))
 }
 
 fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
@@ -218,7 +217,8 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
     (kind.strategy.prepare_for_create)(object)
 }
 
-/// `/status` changes the status alone; the other endpoints leave it alone, and count generations of the rest.
+/// Prepares an update: `/status` changes only the status. Other endpoints preserve the status, and increment the
+/// generation if the content changes.
 fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &request.kind;
     match request.endpoint {
@@ -239,37 +239,37 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
     }
     (kind.strategy.prepare_for_update)(new, old)?;
     (kind.strategy.propagate)(new, old);
-    let counts = match kind.strategy.generation {
+    let content_changed = match kind.strategy.generation {
         Generation::Unset | Generation::Constant => false,
         Generation::Content => new.content_differs(old, !kind.has_status),
         Generation::ContentAndAnnotations => {
             new.content_differs(old, !kind.has_status) || new.metadata.annotations != old.metadata.annotations
         }
     };
-    if counts {
+    if content_changed {
         new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
     }
     Ok(())
 }
 
-/// A custom kind's `/status` leaves the metadata alone, too; the built-in ones' does not.
+/// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for built-in kinds.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
     metadata::carry_over(new, old);
     if kind.is_custom {
-        let written = std::mem::replace(&mut new.metadata, old.metadata.clone());
-        new.metadata.managed_fields = written.managed_fields;
+        let metadata = std::mem::replace(&mut new.metadata, old.metadata.clone());
+        new.metadata.managed_fields = metadata.managed_fields;
     }
     reset_fields(kind.strategy, new, old);
     let status = new.body.remove("status");
     new.body.clone_from(&old.body);
-    // A null that is applied takes a custom status away.
+    // An applied null removes the status of a custom object.
     match status.filter(|status| !(kind.is_custom && status.is_null())) {
         Some(status) => new.body.insert("status".to_owned(), status),
         None => new.body.remove("status"),
     };
 }
 
-/// Puts back what a write of the status does not change beside the spec. No write changes when an object was deleted.
+/// Resets the metadata fields that an update of the status must not change.
 fn reset_fields(strategy: &Strategy, new: &mut Object, old: &Object) {
     for path in strategy.status_reset_fields {
         match path {

@@ -11,29 +11,30 @@ use crate::{
 
 /// Stores a changed object. An object whose deletion is complete is removed instead.
 pub(crate) fn commit(state: &mut State, kind: &Resource, object: &Object) -> Stored {
-    if object.has_ended() && (kind.strategy.lifecycle != Lifecycle::Namespace || namespace::is_final(object)) {
+    if object.should_delete() && (kind.strategy.lifecycle != Lifecycle::Namespace || namespace::is_final(object)) {
         remove(state, kind, object);
         return Arc::new(object.clone());
     }
     store(state, kind, object)
 }
 
-/// Stores an object. A definition takes effect.
+/// Stores an object. A stored definition takes effect.
 pub(crate) fn store(state: &mut State, kind: &Resource, object: &Object) -> Stored {
     let stored = state.store.put(&kind.storage_key(), object);
     if kind.strategy.lifecycle == Lifecycle::Definition {
-        definitions::follow(state, &stored);
+        definitions::sync(state, &stored);
     }
     stored
 }
 
-/// Removes an object. The removal of a definition, or of the last object of a custom kind, takes effect.
+/// Removes an object. Removing a definition stops serving its kind; removing the last object of a custom kind completes
+/// the deletion of a terminating definition.
 pub(crate) fn remove(state: &mut State, kind: &Resource, object: &Object) {
     let resource = kind.group_resource();
     state.store.remove(&kind.storage_key(), object.namespace(), object.name());
     match kind.strategy.lifecycle {
-        Lifecycle::CustomResource => definitions::finish(state, &resource),
-        Lifecycle::Definition => definitions::withdraw(state, object),
+        Lifecycle::CustomResource => definitions::finalize(state, &resource),
+        Lifecycle::Definition => definitions::uninstall(state, object),
         Lifecycle::Namespace | Lifecycle::Object => {}
     }
 }

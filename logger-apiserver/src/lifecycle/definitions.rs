@@ -1,4 +1,4 @@
-//! What follows from stored definitions: accepted names, served kinds, and the deletion of their objects.
+//! The effects of stored definitions: accepted names, served kinds, and the deletion of their objects.
 
 mod serving;
 mod termination;
@@ -7,10 +7,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::json;
 
 #[cfg(feature = "serve")]
-pub(crate) use self::serving::reinstall;
+pub(crate) use self::serving::install_all;
 pub(crate) use self::{
-    serving::{follow, withdraw},
-    termination::{ending, finish, terminate},
+    serving::{sync, uninstall},
+    termination::{finalize, mark_terminating, terminate},
 };
 use crate::{
     api::{
@@ -26,13 +26,17 @@ use crate::{
 };
 
 /// Updates the status of a stored definition, as a controller of the server does.
-fn tell(state: &mut State, definition: &Stored, change: impl FnOnce(&mut CustomResourceDefinitionStatus)) -> Stored {
-    let mut told = Object::clone(definition);
+fn update_status(
+    state: &mut State,
+    definition: &Stored,
+    change: impl FnOnce(&mut CustomResourceDefinitionStatus),
+) -> Stored {
+    let mut updated = Object::clone(definition);
     let mut status = status_of(definition);
     change(&mut status);
-    set_status(&mut told, json!(status));
+    set_status(&mut updated, json!(status));
     let kind = Resource::definition();
-    managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut told);
-    managed_fields::keep_times(&mut told, definition);
-    if told == **definition { definition.clone() } else { state.store.put(RESOURCE, &told) }
+    managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut updated);
+    managed_fields::keep_times(&mut updated, definition);
+    if updated == **definition { definition.clone() } else { state.store.put(RESOURCE, &updated) }
 }

@@ -1,4 +1,4 @@
-//! Deletion: immediate, or marked as long as finalizers or a grace period remain.
+//! Deletion: immediate, or graceful while finalizers or a grace period remain.
 
 mod grace;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 
-pub(crate) use self::grace::{FOREGROUND, Fate, ORPHAN, decide};
+pub(crate) use self::grace::{DeleteOutcome, FOREGROUND, ORPHAN, before_delete};
 use crate::{
     api::{
         error::Result,
@@ -20,40 +20,39 @@ use crate::{
 /// The result of a delete.
 pub(crate) enum Deleted {
     /// The object is removed; this was its last state.
-    Gone(Stored),
+    Removed(Stored),
     /// The object is terminating, in this state.
-    Ending(Stored),
+    Terminating(Stored),
 }
 
 /// Deletes an object, as the strategy of its resource specifies.
 ///
 /// # Errors
 /// The object remains and cannot be converted to the storage version.
-pub(crate) fn remove_or_mark(
-    state: &mut State,
-    kind: &Resource,
-    object: &Stored,
-    options: &DeleteOptions,
-) -> Result<Deleted> {
+pub(crate) fn delete(state: &mut State, kind: &Resource, object: &Stored, options: &DeleteOptions) -> Result<Deleted> {
     Ok(match kind.strategy.lifecycle {
-        Lifecycle::Namespace if !namespace::is_final(object) => Deleted::Ending(namespaces::terminate(state, object)),
-        Lifecycle::Definition => Deleted::Ending(definitions::terminate(state, object)),
-        Lifecycle::Object | Lifecycle::Namespace | Lifecycle::CustomResource => match decide(kind, object, options) {
-            Fate::Goes(ending) => Deleted::Gone(remove(state, kind, object, &ending)),
-            Fate::Stays(ending) if ending == **object => Deleted::Ending(object.clone()),
-            Fate::Stays(mut ending) => {
-                kind.write(&mut ending)?;
-                Deleted::Ending(kind.read(&state.store.put(&kind.storage_key(), &ending))?)
+        Lifecycle::Namespace if !namespace::is_final(object) => {
+            Deleted::Terminating(namespaces::terminate(state, object))
+        }
+        Lifecycle::Definition => Deleted::Terminating(definitions::terminate(state, object)),
+        Lifecycle::Object | Lifecycle::Namespace | Lifecycle::CustomResource => {
+            match before_delete(kind, object, options) {
+                DeleteOutcome::Remove(terminating) => Deleted::Removed(remove(state, kind, object, &terminating)),
+                DeleteOutcome::Update(terminating) if terminating == **object => Deleted::Terminating(object.clone()),
+                DeleteOutcome::Update(mut terminating) => {
+                    kind.write(&mut terminating)?;
+                    Deleted::Terminating(kind.read(&state.store.put(&kind.storage_key(), &terminating))?)
+                }
             }
-        },
+        }
     })
 }
 
 /// Removes an object, after its final state is stored.
-fn remove(state: &mut State, kind: &Resource, object: &Object, ending: &Object) -> Stored {
-    if ending != object {
-        state.store.put(&kind.storage_key(), ending);
+fn remove(state: &mut State, kind: &Resource, object: &Object, terminating: &Object) -> Stored {
+    if terminating != object {
+        state.store.put(&kind.storage_key(), terminating);
     }
-    commit::remove(state, kind, ending);
-    Arc::new(ending.at(state.store.version()))
+    commit::remove(state, kind, terminating);
+    Arc::new(terminating.with_resource_version(state.store.version()))
 }

@@ -13,10 +13,11 @@ use crate::{
 
 /// Rejects a new object whose namespace does not exist or is terminating.
 pub(crate) fn check_exists(state: &State, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
-    let found = state.store.get("namespaces", "", namespace).ok_or_else(|| ApiError::namespace_not_found(namespace))?;
-    if found.is_terminating() {
-        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
-        return Err(ApiError::namespace_is_ending(kind, name, namespace, &why));
+    let existing =
+        state.store.get("namespaces", "", namespace).ok_or_else(|| ApiError::namespace_not_found(namespace))?;
+    if existing.is_terminating() {
+        let detail = format!("unable to create new content in namespace {namespace} because it is being terminated");
+        return Err(ApiError::namespace_terminating(kind, name, namespace, &detail));
     }
     Ok(())
 }
@@ -27,8 +28,8 @@ pub(crate) fn terminate(state: &mut State, namespace: &Stored) -> Stored {
     if namespace.is_terminating() {
         return namespace.clone();
     }
-    let mut ending = Object::clone(namespace);
-    ending.metadata.deletion_timestamp = Some(now());
-    ending.body.insert("status".to_owned(), json!({ "phase": "Terminating" }));
-    state.store.put("namespaces", &ending)
+    let mut terminating = Object::clone(namespace);
+    terminating.metadata.deletion_timestamp = Some(now());
+    terminating.body.insert("status".to_owned(), json!({ "phase": "Terminating" }));
+    state.store.put("namespaces", &terminating)
 }

@@ -1,4 +1,4 @@
-//! Discovery: what the server says it serves.
+//! Discovery: the groups, versions and resources that the server serves.
 
 pub(crate) mod aggregated;
 
@@ -19,8 +19,8 @@ use crate::{
     resource::registry::{Registry, Resource},
 };
 
-/// The groups of Kubernetes itself in the order of kube-apiserver, which is the order of `kubectl get all`.
-const OWN: [&str; 20] = [
+/// The groups of Kubernetes in the order of kube-apiserver, which is the order of `kubectl get all`.
+const BUILT_IN_GROUPS: [&str; 20] = [
     "apiregistration.k8s.io",
     "apps",
     "events.k8s.io",
@@ -43,7 +43,7 @@ const OWN: [&str; 20] = [
     "flowcontrol.apiserver.k8s.io",
 ];
 
-/// `/version`.
+/// Returns `/version`.
 pub(crate) fn version() -> Value {
     json!({
         "major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "36",
@@ -53,7 +53,7 @@ pub(crate) fn version() -> Value {
     })
 }
 
-/// `/`: where there is something to be had.
+/// Returns `/`: the paths that are served.
 pub(crate) fn paths(kinds: &Registry) -> Value {
     let mut paths: BTreeSet<String> =
         ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
@@ -70,7 +70,7 @@ pub(crate) fn paths(kinds: &Registry) -> Value {
     json!({ "paths": paths })
 }
 
-/// `/api`. The address is the host of the request; it is omitted without one.
+/// Returns `/api`. The address is the host of the request; it is omitted without one.
 pub(crate) fn core_versions(host: &str) -> Value {
     let addresses: Vec<Value> = Some(json!({ "clientCIDR": "0.0.0.0/0", "serverAddress": host }))
         .filter(|_| !host.is_empty())
@@ -79,14 +79,14 @@ pub(crate) fn core_versions(host: &str) -> Value {
     json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses })
 }
 
-/// `/apis`.
+/// Returns `/apis`.
 pub(crate) fn groups(kinds: &Registry) -> Value {
     let group = |name: &str| group_body(name, &versions_of(kinds, name));
     let groups: Vec<Value> = group_names(kinds).into_iter().map(group).collect();
     json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
 }
 
-/// `/apis/<group>`.
+/// Returns `/apis/<group>`.
 pub(crate) fn group(kinds: &Registry, name: &str) -> Result<Value> {
     let versions = versions_of(kinds, name);
     if versions.is_empty() {
@@ -98,7 +98,7 @@ pub(crate) fn group(kinds: &Registry, name: &str) -> Result<Value> {
     Ok(body)
 }
 
-/// `/api/v1` and `/apis/<group>/<version>`.
+/// Returns `/api/v1` or `/apis/<group>/<version>`.
 pub(crate) fn resources(kinds: &Registry, group: &str, version: &str) -> Result<Value> {
     Ok(json!({
         "kind": "APIResourceList",
@@ -108,7 +108,7 @@ pub(crate) fn resources(kinds: &Registry, group: &str, version: &str) -> Result<
     }))
 }
 
-/// What a version of a group has, each resource before its subresources.
+/// Returns the resources of a group version, each before its subresources.
 fn resource_list(kinds: &Registry, group: &str, version: &str) -> Result<Vec<Value>> {
     let of_version = kinds.iter().filter(|kind| kind.group == group && kind.version == version);
     let reviews = review::ALL.iter().filter(|review| review.group == group && Review::VERSION == version);
@@ -117,22 +117,22 @@ fn resource_list(kinds: &Registry, group: &str, version: &str) -> Result<Vec<Val
         .chain(reviews.map(review_body))
         .collect();
     if resources.is_empty() {
-        let unknown = if kinds.has_built_in(group) { ApiError::unknown_resource() } else { ApiError::PageNotFound };
-        return Err(unknown);
+        let error = if kinds.has_built_in(group) { ApiError::unknown_resource() } else { ApiError::PageNotFound };
+        return Err(error);
     }
     Ok(resources)
 }
 
-/// Every group but the core one: Kubernetes' own in the order it lists them, then the others by name.
+/// Returns all groups except the core group: those of Kubernetes in its order, then the others by name.
 fn group_names(kinds: &Registry) -> Vec<&str> {
     let of_kinds = kinds.iter().map(|kind| kind.group.as_str()).filter(|group| !group.is_empty());
     let names: BTreeSet<&str> = of_kinds.chain(review::ALL.iter().map(|review| review.group)).collect();
     let mut names: Vec<&str> = names.into_iter().collect();
-    names.sort_by_key(|name| OWN.iter().position(|own| own == name).unwrap_or(OWN.len()));
+    names.sort_by_key(|name| BUILT_IN_GROUPS.iter().position(|group| group == name).unwrap_or(BUILT_IN_GROUPS.len()));
     names
 }
 
-/// The versions of a group, the preferred first.
+/// Returns the versions of a group, the preferred version first.
 fn versions_of<'a>(kinds: &'a Registry, group: &str) -> Vec<&'a str> {
     let of_kinds = kinds.iter().filter(|kind| kind.group == group).map(|kind| kind.version.as_str());
     let of_reviews = review::ALL.iter().filter(|review| review.group == group).map(|_| Review::VERSION);
@@ -150,9 +150,9 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
     json!({ "name": name, "preferredVersion": versions.first(), "versions": versions })
 }
 
-fn resource_bodies(kind: &Resource, is_ending: bool) -> Vec<Value> {
+fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-    if is_ending {
+    if is_terminating {
         verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
     } else if kind.is_custom {
         verbs = vec!["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
@@ -179,9 +179,9 @@ fn resource_bodies(kind: &Resource, is_ending: bool) -> Vec<Value> {
     if !kind.is_custom {
         subresources.reverse();
     }
-    let requests = kind.strategy.pod_subresources.iter().map(|subresource| pod_subresource(*subresource));
+    let pod_subresources = kind.strategy.pod_subresources.iter().map(|subresource| pod_subresource(*subresource));
     let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
-    std::iter::once(resource).chain(requests).chain(served).collect()
+    std::iter::once(resource).chain(pod_subresources).chain(served).collect()
 }
 
 fn pod_subresource(subresource: PodSubresource) -> Value {

@@ -1,8 +1,8 @@
-//! OpenAPI: what the server says its kinds look like.
+//! OpenAPI: the schemas and operations of the served kinds.
 //!
-//! Enough for clients that ask: `kubectl explain`, and `--validate`, which only wants to know that patches take
-//! `fieldValidation`. That strategic merge patches are taken is not said, since the schemas name no merge keys; kubectl then
-//! goes by the types it is built with.
+//! The documents are sufficient for `kubectl explain` and for `kubectl --validate`, which only checks that patches have
+//! the parameter `fieldValidation`. They do not declare strategic merge patches, since the schemas have no merge keys;
+//! kubectl then uses its compiled-in types.
 
 mod enums;
 mod gnostic;
@@ -27,92 +27,97 @@ use crate::{
 };
 
 const JSON: &str = "application/json";
-/// What version 2 is kept under, in JSON and in protobuf.
-const V2: [&str; 2] = ["v2", "v2 in protobuf"];
+/// The cache keys of version 2, in JSON and in protobuf.
+const V2_KEYS: [&str; 2] = ["v2", "v2 in protobuf"];
 
-/// Documents that were asked for, each with what it was made from, for as long as that stays.
+/// The documents that were requested, each with the fingerprint of the kinds that it was built from.
 #[derive(Debug, Default)]
-pub(crate) struct Library(BTreeMap<String, (String, Document)>);
+pub(crate) struct DocumentCache(BTreeMap<String, (String, Document)>);
 
-/// `/openapi/v3`: where the documents are, with a hash each that changes when they do.
-pub(crate) fn index(state: &State, library: &mut Library) -> ApiResponse {
+/// Returns `/openapi/v3`: the URLs of the documents, which contain the hashes of their contents.
+pub(crate) fn index(state: &State, cache: &mut DocumentCache) -> ApiResponse {
     let mut paths = Map::new();
     for (group, version) in served(state) {
         let path = prefix(&group, &version);
-        let url = address(&path, document(state, library, &group, &version).hash());
+        let url = document_url(&path, document(state, cache, &group, &version).hash());
         paths.insert(path, json!({ "serverRelativeURL": url }));
     }
     ApiResponse::Text(StatusCode::OK, json!({ "paths": paths }).to_string().into())
 }
 
-/// `/openapi/v3/..`: the document of one group version. A request with its current hash can be cached; one with an old
-/// hash is redirected.
-pub(crate) fn v3(state: &State, library: &mut Library, (group, version): (&str, &str), parts: &Parts) -> ApiResponse {
+/// Returns `/openapi/v3/..`: the document of one group version. The response to a request with the current hash can be
+/// cached; a request with an old hash is redirected.
+pub(crate) fn v3(
+    state: &State,
+    cache: &mut DocumentCache,
+    (group, version): (&str, &str),
+    parts: &Parts,
+) -> ApiResponse {
     if !served(state).contains(&(group.to_owned(), version.to_owned())) {
         return ApiResponse::Empty(StatusCode::NOT_FOUND);
     }
     if accepted(parts, &[&[JSON]]).is_none() {
         return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE);
     }
-    let document = document(state, library, group, version);
+    let document = document(state, cache, group, version);
     match Query::parse(parts.uri.query().unwrap_or_default()).get("hash") {
-        None => document.answer(parts, Caching::AskAgain),
-        Some(hash) if hash == document.hash() => document.answer(parts, Caching::Forever),
+        None => document.respond(parts, Caching::NoCache),
+        Some(hash) if hash == document.hash() => document.respond(parts, Caching::Immutable),
         Some(_) => {
-            let place = address(&prefix(group, version), document.hash());
-            document.moved(place)
+            let url = document_url(&prefix(group, version), document.hash());
+            document.redirect(url)
         }
     }
 }
 
-/// `/openapi/v2`: the schemas and operations of all kinds, in JSON or in protobuf.
-pub(crate) fn v2(state: &State, library: &mut Library, parts: &Parts) -> ApiResponse {
-    let Some(form) = accepted(parts, &[&[JSON], &gnostic::MEDIA_TYPES]) else {
+/// Returns `/openapi/v2`: the schemas and operations of all kinds, in JSON or in protobuf.
+pub(crate) fn v2(state: &State, cache: &mut DocumentCache, parts: &Parts) -> ApiResponse {
+    let Some(format) = accepted(parts, &[&[JSON], &gnostic::MEDIA_TYPES]) else {
         return ApiResponse::Empty(StatusCode::NOT_ACCEPTABLE);
     };
     let all = served(state);
     let fingerprint = all.iter().map(|(group, version)| fingerprint(state, group, version)).collect();
-    let made = |state: &State| match form {
-        0 => Document::json(&whole(state)),
-        _ => Document::new(gnostic::MEDIA_TYPES[0], gnostic::document(&whole(state)).into()),
+    let build = |state: &State| match format {
+        0 => Document::json(&all_kinds(state)),
+        _ => Document::new(gnostic::MEDIA_TYPES[0], gnostic::document(&all_kinds(state)).into()),
     };
-    kept(state, library, V2[form], fingerprint, made).answer(parts, Caching::AskAgain)
+    cached(state, cache, V2_KEYS[format], fingerprint, build).respond(parts, Caching::NoCache)
 }
 
-/// The first of these forms, each of several names, that a client accepts.
-fn accepted(parts: &Parts, forms: &[&[&str]]) -> Option<usize> {
+/// Returns the index of the first format that a client accepts. Each format has several media types.
+fn accepted(parts: &Parts, formats: &[&[&str]]) -> Option<usize> {
     let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let types = accept.split(',').map(|clause| clause.split(';').next().unwrap_or_default().trim());
-    let form = |type_: &str| match type_ {
+    let format = |type_: &str| match type_ {
         "" | "*" | "*/*" | "application/*" => Some(0),
-        type_ => forms.iter().position(|names| names.contains(&type_)),
+        type_ => formats.iter().position(|media_types| media_types.contains(&type_)),
     };
-    types.filter_map(form).next()
+    types.filter_map(format).next()
 }
 
-/// The document of one version of a group.
-fn document(state: &State, library: &mut Library, group: &str, version: &str) -> Document {
+/// Returns the document of one group version.
+fn document(state: &State, cache: &mut DocumentCache, group: &str, version: &str) -> Document {
     let fingerprint = fingerprint(state, group, version);
-    kept(state, library, &prefix(group, version), fingerprint, |state| {
+    cached(state, cache, &prefix(group, version), fingerprint, |state| {
         Document::json(&of_version(state, group, version))
     })
 }
 
-/// A document that is there already, unless it would be another now.
-fn kept(
+/// Returns the cached document, or builds it if its kinds have changed.
+fn cached(
     state: &State,
-    library: &mut Library,
+    cache: &mut DocumentCache,
     name: &str,
     fingerprint: String,
-    make: impl FnOnce(&State) -> Document,
+    build: impl FnOnce(&State) -> Document,
 ) -> Document {
-    if let Some((_, document)) = library.0.get(name).filter(|(of, _)| *of == fingerprint) {
+    if let Some((_, document)) = cache.0.get(name).filter(|(cached, _)| *cached == fingerprint) {
         return document.clone();
     }
-    let document = make(state);
-    let there: BTreeSet<String> = served(state).iter().map(|(group, version)| prefix(group, version)).collect();
-    library.0.retain(|name, _| V2.contains(&name.as_str()) || there.contains(name));
-    library.0.insert(name.to_owned(), (fingerprint, document.clone()));
+    let document = build(state);
+    let served: BTreeSet<String> = served(state).iter().map(|(group, version)| prefix(group, version)).collect();
+    cache.0.retain(|name, _| V2_KEYS.contains(&name.as_str()) || served.contains(name));
+    cache.0.insert(name.to_owned(), (fingerprint, document.clone()));
     document
 }
 
@@ -123,7 +128,7 @@ fn of_version(state: &State, group: &str, version: &str) -> Value {
         paths.extend(operations::of(kind));
         components.extend(schemas::of(state, kind));
     }
-    enums::tell(&mut components);
+    enums::add(&mut components);
     let is_custom = kinds_of(state, group, version).all(|resource| resource.is_custom);
     json!({
         "openapi": "3.0.0",
@@ -133,15 +138,15 @@ fn of_version(state: &State, group: &str, version: &str) -> Value {
     })
 }
 
-/// Version 2, of all kinds.
-fn whole(state: &State) -> Value {
+/// Builds the document of version 2.
+fn all_kinds(state: &State) -> Value {
     let mut paths = Map::new();
     let mut definitions = schemas::common();
     for kind in state.registry.iter() {
         paths.extend(operations::of(kind).into_iter().map(|(name, path)| (name, v2::path(&path))));
         definitions.extend(schemas::of(state, kind));
     }
-    enums::tell(&mut definitions);
+    enums::add(&mut definitions);
     let definitions: Map<String, Value> =
         definitions.into_iter().map(|(name, schema)| (name, v2::schema(schema))).collect();
     json!({ "swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions })
@@ -151,7 +156,7 @@ fn info() -> Value {
     json!({ "title": "Kubernetes", "version": "1.36" })
 }
 
-/// The groups and versions there are.
+/// Returns the served groups and versions.
 fn served(state: &State) -> BTreeSet<(String, String)> {
     state.registry.iter().map(|kind| (kind.group.clone(), kind.version.clone())).collect()
 }
@@ -161,7 +166,8 @@ fn kinds_of<'a>(state: &'a State, group: &'a str, version: &'a str) -> impl Iter
     state.registry.iter().map(AsRef::as_ref).filter(is)
 }
 
-/// What the document of a version is made from: kinds of Kubernetes never change, a definition has a generation.
+/// Returns the fingerprint of the kinds of a group version: built-in kinds never change, and a definition has a
+/// generation.
 fn fingerprint(state: &State, group: &str, version: &str) -> String {
     let of_kind = |kind: &Resource| {
         let definition = schemas::definition(state, kind);
@@ -172,12 +178,12 @@ fn fingerprint(state: &State, group: &str, version: &str) -> String {
     kinds_of(state, group, version).map(of_kind).collect()
 }
 
-/// Where the document of a version is, as long as it has this hash.
-fn address(prefix: &str, hash: &str) -> String {
+/// Returns the URL of the document of a group version with this hash.
+fn document_url(prefix: &str, hash: &str) -> String {
     format!("/openapi/v3/{prefix}?hash={hash}")
 }
 
-/// `api/v1`, `apis/apps/v1`
+/// Returns the prefix of the paths of a group version, such as `api/v1` or `apis/apps/v1`.
 fn prefix(group: &str, version: &str) -> String {
     format!("{}/{}", if group.is_empty() { "api" } else { "apis" }, group_version(group, version))
 }

@@ -16,7 +16,7 @@ use crate::{
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// A kind that is asked for and not stored.
+/// A kind of review, which can only be created and is not stored.
 #[derive(Debug)]
 pub(crate) struct Review {
     pub(crate) group: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct Review {
     pub(crate) namespaced: bool,
 }
 
-/// By group and plural, as discovery lists them.
+/// All reviews, by group and plural as in discovery.
 pub(crate) const ALL: [Review; 6] = [
     Review { group: AUTHENTICATION, kind: "SelfSubjectReview", namespaced: false },
     Review { group: AUTHENTICATION, kind: "TokenReview", namespaced: false },
@@ -35,7 +35,7 @@ pub(crate) const ALL: [Review; 6] = [
 ];
 
 impl Review {
-    /// The version that every one of them is served in.
+    /// The version of all reviews.
     pub(crate) const VERSION: &'static str = "v1";
 
     pub(crate) fn plural(&self) -> String {
@@ -46,7 +46,7 @@ impl Review {
         self.kind.to_lowercase()
     }
 
-    /// The review a path is of.
+    /// Returns the review of a path.
     pub(crate) fn find(target: &Target) -> Option<&'static Self> {
         let is = |review: &&Self| {
             review.group == target.group
@@ -57,8 +57,8 @@ impl Review {
         ALL.iter().find(is)
     }
 
-    /// What is answered to one that is asked for.
-    pub(crate) fn answer(
+    /// Handles the creation of a review.
+    pub(crate) fn respond(
         &self,
         namespace: Option<&str>,
         method: &Method,
@@ -70,23 +70,23 @@ impl Review {
         }
         let api_version = format!("{}/{}", self.group, Self::VERSION);
         body::check_media_type(content_type, false)?;
-        let asked = body::fields(content_type, body, &api_version, self.kind);
-        let asked = asked.map_err(|mistake| body::unrecognized(self.kind, &mistake.into_text(), body))?;
-        Expected { group: self.group, version: Self::VERSION, kind: self.kind }.check(&asked.fields)?;
-        let spec = asked.fields.get("spec").cloned().unwrap_or_else(|| json!({}));
+        let fields = body::fields(content_type, body, &api_version, self.kind);
+        let fields = fields.map_err(|error| body::unrecognized(self.kind, &error.into_message(), body))?.fields;
+        Expected { group: self.group, version: Self::VERSION, kind: self.kind }.check(&fields)?;
+        let spec = fields.get("spec").cloned().unwrap_or_else(|| json!({}));
         self.check(namespace, &spec)?;
-        let mut answer = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });
+        let mut review = json!({ "kind": self.kind, "apiVersion": api_version, "metadata": {} });
         if let Some(namespace) = namespace {
-            answer["metadata"]["namespace"] = json!(namespace);
+            review["metadata"]["namespace"] = json!(namespace);
         }
-        answer["status"] = self.status(&spec);
+        review["status"] = self.status(&spec);
         match self.kind {
-            "SelfSubjectReview" => answer["metadata"]["creationTimestamp"] = json!(now()),
-            // What was asked is not said again.
-            "SelfSubjectRulesReview" => answer["spec"] = json!({}),
-            _ => answer["spec"] = spec,
+            "SelfSubjectReview" => review["metadata"]["creationTimestamp"] = json!(now()),
+            // The response does not repeat the spec.
+            "SelfSubjectRulesReview" => review["spec"] = json!({}),
+            _ => review["spec"] = spec,
         }
-        Ok(ApiResponse::Value(StatusCode::CREATED, answer))
+        Ok(ApiResponse::Value(StatusCode::CREATED, review))
     }
 
     /// Validates the spec of a review.
@@ -106,23 +106,23 @@ impl Review {
         }
     }
 
-    /// The rules that a question about access breaks.
+    /// Returns the validation errors of an access review.
     fn errors(&self, namespace: Option<&str>, spec: &Value) -> Vec<FieldError> {
         const EXACTLY_ONE: &str = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
         let mut errors = Vec::new();
         if spec["resourceAttributes"].is_null() && spec["nonResourceAttributes"].is_null() {
             errors.push(FieldError::invalid("spec.resourceAttributes", "null", EXACTLY_ONE));
         }
-        let nobody =
+        let has_no_subject =
             spec["user"].as_str().is_none_or(str::is_empty) && spec["groups"].as_array().is_none_or(Vec::is_empty);
-        if nobody && !self.kind.starts_with("Self") {
-            let why = "at least one of user or group must be specified";
-            errors.push(FieldError::invalid("spec.user", "\"\"", why));
+        if has_no_subject && !self.kind.starts_with("Self") {
+            let detail = "at least one of user or group must be specified";
+            errors.push(FieldError::invalid("spec.user", "\"\"", detail));
         }
-        let asked = spec["resourceAttributes"]["namespace"].as_str().unwrap_or_default();
-        if namespace.is_some_and(|namespace| namespace != asked) && spec["resourceAttributes"].is_object() {
+        let requested = spec["resourceAttributes"]["namespace"].as_str().unwrap_or_default();
+        if namespace.is_some_and(|namespace| namespace != requested) && spec["resourceAttributes"].is_object() {
             let field = "spec.resourceAttributes.namespace";
-            errors.push(FieldError::invalid(field, format!("{asked:?}"), "must match metadata.namespace"));
+            errors.push(FieldError::invalid(field, format!("{requested:?}"), "must match metadata.namespace"));
         }
         errors
     }

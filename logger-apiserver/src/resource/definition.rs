@@ -47,7 +47,7 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
         set_status(definition, json!(status));
     }
     let mut spec = json!(spec);
-    go::whole_numbers(&mut spec);
+    go::normalize_numbers(&mut spec);
     definition.body.insert("spec".to_owned(), spec);
     Ok(())
 }

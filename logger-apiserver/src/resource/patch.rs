@@ -10,8 +10,8 @@ use crate::{
     api::error::{ApiError, Result},
     resource::{registry::Resource, strategic_merge},
     wire::{
-        body::in_words_of_go,
-        duplicate_fields::{self, Read},
+        body::go_syntax_error,
+        duplicate_fields::{self, Decoded},
     },
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
 }
 
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Read { value: operations, mut mistakes } = decode(patch)?;
+    let Decoded { value: operations, strict_errors: mut mistakes } = decode(patch)?;
     mistakes.extend(unknown_fields(&operations));
     mistakes.iter_mut().for_each(|mistake| mistake.insert_str(0, "json patch "));
     if !operations.is_array() {
@@ -107,7 +107,7 @@ fn in_map(object: &Value, path: &str) -> bool {
 }
 
 fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Read { value: changes, mistakes } = decode(patch)?;
+    let Decoded { value: changes, strict_errors: mistakes } = decode(patch)?;
     if !changes.is_object() {
         let found = json_type(&changes);
         return Err(undecodable(format!(
@@ -119,8 +119,8 @@ fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
 }
 
 fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) -> Result<Vec<String>> {
-    let read = duplicate_fields::json(patch).map_err(|error| ApiError::bad_request(in_words_of_go(&error)))?;
-    let Read { value: changes, mistakes } = read;
+    let read = duplicate_fields::json(patch).map_err(|error| ApiError::bad_request(go_syntax_error(&error)))?;
+    let Decoded { value: changes, strict_errors: mistakes } = read;
     let Value::Object(changes) = changes else {
         let found = json_type(&changes);
         let into = "Go value of type map[string]interface {}";
@@ -132,7 +132,7 @@ fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) ->
     Ok(mistakes)
 }
 
-fn decode(patch: &[u8]) -> Result<Read> {
+fn decode(patch: &[u8]) -> Result<Decoded> {
     duplicate_fields::json(patch).map_err(undecodable)
 }
 

@@ -205,7 +205,7 @@ impl Resource {
         if let Some(versions) = self.versions() {
             return versions.write(object, &self.version);
         }
-        object.body.values_mut().for_each(go::whole_numbers);
+        object.body.values_mut().for_each(go::normalize_numbers);
         self.default(&mut object.body);
         self.to_storage(object);
         Ok(())

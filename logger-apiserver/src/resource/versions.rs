@@ -103,7 +103,7 @@ impl Versions {
     /// The object would have to be converted from a version that no longer exists, or by a webhook.
     pub(crate) fn read(&self, stored: &Stored, asked: &str) -> Result<Stored> {
         let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
-        let is_whole = stored.written.whole_by == Some(self.serial);
+        let is_whole = stored.written.completed_by == Some(self.serial);
         if is_whole && *from == *asked {
             return Ok(stored.clone());
         }
@@ -112,7 +112,7 @@ impl Versions {
             self.complete(&mut object, &from);
         }
         self.convert(&mut object, &from, asked)?;
-        object.written = Written { version: Some(asked.into()), whole_by: Some(self.serial) };
+        object.written = Written { version: Some(asked.into()), completed_by: Some(self.serial) };
         Ok(Arc::new(object))
     }
 
@@ -121,14 +121,14 @@ impl Versions {
     /// # Errors
     /// As [`read`](Self::read).
     pub(crate) fn write(&self, object: &mut Object, own: &str) -> Result<()> {
-        object.body.values_mut().for_each(go::whole_numbers);
+        object.body.values_mut().for_each(go::normalize_numbers);
         let from = object.written.version.clone().unwrap_or_else(|| own.into());
         self.convert(object, &from, &self.storage)?;
-        object.written = Written { version: Some(self.storage.clone()), whole_by: None };
+        object.written = Written { version: Some(self.storage.clone()), completed_by: None };
         let mut whole = object.clone();
         self.complete(&mut whole, &self.storage);
         if whole.body == object.body {
-            object.written.whole_by = Some(self.serial);
+            object.written.completed_by = Some(self.serial);
         }
         Ok(())
     }

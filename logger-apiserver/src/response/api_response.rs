@@ -1,4 +1,4 @@
-//! Answers: what a handled request sends back.
+//! The responses of the server.
 
 use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{
-        error::{Ahead, ApiError},
-        object::{Named, Stored},
+        error::{ApiError, TooLargeResourceVersion},
+        object::{Encodable, Stored},
     },
     handlers::{list::Page, request::ResourceRequest, watch::Watch},
     lifecycle::deletion::Deleted,
     response::{
-        document::Sent,
+        document::DocumentResponse,
         table::{self, Table},
         watch,
     },
@@ -32,27 +32,27 @@ use crate::{
     },
 };
 
-/// The body of a response: whole, or a watch's stream of events.
+/// The body of a response: complete, or the stream of events of a watch.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// What a request is answered with.
+/// The response to a request, before it is encoded.
 #[derive(Debug)]
 pub(crate) enum ApiResponse {
     Content(StatusCode, Content),
-    /// What is written once it is known how.
+    /// A value that is encoded as the client accepts it.
     Value(StatusCode, Value),
     /// An error, which may specify when to retry.
-    Refused(Box<Status>),
+    Error(Box<Status>),
     Text(StatusCode, Cow<'static, str>),
-    /// A code and nothing else.
+    /// A status code without a body.
     Empty(StatusCode),
-    /// What clients keep, and ask for again only if it has changed.
-    Document(Box<Sent>),
+    /// A document that clients cache and revalidate by its ETag.
+    Document(Box<DocumentResponse>),
     Watch(Box<Watch>),
     /// A watch that fails before its first event.
-    NoWatch(Box<Status>),
-    /// Another answer, and what the client should know.
-    Warned(Box<Self>, Vec<String>),
+    WatchError(Box<Status>),
+    /// A response with warnings.
+    WithWarnings(Box<Self>, Vec<String>),
 }
 
 impl ApiResponse {
@@ -62,15 +62,17 @@ impl ApiResponse {
 
     pub(crate) fn object(code: StatusCode, request: &ResourceRequest, object: &Stored) -> Self {
         let kind = &request.kind;
-        match request.form {
+        match request.representation {
             Representation::MetadataList(_) => negotiation::wrong_shape(kind, false).into(),
-            Representation::Object => Self::written(code, request, &object.named_as(kind)),
-            Representation::Metadata(version) => Self::written(code, request, &object.metadata_alone(version)),
-            Representation::Table(style) => Self::written(code, request, &Table::of_object(kind, style, object, true)),
+            Representation::Object => Self::encoded(code, request, &object.encodable_as(kind)),
+            Representation::Metadata(version) => Self::encoded(code, request, &object.partial_object_metadata(version)),
+            Representation::Table(options) => {
+                Self::encoded(code, request, &Table::of_object(kind, options, object, true))
+            }
         }
     }
 
-    /// That it is done, and nothing else.
+    /// Creates a `Status` that reports success.
     pub(crate) fn success(code: StatusCode) -> Self {
         let status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code.as_u16(),
@@ -80,44 +82,44 @@ impl ApiResponse {
 
     pub(crate) fn scale(request: &ResourceRequest, scale: &Scale) -> Self {
         let ok = StatusCode::OK;
-        match request.form {
+        match request.representation {
             Representation::MetadataList(_) => negotiation::wrong_shape(&request.kind, false).into(),
-            Representation::Object => Self::written(ok, request, scale),
+            Representation::Object => Self::encoded(ok, request, scale),
             Representation::Metadata(version) => {
-                Self::written(ok, request, &table::scale::metadata_alone(scale, version.api_version()))
+                Self::encoded(ok, request, &table::scale::partial_object_metadata(scale, version.api_version()))
             }
-            Representation::Table(style) => {
-                Self::written(ok, request, &table::scale::of_scale(&request.kind, style, scale))
+            Representation::Table(options) => {
+                Self::encoded(ok, request, &table::scale::of_scale(&request.kind, options, scale))
             }
         }
     }
 
-    /// A list. Items of built-in kinds go without their type, and so do the real server's.
+    /// Creates a list. As on the real server, items of built-in kinds have no type.
     pub(crate) fn list(request: &ResourceRequest, page: &Page) -> Self {
         let kind = &request.kind;
         let api_version = kind.api_version();
-        let names = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
+        let type_meta = kind.is_custom.then_some((api_version.as_str(), kind.kind.as_str()));
         let mut metadata = json!({ "resourceVersion": page.version.to_string() });
-        if page.next.is_some() || kind.is_custom && request.form == Representation::Object {
+        if page.next.is_some() || kind.is_custom && request.representation == Representation::Object {
             metadata["continue"] = json!(page.next.as_deref().unwrap_or_default());
         }
         if let Some(remaining) = page.remaining {
             metadata["remainingItemCount"] = json!(remaining);
         }
-        match request.form {
+        match request.representation {
             Representation::Metadata(_) => negotiation::wrong_shape(kind, true).into(),
-            Representation::Table(style) => {
-                Self::written(StatusCode::OK, request, &Table::of_list(kind, style, page, metadata))
+            Representation::Table(options) => {
+                Self::encoded(StatusCode::OK, request, &Table::of_list(kind, options, page, metadata))
             }
             Representation::MetadataList(version) => {
-                let items: Vec<_> = page.items.iter().map(|object| object.metadata_alone(version)).collect();
+                let items: Vec<_> = page.items.iter().map(|object| object.partial_object_metadata(version)).collect();
                 let items = Some(items).filter(|items| !items.is_empty());
                 let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
-                Self::written(StatusCode::OK, request, &List { api_version, kind, metadata, items })
+                Self::encoded(StatusCode::OK, request, &List { api_version, kind, metadata, items })
             }
             Representation::Object => {
-                let items = Some(page.items.iter().map(|object| object.named(names)).collect());
-                Self::written(
+                let items = Some(page.items.iter().map(|object| object.encodable(type_meta)).collect());
+                Self::encoded(
                     StatusCode::OK,
                     request,
                     &List { api_version: &api_version, kind: &kind.list_kind, metadata, items },
@@ -126,36 +128,36 @@ impl ApiResponse {
         }
     }
 
-    /// The object while it lasts, a success once it is gone.
+    /// Creates the response to a delete: the object while it is terminating, and a success once it is removed.
     pub(crate) fn deleted(request: &ResourceRequest, deleted: &Deleted) -> Self {
         let kind = &request.kind;
         match deleted {
-            Deleted::Ending(object) => Self::object(StatusCode::OK, request, object),
-            Deleted::Gone(object) if kind.strategy.returns_deleted_object => {
+            Deleted::Terminating(object) => Self::object(StatusCode::OK, request, object),
+            Deleted::Removed(object) if kind.strategy.returns_deleted_object => {
                 Self::object(StatusCode::OK, request, object)
             }
-            Deleted::Gone(object) => {
+            Deleted::Removed(object) => {
                 let mut details = json!({ "name": object.name(), "kind": kind.plural, "uid": object.uid() });
                 if !kind.group.is_empty() {
                     details["group"] = json!(kind.group);
                 }
-                let names = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
-                Self::written(StatusCode::OK, request, &names)
+                let status = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details });
+                Self::encoded(StatusCode::OK, request, &status)
             }
         }
     }
 
-    fn written(code: StatusCode, request: &ResourceRequest, value: &impl Serialize) -> Self {
+    fn encoded(code: StatusCode, request: &ResourceRequest, value: &impl Serialize) -> Self {
         Self::Content(code, request.encoding.write(value))
     }
 
-    /// The HTTP response. What is no object of a resource is written as `encoding` says.
+    /// Encodes the HTTP response. Responses that are not objects of a resource have the given encoding.
     pub(crate) fn into_response(self, shared: Arc<SharedState>, encoding: Encoding) -> Response<Body> {
         match self {
-            Self::Content(code, content) => response(code, content.media_type, whole(content.bytes)),
+            Self::Content(code, content) => response(code, content.media_type, full(content.bytes)),
             Self::Value(code, value) => Self::Content(code, encoding.write(&value)).into_response(shared, encoding),
-            Self::Refused(status) => refused(&status, encoding),
-            Self::Text(code, text) => response(code, "text/plain; charset=utf-8", whole(text.into_owned())),
+            Self::Error(status) => error_response(&status, encoding),
+            Self::Text(code, text) => response(code, "text/plain; charset=utf-8", full(text.into_owned())),
             Self::Empty(code) => {
                 let mut response = Response::new(Body::default());
                 *response.status_mut() = code;
@@ -167,27 +169,27 @@ impl ApiResponse {
                 let frames = watch::stream(*watch, shared).map(|event| Ok(http_body::Frame::data(event)));
                 response(StatusCode::OK, media_type, StreamBody::new(frames).boxed_unsync())
             }
-            Self::Warned(answer, warnings) => warned(answer.into_response(shared, encoding), &warnings),
-            Self::NoWatch(status) => {
-                response(StatusCode::OK, encoding.stream_media_type(), whole(encoding.event("ERROR", &status)))
+            Self::WithWarnings(response, warnings) => add_warnings(response.into_response(shared, encoding), &warnings),
+            Self::WatchError(status) => {
+                response(StatusCode::OK, encoding.stream_media_type(), full(encoding.event("ERROR", &status)))
             }
         }
     }
 }
 
 impl From<ApiError> for ApiResponse {
-    fn from(refusal: ApiError) -> Self {
-        match refusal {
+    fn from(error: ApiError) -> Self {
+        match error {
             ApiError::PageNotFound => Self::Text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
-            ApiError::Ahead(ahead) => ahead.into(),
-            ApiError::Status(status) => Self::Refused(status),
+            ApiError::TooLargeResourceVersion(error) => error.into(),
+            ApiError::Status(status) => Self::Error(status),
         }
     }
 }
 
-impl From<Ahead> for ApiResponse {
-    fn from(ahead: Ahead) -> Self {
-        if ahead.by_watch { Self::NoWatch(ahead.into_status()) } else { Self::Refused(ahead.into_status()) }
+impl From<TooLargeResourceVersion> for ApiResponse {
+    fn from(error: TooLargeResourceVersion) -> Self {
+        if error.is_watch { Self::WatchError(error.into_status()) } else { Self::Error(error.into_status()) }
     }
 }
 
@@ -197,13 +199,13 @@ struct List<'a> {
     api_version: &'a str,
     kind: &'a str,
     metadata: Value,
-    /// Of a list of metadata that is empty there are none.
-    items: Option<Vec<Named<'a>>>,
+    /// An empty list of metadata has null items.
+    items: Option<Vec<Encodable<'a>>>,
 }
 
-fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
+fn add_warnings(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     for warning in warnings {
-        // Anyone's text may be in it; what a header cannot hold is left out.
+        // Warnings can contain text of clients. One that is not a valid header value is omitted.
         if let Ok(value) = HeaderValue::from_str(&format!("299 - {warning:?}")) {
             response.headers_mut().append(WARNING, value);
         }
@@ -211,9 +213,9 @@ fn warned(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     response
 }
 
-fn refused(status: &Status, encoding: Encoding) -> Response<Body> {
+fn error_response(status: &Status, encoding: Encoding) -> Response<Body> {
     let content = encoding.write(status);
-    let mut response = response(code(status), content.media_type, whole(content.bytes));
+    let mut response = response(code(status), content.media_type, full(content.bytes));
     if let Some(seconds) = status.details.as_ref().and_then(|details| details.retry_after_seconds) {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }
@@ -225,7 +227,7 @@ fn code(status: &Status) -> StatusCode {
     code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).boxed_unsync()
 }
 

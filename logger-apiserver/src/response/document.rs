@@ -1,4 +1,4 @@
-//! Documents: answers that clients keep and ask for again by their ETag.
+//! Documents: responses that clients cache and revalidate by their ETag.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,12 +11,12 @@ use http::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::response::api_response::{ApiResponse, Body, response, whole};
+use crate::response::api_response::{ApiResponse, Body, full, response};
 
-/// How long a document stays good that is asked for by its hash: a year.
-const LASTS: SignedDuration = SignedDuration::from_hours(365 * 24);
+/// The lifetime of a document that is requested by its hash.
+const IMMUTABLE_LIFETIME: SignedDuration = SignedDuration::from_hours(365 * 24);
 
-/// A text that changes seldom. A clone has the same text.
+/// A text that changes rarely. A clone shares the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
     content_type: &'static str,
@@ -38,20 +38,24 @@ impl Document {
         &self.hash
     }
 
-    /// The answer to a request, which may say that it has the document. Clients may keep it as long as this says.
-    pub(crate) fn answer(self, parts: &Parts, caching: Caching) -> ApiResponse {
-        let known = parts.headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let is_known = known.split(',').any(|known| known.trim().trim_start_matches("W/") == self.etag());
-        ApiResponse::Document(Box::new(Sent {
-            what: if is_known { What::Known } else { What::Whole },
+    /// Returns the response to a request: the document, or 304 if the client has it already.
+    pub(crate) fn respond(self, parts: &Parts, caching: Caching) -> ApiResponse {
+        let etags = parts.headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let is_cached = etags.split(',').any(|etag| etag.trim().trim_start_matches("W/") == self.etag());
+        ApiResponse::Document(Box::new(DocumentResponse {
+            payload: if is_cached { Payload::NotModified } else { Payload::Full },
             caching,
             document: self,
         }))
     }
 
     /// Returns the redirect for a request with an outdated hash.
-    pub(crate) fn moved(self, to: String) -> ApiResponse {
-        ApiResponse::Document(Box::new(Sent { what: What::MovedTo(to), caching: Caching::AskAgain, document: self }))
+    pub(crate) fn redirect(self, to: String) -> ApiResponse {
+        ApiResponse::Document(Box::new(DocumentResponse {
+            payload: Payload::Redirect(to),
+            caching: Caching::NoCache,
+            document: self,
+        }))
     }
 
     fn etag(&self) -> String {
@@ -59,49 +63,55 @@ impl Document {
     }
 }
 
-/// How long clients may keep a document without asking whether it has changed.
+/// How clients may cache a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Caching {
-    /// As they think best.
+    /// Clients choose how long.
     Public,
-    AskAgain,
-    /// As long as they like: under this address it never changes.
-    Forever,
+    /// Clients revalidate it for every use.
+    NoCache,
+    /// Indefinitely: the content at this URL never changes.
+    Immutable,
 }
 
-/// A document on its way.
+/// The response to a request for a document.
 #[derive(Debug)]
-pub(crate) struct Sent {
-    what: What,
+pub(crate) struct DocumentResponse {
+    payload: Payload,
     caching: Caching,
     document: Document,
 }
 
 #[derive(Debug)]
-enum What {
-    Whole,
-    /// The client has it already.
-    Known,
-    MovedTo(String),
+enum Payload {
+    Full,
+    /// The client has the current document.
+    NotModified,
+    /// The URL of the current document.
+    Redirect(String),
 }
 
-impl Sent {
+impl DocumentResponse {
     pub(crate) fn into_response(self) -> Response<Body> {
         let Document { content_type, text, .. } = self.document.clone();
-        let mut response = match self.what {
-            What::Whole => response(StatusCode::OK, content_type, whole(text)),
-            What::Known => response(StatusCode::NOT_MODIFIED, content_type, Body::default()),
-            What::MovedTo(_) => response(StatusCode::MOVED_PERMANENTLY, content_type, Body::default()),
+        let mut response = match self.payload {
+            Payload::Full => response(StatusCode::OK, content_type, full(text)),
+            Payload::NotModified => response(StatusCode::NOT_MODIFIED, content_type, Body::default()),
+            Payload::Redirect(_) => response(StatusCode::MOVED_PERMANENTLY, content_type, Body::default()),
         };
         let headers = response.headers_mut();
         put(headers, ETAG, &self.document.etag());
         put(headers, VARY, "Accept");
         put(headers, CACHE_CONTROL, self.caching.header());
-        if self.caching == Caching::Forever {
-            put(headers, EXPIRES, &(Timestamp::now() + LASTS).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string());
+        if self.caching == Caching::Immutable {
+            put(
+                headers,
+                EXPIRES,
+                &(Timestamp::now() + IMMUTABLE_LIFETIME).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string(),
+            );
         }
-        if let What::MovedTo(place) = &self.what {
-            put(headers, LOCATION, place);
+        if let Payload::Redirect(url) = &self.payload {
+            put(headers, LOCATION, url);
         }
         response
     }
@@ -111,13 +121,13 @@ impl Caching {
     fn header(self) -> &'static str {
         match self {
             Self::Public => "public",
-            Self::AskAgain => "no-cache, private",
-            Self::Forever => "public, immutable",
+            Self::NoCache => "no-cache, private",
+            Self::Immutable => "public, immutable",
         }
     }
 }
 
-/// What a header cannot hold is left out.
+/// Inserts a header. An invalid value is omitted.
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

@@ -1,4 +1,4 @@
-//! Watches as they are sent: one encoded event after the other, as JSON lines or protobuf frames.
+//! Encodes the events of watches as JSON lines or protobuf frames.
 
 use std::{future::ready, mem, sync::Arc};
 
@@ -14,24 +14,28 @@ use crate::{
     wire::{content::Encoding, negotiation::Representation},
 };
 
-/// Encodes the events of a watch in the representation that the client asked for.
+/// Encodes the events of a watch in the requested representation.
 pub(crate) fn stream(watch: Watch, shared: Arc<SharedState>) -> impl Stream<Item = Bytes> + Send + 'static {
-    let mut encoder =
-        Encoder { kind: watch.kind.clone(), form: watch.form, encoding: watch.encoding, sent_headers: false };
+    let mut encoder = Encoder {
+        kind: watch.kind.clone(),
+        representation: watch.representation,
+        encoding: watch.encoding,
+        sent_headers: false,
+    };
     watch.events(shared).filter_map(move |event| ready(encoder.encode(&event)))
 }
 
-/// How the events of one watch are encoded.
+/// Encodes the events of one watch.
 struct Encoder {
     kind: Arc<Resource>,
-    form: Representation,
+    representation: Representation,
     encoding: Encoding,
-    /// A Table has its column definitions only in the first event.
+    /// Whether the column definitions of a table are sent. Only the first event has them.
     sent_headers: bool,
 }
 
 impl Encoder {
-    /// Returns nothing for an error without a `Status`.
+    /// Encodes an event. Returns `None` for an error without a `Status`.
     fn encode(&mut self, event: &WatchEvent) -> Option<Bytes> {
         match event {
             WatchEvent::Object(type_, object) => Some(self.object(type_, object)),
@@ -42,21 +46,23 @@ impl Encoder {
 
     fn object(&mut self, type_: &str, object: &Object) -> Bytes {
         let (kind, encoding) = (&self.kind, self.encoding);
-        match self.form {
-            Representation::Object | Representation::MetadataList(_) => encoding.event(type_, &object.named_as(kind)),
-            Representation::Metadata(version) => encoding.event(type_, &object.metadata_alone(version)),
-            Representation::Table(style) => {
+        match self.representation {
+            Representation::Object | Representation::MetadataList(_) => {
+                encoding.event(type_, &object.encodable_as(kind))
+            }
+            Representation::Metadata(version) => encoding.event(type_, &object.partial_object_metadata(version)),
+            Representation::Table(options) => {
                 let with_headers = !mem::replace(&mut self.sent_headers, true);
-                encoding.event(type_, &Table::of_object(kind, style, object, with_headers))
+                encoding.event(type_, &Table::of_object(kind, options, object, with_headers))
             }
         }
     }
 
     fn bookmark(&mut self, bookmark: &Object) -> Bytes {
-        let Representation::Table(style) = self.form else {
+        let Representation::Table(options) = self.representation else {
             return self.object("BOOKMARK", bookmark);
         };
         let with_headers = !mem::replace(&mut self.sent_headers, true);
-        self.encoding.event("BOOKMARK", &Table::of_bookmark(&self.kind, style, bookmark, with_headers))
+        self.encoding.event("BOOKMARK", &Table::of_bookmark(&self.kind, options, bookmark, with_headers))
     }
 }

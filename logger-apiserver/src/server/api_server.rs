@@ -19,67 +19,67 @@ use crate::{
     api::error::{ApiError, Result},
     controllers::garbage_collector::GarbageCollector,
     handlers::load::{self, LoadError},
-    meta::openapi::Library,
+    meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
     server::{builder::Builder, dispatch},
     storage::{shared::SharedState, state::State},
     wire::negotiation,
 };
 
-/// How long a request waits for a version that is not reached yet.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The maximum time that a request waits for a resource version that is larger than the current one.
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// An in-memory API server. A clone is another handle to the same server.
 #[derive(Debug, Clone)]
 pub struct ApiServer {
     shared: Arc<SharedState>,
-    /// Locked after the state, never before it.
+    /// Locked after the state, never before.
     collector: Option<Arc<Mutex<GarbageCollector>>>,
-    /// The OpenAPI documents that were built; locked after the state, never before it.
-    library: Arc<Mutex<Library>>,
+    /// The OpenAPI documents that were built. Locked after the state, never before.
+    documents: Arc<Mutex<DocumentCache>>,
 }
 
 impl ApiServer {
-    /// Starts a server with the namespaces every cluster has and no kinds but the built-in ones.
+    /// Starts a server with the built-in kinds and the namespaces that every cluster has.
     #[must_use]
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A server that is to be unlike the default one.
+    /// Creates a builder for a server with custom options.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// Serves a state.
-    pub(crate) fn with(state: State, collector: Option<GarbageCollector>) -> Self {
+    /// Creates a server with a state.
+    pub(crate) fn from_state(state: State, collector: Option<GarbageCollector>) -> Self {
         Self {
             shared: Arc::new(SharedState::new(state)),
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
-            library: Arc::default(),
+            documents: Arc::default(),
         }
     }
 
-    /// Forgets the past, as the real server does every few minutes: lists and watches that begin before now are answered with
-    /// 410 from here on, and so is the next page of a list. Watches that run go on.
+    /// Compacts the history, as the real server does every few minutes. Lists and watches from earlier versions, and
+    /// the next pages of lists, fail with code 410. Running watches are not affected.
     pub fn compact(&self) {
         self.shared.lock().store.compact();
     }
 
-    /// A client of this server, with `default` as its namespace.
+    /// Returns a client of this server with the default namespace `default`.
     ///
     /// # Panics
-    /// Outside a tokio runtime: the client's request buffer is a task.
+    /// Panics outside a tokio runtime: the request buffer of the client is a task.
     #[must_use]
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.clone(), "default")
     }
 
-    /// A client of this server through a layer, or several: `(outer, inner)`.
+    /// Returns a client of this server through one or several layers: `(outer, inner)`.
     ///
     /// # Panics
-    /// Outside a tokio runtime: the client's request buffer is a task.
+    /// Panics outside a tokio runtime: the request buffer of the client is a task.
     #[must_use]
     pub fn client_with<L, B>(&self, layer: L) -> kube::Client
     where
@@ -93,25 +93,25 @@ impl ApiServer {
         kube::Client::new(layer.layer(self.clone()), "default")
     }
 
-    /// Puts an object in as it is: with the status, uid, times and owners it has. The namespace it is in is made if it is
-    /// not there; a definition brings its kind.
+    /// Stores an object as it is: with its status, UID, timestamps and managed fields. Creates its namespace if that
+    /// does not exist. The kind of a loaded definition is served.
     ///
     /// # Errors
-    /// It breaks a rule of its kind, is there already, or is of a kind that is not served.
+    /// The object is invalid, exists already, or its kind is not served.
     pub fn load(&self, object: &impl Serialize) -> Result<(), LoadError> {
         let object = serde_json::to_value(object).map_err(LoadError::unreadable)?;
         let mut state = self.shared.lock();
         let loaded = load::load(&mut state, object);
         let changes = state.store.take_events();
         self.with_collector(|collector| collector.observe(&changes));
-        self.shared.commit(state, &changes).map_err(|refusal| LoadError::unreadable(refusal.message()))?;
+        self.shared.commit(state, &changes).map_err(|error| LoadError::unreadable(error.message()))?;
         loaded
     }
 
-    /// The same, of each document of a YAML text.
+    /// Loads each document of a YAML text.
     ///
     /// # Errors
-    /// As [`load`](Self::load); or the text is no YAML.
+    /// The errors of [`load`](Self::load), or the text is not YAML.
     pub fn load_yaml(&self, documents: &str) -> Result<(), LoadError> {
         let mut text = documents.as_bytes();
         for document in serde_saphyr::read::<_, Value>(&mut text) {
@@ -127,25 +127,25 @@ impl ApiServer {
         let (parts, body) = request.into_parts();
         let accepted = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let encoding = negotiation::encoding(accepted);
-        let answer = match body.collect_bytes().await {
+        let response = match body.collect_bytes().await {
             Ok(body) => self.handle(&parts, body).await,
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
-        let response = answer.into_response(self.shared, encoding);
+        let response = response.into_response(self.shared, encoding);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
-    /// Does what a request asks for. One that is about a version to come is given a while for it to come.
+    /// Handles a request. A read of a resource version that is larger than the current one waits for that version.
     async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
         let mut changed = self.shared.subscribe();
-        let patience = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             changed.mark_unchanged();
             match self.attempt(parts, body.clone()) {
-                Err(ApiError::Ahead(ahead)) => {
-                    // The sender lives in `shared`, so a change can only come or not come.
-                    if timeout_at(patience, changed.changed()).await.is_err() {
-                        return ahead.into();
+                Err(ApiError::TooLargeResourceVersion(error)) => {
+                    // `shared` owns the sender, so that the channel is not closed.
+                    if timeout_at(deadline, changed.changed()).await.is_err() {
+                        return error.into();
                     }
                 }
                 outcome => return outcome.unwrap_or_else(ApiResponse::from),
@@ -161,17 +161,17 @@ impl ApiServer {
 
     fn attempt(&self, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
         let mut state = self.shared.lock();
-        if !dispatch::is_about_health(parts) {
+        if !dispatch::is_health_request(parts) {
             state.check()?;
         }
-        let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = dispatch::handle(&mut state, &mut library, parts, body);
-        drop(library);
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = dispatch::handle(&mut state, &mut documents, parts, body);
+        drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));
         let changes = changes.unwrap_or_else(|| state.store.take_events());
         match self.shared.commit(state, &changes) {
-            Err(refusal) if !dispatch::is_about_health(parts) => Err(refusal),
+            Err(error) if !dispatch::is_health_request(parts) => Err(error),
             _ => outcome,
         }
     }

@@ -1,4 +1,4 @@
-//! What every cluster has from the start: namespaces, and the priorities of the system.
+//! Bootstrap objects: the namespaces and system priority classes of every cluster.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, json};
@@ -14,10 +14,10 @@ use crate::{
     storage::state::State,
 };
 
-/// There from the start.
-const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// The bootstrap namespaces.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// Makes it all.
+/// Creates the bootstrap objects.
 pub(crate) fn create(state: &mut State) {
     create_namespaces(state);
     if let Some(kind) = state.registry.of_resource(priority_class::RESOURCE) {
@@ -36,10 +36,10 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     state.store.put(priority_class::RESOURCE, &class);
 }
 
-/// Makes the namespaces every cluster has.
+/// Creates the bootstrap namespaces.
 fn create_namespaces(state: &mut State) {
     let kind = Resource::namespace();
-    for name in INITIAL {
+    for name in NAMESPACES {
         let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
         let mut namespace = Object::new(metadata, Map::new());
         namespace::default(&mut namespace);

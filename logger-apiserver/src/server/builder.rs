@@ -1,4 +1,4 @@
-//! Options of a server.
+//! The options of a server.
 
 use crate::{
     controllers::garbage_collector::GarbageCollector,
@@ -11,7 +11,7 @@ use crate::{
 #[cfg(feature = "serve")]
 use crate::{lifecycle::definitions, storage::data_dir};
 
-/// A server to be: [`ApiServer::builder`] begins, [`build`](Self::build) ends.
+/// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Builder {
     pub(crate) history: usize,
@@ -25,7 +25,7 @@ impl Builder {
     }
 
     /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
-    /// watch from before them gets a 410. With 0 there is no history.
+    /// watch from an earlier version fails with code 410. With 0 there is no history.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
@@ -41,7 +41,7 @@ impl Builder {
     }
 
     /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager.
-    /// Both complete before the request that triggers them is answered. Without them, objects with dependents and
+    /// Both complete before the response to the request that triggers them. Without them, objects with dependents and
     /// namespaces wait for an external controller.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
@@ -49,14 +49,15 @@ impl Builder {
         self
     }
 
-    /// Starts the server on a data directory, which is made if it is not there: with what was acknowledged when it last ran, and
-    /// its versions go on. Lists and watches of versions from before are answered with 410.
+    /// Starts the server with a data directory, which is created if it does not exist. The server has all objects of
+    /// the last acknowledged state, and resource versions continue to increase. Lists and watches from earlier versions
+    /// fail with code 410.
     ///
-    /// Every change is written there before it is answered and before any watch receives it. The thread that handles
+    /// Every change is persisted before the response is sent and before any watch receives it. The thread that handles
     /// the request waits for the disk.
     ///
     /// # Errors
-    /// Another server has the directory, or it cannot be read or written.
+    /// Another server uses the directory, or it cannot be read or written.
     #[cfg(feature = "serve")]
     pub fn build_on(
         self,
@@ -70,7 +71,7 @@ impl Builder {
         if is_new {
             bootstrap::create(&mut state);
         }
-        definitions::reinstall(&mut state);
+        definitions::install_all(&mut state);
         let changes = state.store.take_events();
         state
             .persist(&changes)
@@ -93,6 +94,6 @@ impl Builder {
 
     fn start(self, state: State) -> ApiServer {
         let collector = self.collects.then(|| GarbageCollector::new(&state.store));
-        ApiServer::with(state, collector)
+        ApiServer::from_state(state, collector)
     }
 }

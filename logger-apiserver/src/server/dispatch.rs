@@ -1,4 +1,4 @@
-//! From a route and a method to the work and its answer.
+//! Dispatches requests to their handlers by route and method.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
     meta::{
         discovery::{self, aggregated},
         health,
-        openapi::{self, Library},
+        openapi::{self, DocumentCache},
         review::Review,
     },
     resource::{patch, registry::Resource},
@@ -38,13 +38,13 @@ use crate::{
     },
 };
 
-/// Does what a request asks for.
-pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+/// Handles a request.
+pub(crate) fn handle(state: &mut State, cache: &mut DocumentCache, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
             Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
-            Some(review) => review.answer(target.namespace.as_deref(), &parts.method, &content_type(parts), &body),
+            Some(review) => review.respond(target.namespace.as_deref(), &parts.method, &content_type(parts), &body),
             None => resource(state, target, parts, body),
         };
     }
@@ -65,40 +65,41 @@ pub(crate) fn handle(state: &mut State, library: &mut Library, parts: &Parts, bo
     if !any_method && !matches!(parts.method, Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed());
     }
-    about_the_server(state, library, route, parts)
+    handle_non_resource(state, cache, route, parts)
 }
 
-/// Whether a request asks how the server is, which it says also when it is not well.
-pub(crate) fn is_about_health(parts: &Parts) -> bool {
+/// Returns whether a request is a health check, which is handled even after a failure.
+pub(crate) fn is_health_request(parts: &Parts) -> bool {
     matches!(Route::parse(parts.uri.path()), Route::Health { .. })
 }
 
-/// What the server says of itself.
-fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &Parts) -> Result<ApiResponse> {
-    let at_once = aggregated::is_wanted(header(parts, &ACCEPT));
+/// Handles a request for a path that is not a resource: discovery, OpenAPI, version and health.
+fn handle_non_resource(state: &State, cache: &mut DocumentCache, route: Route, parts: &Parts) -> Result<ApiResponse> {
+    let is_aggregated = aggregated::is_requested(header(parts, &ACCEPT));
     let kinds = match &route {
-        Route::OpenApiIndex => return Ok(openapi::index(state, library)),
-        Route::OpenApi { group, version } => return Ok(openapi::v3(state, library, (group, version), parts)),
-        Route::OpenApiV2 => return Ok(openapi::v2(state, library, parts)),
+        Route::OpenApiIndex => return Ok(openapi::index(state, cache)),
+        Route::OpenApi { group, version } => return Ok(openapi::v3(state, cache, (group, version), parts)),
+        Route::OpenApiV2 => return Ok(openapi::v2(state, cache, parts)),
         _ => &state.registry,
     };
-    let is_of_objects =
-        matches!(route, Route::CoreVersions | Route::Groups | Route::Group(_) | Route::Resources { .. });
-    if is_of_objects && !at_once {
+    let is_discovery = matches!(route, Route::CoreVersions | Route::Groups | Route::Group(_) | Route::Resources { .. });
+    if is_discovery && !is_aggregated {
         negotiation::negotiate(header(parts, &ACCEPT), &Query::default(), false)
             .map_err(|_| ApiError::not_acceptable())?;
     }
     Ok(match route {
         Route::Health { endpoint, check } => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
-            health::answer(state, &endpoint, check.as_deref(), &query)?
+            health::respond(state, &endpoint, check.as_deref(), &query)?
         }
-        Route::Version if !negotiation::takes_json(header(parts, &ACCEPT)) => return Err(ApiError::json_alone()),
+        Route::Version if !negotiation::accepts_json(header(parts, &ACCEPT)) => return Err(ApiError::json_only()),
         Route::Version => ApiResponse::value(discovery::version()),
-        Route::CoreVersions if at_once => {
-            aggregated::document(&aggregated::core(kinds)?).answer(parts, Caching::Public)
+        Route::CoreVersions if is_aggregated => {
+            aggregated::document(&aggregated::core(kinds)?).respond(parts, Caching::Public)
         }
-        Route::Groups if at_once => aggregated::document(&aggregated::groups(kinds)?).answer(parts, Caching::Public),
+        Route::Groups if is_aggregated => {
+            aggregated::document(&aggregated::groups(kinds)?).respond(parts, Caching::Public)
+        }
         Route::Root => ApiResponse::value(discovery::paths(kinds)),
         Route::CoreVersions => ApiResponse::value(discovery::core_versions(header(parts, &HOST))),
         Route::Groups => ApiResponse::value(discovery::groups(kinds)),
@@ -108,27 +109,27 @@ fn about_the_server(state: &State, library: &mut Library, route: Route, parts: &
     })
 }
 
-/// The text of a header; empty if it has none.
+/// Returns the text of a header, or an empty string.
 fn header<'a>(parts: &'a Parts, name: &HeaderName) -> &'a str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// The media type of the body, without parameters.
+/// Returns the media type of the body, without parameters.
 fn content_type(parts: &Parts) -> String {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
 fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
-    let kind = served(state, &target, &parts.method)?;
+    let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     if parts.method == Method::HEAD && !kind.is_custom {
         return Err(ApiError::method_not_allowed());
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let warnings = kind.warning().map(str::to_owned).into_iter().collect();
-    let (form, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
+    let (representation, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
     let request = ResourceRequest {
-        form,
+        representation,
         encoding,
         kind,
         namespace: target.namespace,
@@ -138,18 +139,18 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
         query,
         content_type: content_type(parts),
         body,
-        mistakes: RefCell::default(),
+        strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
     };
     let outcome = perform(state, &parts.method, &request);
     match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
-        warnings => Ok(ApiResponse::Warned(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
+        warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),
     }
 }
 
-/// The kind a path is about, if it is served at that path.
-fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Resource>> {
+/// Returns the kind of a path, if it is served at that path.
+fn find_kind(state: &State, target: &Target, method: &Method) -> Result<Arc<Resource>> {
     let Some(kind) = state.registry.get(&target.group, &target.version, &target.plural) else {
         return Err(if state.registry.has_built_in(&target.group) {
             ApiError::unknown_resource()
@@ -157,10 +158,10 @@ fn served(state: &State, target: &Target, method: &Method) -> Result<Arc<Resourc
             ApiError::PageNotFound
         });
     };
-    // Over all namespaces there are only lists and watches.
-    let everywhere =
+    // Only lists and watches span all namespaces.
+    let all_namespaces =
         target.namespace.is_none() && target.name.is_none() && matches!(*method, Method::GET | Method::HEAD);
-    if target.namespace.is_some() == kind.namespaced || everywhere && kind.namespaced {
+    if target.namespace.is_some() == kind.namespaced || all_namespaces && kind.namespaced {
         Ok(kind)
     } else if !kind.is_custom && kind.namespaced && target.name.is_none() {
         Err(ApiError::method_not_allowed())
@@ -204,13 +205,13 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
             Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
         }
         Method::GET | Method::HEAD if request.query.flag("watch") && request.encoding == Encoding::Yaml => {
-            Err(ApiError::no_such_stream())
+            Err(ApiError::stream_not_acceptable())
         }
         Method::GET | Method::HEAD if request.query.flag("watch") => {
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
         Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
-        Method::POST | Method::DELETE if request.endpoint == Endpoint::Status => Err(no_such_verb(kind, method)),
+        Method::POST | Method::DELETE if request.endpoint == Endpoint::Status => Err(unsupported_verb(kind, method)),
         Method::POST if !named || kind.is_custom => {
             Ok(ApiResponse::object(StatusCode::CREATED, request, &write::create(state, request)?))
         }
@@ -244,14 +245,14 @@ fn perform_scale(
         Method::PATCH if request.is_apply() => scale::apply(state, request, paths),
         Method::PATCH => patch::check_media_type(&request.content_type, request.kind.is_custom)
             .and_then(|()| scale::patch(state, request, paths)),
-        Method::POST | Method::DELETE => Err(no_such_verb(&request.kind, method)),
+        Method::POST | Method::DELETE => Err(unsupported_verb(&request.kind, method)),
         _ => Err(ApiError::method_not_allowed()),
     };
     Ok(ApiResponse::scale(request, &scale?))
 }
 
-/// Subresources can be neither made nor deleted.
-fn no_such_verb(kind: &Resource, method: &Method) -> ApiError {
+/// Returns the error for creating or deleting a subresource.
+fn unsupported_verb(kind: &Resource, method: &Method) -> ApiError {
     if !kind.is_custom {
         return ApiError::method_not_allowed();
     }

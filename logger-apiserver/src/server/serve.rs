@@ -1,11 +1,12 @@
-//! The server on a socket: HTTP/1.1 without TLS, for kubectl and every other client.
+//! Serves HTTP/1.1 without TLS on a TCP socket, for kubectl and other clients.
 //!
-//! It promises:
-//! - Each event of a watch is sent as it comes.
-//! - Requests are bounded: 3 MiB of body as the real server takes, 1 MiB of headers, 30 seconds for them to come.
-//! - A graceful stop accepts no more connections, ends watches, and answers requests in progress.
+//! Guarantees:
+//! - Each event of a watch is sent immediately.
+//! - Requests are bounded: 3 MiB of body, as on the real server, 1 MiB of headers, and 30 seconds to receive the
+//!   headers.
+//! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress.
 //!
-//! Whoever reaches the port may do anything: there is neither TLS nor authentication.
+//! There is neither TLS nor authentication: every client that can reach the port may do anything.
 
 mod exchange;
 mod kubeconfig;
@@ -27,65 +28,65 @@ use crate::server::api_server::ApiServer;
 
 pub use kubeconfig::write_kubeconfig;
 
-/// How many connections there are at once; others wait to be accepted.
-const CONNECTIONS: usize = 4096;
-/// How many bytes of headers a request has at most, as with Go's server.
-const HEADER_BYTES: usize = 1 << 20;
-/// How long the headers of a request may take, and how long a connection stays open without one.
+/// The maximum number of concurrent connections. Others wait to be accepted.
+const MAX_CONNECTIONS: usize = 4096;
+/// The maximum size of the headers of a request, as in Go's server.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+/// The timeout for receiving the headers of a request, and for idle connections.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long requests are waited for when the server stops.
-const GRACE: Duration = Duration::from_secs(10);
-/// How long to wait when a connection cannot be accepted: too many files are open, which will pass.
+/// The time to complete requests in progress when the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause after a connection could not be accepted, for example with too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until `stop` completes and requests in progress are answered.
+/// Serves until `stop` completes, and then completes requests in progress.
 pub async fn serve(server: ApiServer, listener: TcpListener, stop: impl Future<Output = ()>) {
     let (stopping, stopped) = watch::channel(false);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     tokio::pin!(stop);
     loop {
         tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&listener, &places) => match accepted {
-                Ok((stream, place)) => connect(&server, stream, place, &stopped, &graceful),
+            accepted = accept(&listener, &permits) => match accepted {
+                Ok((stream, permit)) => connect(&server, stream, permit, &stopped, &graceful),
                 Err(_) => sleep(ACCEPT_PAUSE).await,
             },
         }
     }
     drop(listener);
     stopping.send_replace(true);
-    // Who has not read its answer by then does not get it.
-    let _ = timeout(GRACE, graceful.shutdown()).await;
+    // Responses that are not sent by then are lost.
+    let _ = timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
 }
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
-    // Events are small and are not to wait for each other.
+    // Events are small and must not be delayed.
     stream.set_nodelay(true)?;
-    Ok((stream, place))
+    Ok((stream, permit))
 }
 
 /// Serves a connection in a separate task.
 fn connect(
     server: &ApiServer,
     stream: TcpStream,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
     stopped: &watch::Receiver<bool>,
     graceful: &GracefulShutdown,
 ) {
     let (server, stopped) = (server.clone(), stopped.clone());
-    let service = service_fn(move |request| exchange::answer(server.clone(), request, stopped.clone()));
+    let service = service_fn(move |request| exchange::respond(server.clone(), request, stopped.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
-        .max_buf_size(HEADER_BYTES)
+        .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let connection = graceful.watch(connection);
     tokio::spawn(async move {
-        // A connection that breaks is its client's affair.
+        // Broken connections are ignored.
         let _ = connection.await;
-        drop(place);
+        drop(permit);
     });
 }

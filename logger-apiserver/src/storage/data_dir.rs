@@ -1,11 +1,13 @@
-//! The data directory: every object on disk, before its write is answered.
+//! The data directory: persists every change before its response is sent.
 //!
-//! It promises:
-//! - What was acknowledged is there after a restart, whatever ended the process; what was not is there whole or not at all.
-//! - Versions go on growing where they were.
-//! - One server has the directory at a time.
+//! Guarantees:
+//! - An acknowledged write survives a restart, also if the process was killed. A write that was not acknowledged is
+//!   restored completely or not at all.
+//! - Resource versions continue to increase after a restart.
+//! - Only one server uses the directory at a time.
 //!
-//! Under it is redb: transactions, checksums, copy on write and the lock of the file are its own. All objects stay in memory as well.
+//! The storage engine is redb, which implements transactions, checksums, copy on write and the file lock. All objects
+//! are in memory as well.
 
 use std::{
     fs,
@@ -23,71 +25,73 @@ use crate::{
     },
 };
 
-/// The one file of the directory.
+/// The only file in the directory.
 const FILE: &str = "objects.redb";
-/// By resource and key, with [`SEPARATOR`] between them; the JSON of the object, with the name of its version in place of its type.
+/// The objects as JSON, by resource and key, joined by [`SEPARATOR`]. The JSON has the name of the object's version in
+/// place of its type.
 const OBJECTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("objects");
 const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
-/// In no name of a resource.
+/// Separates resource and key. No name of a resource contains it.
 const SEPARATOR: char = '\n';
-/// The version of the latest change.
+/// The resource version of the latest change.
 const VERSION: &str = "version";
-/// How the tables are written.
+/// The version of the file format.
 const FORMAT: &str = "format";
-const THIS_FORMAT: u64 = 1;
-/// After so many writes that were not waited for, one is: the file grows until then.
-const UNSAFE_WRITES: u32 = 512;
+const CURRENT_FORMAT: u64 = 1;
+/// The maximum number of consecutive writes without an fsync. The file grows until the next one.
+const MAX_UNSYNCED_WRITES: u32 = 512;
 
-/// When a write is answered.
+/// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Safety {
-    /// When it is on disk: nothing that was acknowledged is lost.
+    /// After it is on disk: no acknowledged write is lost.
     #[default]
     Synced,
-    /// At once: if the process is killed, the latest writes are lost, some hundreds at most.
+    /// Before it is on disk: if the process is killed, the latest writes are lost, at most some hundreds.
     Relaxed,
 }
 
-/// A data directory that cannot be used.
+/// The error for a data directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the data directory {} {what}", path.display())]
+#[error("the data directory {} {problem}", path.display())]
 pub struct DataDirError {
     path: PathBuf,
-    what: String,
+    problem: String,
 }
 
-/// Opens a directory, creates it if it does not exist, and restores its objects into a store. Returns whether it is new.
+/// Opens a directory, creates it if it does not exist, and restores its objects into a store. Returns whether it is
+/// new.
 pub(crate) fn open(path: &Path, safety: Safety, store: &mut Store) -> Result<(DataDir, bool), DataDirError> {
-    let database = open_database(path).map_err(|what| DataDirError::new(path, what))?;
+    let database = open_database(path).map_err(|problem| DataDirError::new(path, problem))?;
     let is_restored =
         restore(&database, store).map_err(|error| DataDirError::new(path, format!("cannot be read: {error}")))?;
-    Ok((DataDir { database, safety, unsafe_writes: 0 }, !is_restored))
+    Ok((DataDir { database, safety, unsynced_writes: 0 }, !is_restored))
 }
 
 impl DataDirError {
-    pub(crate) fn new(path: &Path, what: String) -> Self {
-        Self { path: path.to_owned(), what }
+    pub(crate) fn new(path: &Path, problem: String) -> Self {
+        Self { path: path.to_owned(), problem }
     }
 }
 
 fn open_database(path: &Path) -> Result<Database, String> {
-    fs::create_dir_all(path).map_err(|error| format!("cannot be made: {error}"))?;
+    fs::create_dir_all(path).map_err(|error| format!("cannot be created: {error}"))?;
     Database::create(path.join(FILE)).map_err(|error| match error {
         DatabaseError::DatabaseAlreadyOpen => {
-            "is in use by another server: stop that one, or take another directory".to_owned()
+            "is in use by another server; stop that server or use another directory".to_owned()
         }
         error => format!("cannot be opened: {error}"),
     })
 }
 
-/// Puts in the state what is kept. Whether there was anything, if only from a server without objects.
+/// Restores the persisted objects into a store. Returns whether a server has used the directory before.
 fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::error::Error>> {
     let transaction = database.begin_write()?;
     let version = {
         let mut numbers = transaction.open_table(NUMBERS)?;
-        let format = numbers.insert(FORMAT, THIS_FORMAT)?.map(|format| format.value());
-        if let Some(format) = format.filter(|format| *format != THIS_FORMAT) {
-            return Err(format!("it is in format {format}, and this server knows format {THIS_FORMAT} alone").into());
+        let format = numbers.insert(FORMAT, CURRENT_FORMAT)?.map(|format| format.value());
+        if let Some(format) = format.filter(|format| *format != CURRENT_FORMAT) {
+            return Err(format!("unsupported format {format}; this server supports format {CURRENT_FORMAT}").into());
         }
         transaction.open_table(OBJECTS)?;
         numbers.get(VERSION)?.map(|version| version.value())
@@ -98,35 +102,37 @@ fn restore(database: &Database, store: &mut Store) -> Result<bool, Box<dyn std::
         let (key, json) = entry?;
         let resource = key.value().split(SEPARATOR).next().unwrap_or_default().to_owned();
         let fields: Map<String, Value> = serde_json::from_slice(json.value())?;
-        store.restore(&resource, Object::from_kept(fields)?);
+        store.restore(&resource, Object::from_persisted(fields)?);
     }
-    store.go_on_from(version.unwrap_or_default());
+    store.continue_from(version.unwrap_or_default());
     Ok(version.is_some())
 }
 
-/// Where changes are kept.
+/// Persists changes in a redb database.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     database: Database,
     safety: Safety,
-    unsafe_writes: u32,
+    unsynced_writes: u32,
 }
 
 impl DataDir {
     fn write(&mut self, changes: &[Event], version: u64) -> Result<(), Box<dyn std::error::Error>> {
         let mut transaction = self.database.begin_write()?;
-        if self.safety == Safety::Relaxed && self.unsafe_writes < UNSAFE_WRITES {
-            self.unsafe_writes += 1;
+        if self.safety == Safety::Relaxed && self.unsynced_writes < MAX_UNSYNCED_WRITES {
+            self.unsynced_writes += 1;
             transaction.set_durability(Durability::None)?;
         } else {
-            self.unsafe_writes = 0;
+            self.unsynced_writes = 0;
         }
         {
             let mut objects = transaction.open_table(OBJECTS)?;
             for change in changes {
                 let key = format!("{}{SEPARATOR}{}", change.resource, change.key());
                 match &change.after {
-                    Some(object) => objects.insert(key.as_str(), serde_json::to_vec(&object.kept())?.as_slice())?,
+                    Some(object) => {
+                        objects.insert(key.as_str(), serde_json::to_vec(&object.persisted())?.as_slice())?
+                    }
                     None => objects.remove(key.as_str())?,
                 };
             }
@@ -143,9 +149,9 @@ impl Persistence for DataDir {
 }
 
 impl Drop for DataDir {
-    /// What was not waited for is on disk when the server ends as it should.
+    /// Syncs the last writes to disk when the server stops gracefully.
     fn drop(&mut self) {
-        if self.unsafe_writes > 0
+        if self.unsynced_writes > 0
             && let Ok(transaction) = self.database.begin_write()
         {
             // An error cannot be reported from here.

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SharedState {
     state: Mutex<State>,
-    /// Watches wait for this version to grow.
+    /// The version of the latest change; watches wait until it increases.
     changed: Sender<u64>,
 }
 

@@ -6,14 +6,14 @@ use crate::{
     storage::store::{Event, Store},
 };
 
-/// Everything that requests read and write, under one lock.
+/// Everything that requests read and write, guarded by one lock.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
-    /// Watches may start with the objects that exist (`sendInitialEvents`).
+    /// Whether watches may start with the existing objects (`sendInitialEvents`).
     pub(crate) watch_list: bool,
-    /// Where changes are persisted before a request is answered.
+    /// Persists changes before the response is sent.
     pub(crate) persistence: Option<Box<dyn Persistence>>,
     /// The first failure to persist a change. Every request fails from then on.
     pub(crate) failure: Option<String>,

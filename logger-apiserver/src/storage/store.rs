@@ -23,7 +23,7 @@ pub(crate) struct Event {
     pub(crate) before: Option<Stored>,
     pub(crate) after: Option<Stored>,
     /// The deleted object, with the version of its deletion.
-    pub(crate) gone: Option<Stored>,
+    pub(crate) deleted: Option<Stored>,
 }
 
 impl Event {
@@ -58,7 +58,7 @@ pub(crate) struct Store {
     oldest_logged: u64,
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
-    news: Vec<Event>,
+    pending: Vec<Event>,
 }
 
 /// The objects of a list.
@@ -93,7 +93,7 @@ impl Store {
             history,
             oldest_logged: 0,
             compacted: 0,
-            news: Vec::new(),
+            pending: Vec::new(),
         }
     }
 
@@ -105,16 +105,16 @@ impl Store {
         self.objects.entry(resource).or_default().insert(key, Arc::new(object));
     }
 
-    /// Continues from this version. Earlier versions are not available.
+    /// Continues at this version, so that later changes get larger ones. Earlier versions are not available.
     #[cfg(feature = "serve")]
-    pub(crate) fn go_on_from(&mut self, version: u64) {
+    pub(crate) fn continue_from(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.oldest_logged = self.version;
     }
 
     /// Returns the changes since the last call.
     pub(crate) fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.news)
+        std::mem::take(&mut self.pending)
     }
 
     /// Returns all objects with their resources.
@@ -161,12 +161,12 @@ impl Store {
         let mut later = later
             .map(|event| (event.key(), event))
             .filter(|(key, _)| key.starts_with(&prefix) && key.as_str() >= range.from);
-        let Some(last) = later.next() else {
+        let Some(latest) = later.next() else {
             return self.entries(range).map(|(_, object)| object.clone()).collect();
         };
         let mut objects: BTreeMap<String, &Stored> =
             self.entries(range).map(|(key, object)| (key.clone(), object)).collect();
-        for (key, event) in std::iter::once(last).chain(later) {
+        for (key, event) in std::iter::once(latest).chain(later) {
             match &event.before {
                 Some(before) => objects.insert(key, before),
                 None => objects.remove(&key),
@@ -192,11 +192,11 @@ impl Store {
     /// Stores a new or changed object under the next version, and returns it as stored.
     pub(crate) fn put(&mut self, resource: &str, object: &Object) -> Stored {
         let version = self.next_version();
-        let after: Stored = Arc::new(object.at(version));
+        let after: Stored = Arc::new(object.with_resource_version(version));
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
-        self.record(Event { version, resource, before, after: Some(after.clone()), gone: None });
+        self.record(Event { version, resource, before, after: Some(after.clone()), deleted: None });
         after
     }
 
@@ -208,14 +208,14 @@ impl Store {
             return;
         };
         let version = self.next_version();
-        let gone = Some(Arc::new(before.at(version)));
-        self.record(Event { version, resource, before: Some(before), after: None, gone });
+        let deleted = Some(Arc::new(before.with_resource_version(version)));
+        self.record(Event { version, resource, before: Some(before), after: None, deleted });
     }
 
-    /// Returns the first event after `version` for which `meaning` returns a value, and that value.
-    pub(crate) fn next_event<T>(&self, version: u64, meaning: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
+    /// Returns the first event after `version` for which `select` returns a value, and that value.
+    pub(crate) fn next_event<T>(&self, version: u64, select: impl Fn(&Event) -> Option<T>) -> Option<(u64, T)> {
         let start = self.log.partition_point(|event| event.version <= version);
-        self.log.range(start..).find_map(|event| Some((event.version, meaning(event)?)))
+        self.log.range(start..).find_map(|event| Some((event.version, select(event)?)))
     }
 
     /// Returns the shared name of a resource, which all its events reference.
@@ -229,7 +229,7 @@ impl Store {
     }
 
     fn record(&mut self, event: Event) {
-        self.news.push(event.clone());
+        self.pending.push(event.clone());
         self.log.push_back(event);
         if self.log.len() > self.history
             && let Some(dropped) = self.log.pop_front()

@@ -17,22 +17,22 @@ use crate::{
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 
-/// The number of bytes of a body that an error shows.
-const SHOWN: usize = 30;
+/// The maximum number of bytes of a body that an error shows.
+const MAX_SHOWN: usize = 30;
 
-/// The error of a body that is not an object.
+/// The error for a body that cannot be decoded as an object.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Mistake {
-    /// The type cannot be decoded.
+pub(crate) enum DecodeError {
+    /// The type of the object cannot be decoded.
     Unrecognized(String),
-    /// The content does not match the type.
+    /// The content does not match the type of the object.
     Unreadable(String),
 }
 
-impl Mistake {
-    pub(crate) fn into_text(self) -> String {
+impl DecodeError {
+    pub(crate) fn into_message(self) -> String {
         match self {
-            Self::Unrecognized(why) | Self::Unreadable(why) => why,
+            Self::Unrecognized(detail) | Self::Unreadable(detail) => detail,
         }
     }
 }
@@ -51,28 +51,28 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
 pub(crate) struct Fields {
     pub(crate) fields: Map<String, Value>,
     /// The errors that strict decoding reports.
-    pub(crate) mistakes: Vec<String>,
+    pub(crate) strict_errors: Vec<String>,
 }
 
 /// Decodes the fields of an object. A missing type is set to the given one; the caller rejects other types.
-pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &str) -> Result<Fields, Mistake> {
-    let read = match content_type {
+pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &str) -> Result<Fields, DecodeError> {
+    let decoded = match content_type {
         protobuf::MEDIA_TYPE => {
-            let envelope = Envelope::open(body).map_err(Mistake::Unrecognized)?;
-            let fields = envelope.fields(api_version, kind).map_err(Mistake::Unreadable)?;
-            return Ok(Fields { fields, mistakes: Vec::new() });
+            let envelope = Envelope::open(body).map_err(DecodeError::Unrecognized)?;
+            let fields = envelope.fields(api_version, kind).map_err(DecodeError::Unreadable)?;
+            return Ok(Fields { fields, strict_errors: Vec::new() });
         }
         YAML => duplicate_fields::yaml(body, Options::default()).map_err(unparsable)?,
-        _ => duplicate_fields::json(body).map_err(|error| unparsable(in_words_of_go(&error)))?,
+        _ => duplicate_fields::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
     };
-    match read.value {
-        Value::Object(fields) => Ok(Fields { fields, mistakes: read.mistakes }),
+    match decoded.value {
+        Value::Object(fields) => Ok(Fields { fields, strict_errors: decoded.strict_errors }),
         other => Err(unparsable(not_an_object(&other))),
     }
 }
 
-fn unparsable(why: impl std::fmt::Display) -> Mistake {
-    Mistake::Unrecognized(format!("couldn't get version/kind; json parse error: {why}"))
+fn unparsable(detail: impl std::fmt::Display) -> DecodeError {
+    DecodeError::Unrecognized(format!("couldn't get version/kind; json parse error: {detail}"))
 }
 
 fn not_an_object(value: &Value) -> String {
@@ -81,14 +81,14 @@ fn not_an_object(value: &Value) -> String {
 }
 
 /// Returns Go's text for a JSON syntax error.
-pub(crate) fn in_words_of_go(error: &serde_json::Error) -> String {
+pub(crate) fn go_syntax_error(error: &serde_json::Error) -> String {
     if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
 }
 
-/// The error of a body without a recognizable type.
-pub(crate) fn unrecognized(expected: &str, why: &str, body: &[u8]) -> ApiError {
-    let shown = body.get(..SHOWN).unwrap_or(body);
-    // Go shows a body that does not start as an object in hexadecimal.
+/// Returns the error for a body without a recognizable type.
+pub(crate) fn unrecognized(expected: &str, detail: &str, body: &[u8]) -> ApiError {
+    let shown = body.get(..MAX_SHOWN).unwrap_or(body);
+    // Go formats a body that does not start with `{` as hexadecimal.
     let text = match body.first() {
         None => Cow::Borrowed("<empty>"),
         Some(b'{') => String::from_utf8_lossy(shown),
@@ -96,6 +96,6 @@ pub(crate) fn unrecognized(expected: &str, why: &str, body: &[u8]) -> ApiError {
     };
     let more = if shown.len() < body.len() { " ..." } else { "" };
     ApiError::bad_request(format!(
-        "the object provided is unrecognized (must be of type {expected}): {why} ({text}{more})"
+        "the object provided is unrecognized (must be of type {expected}): {detail} ({text}{more})"
     ))
 }

@@ -44,20 +44,20 @@ impl Encoding {
         }
     }
 
-    /// Encodes a value; as JSON if its type has no protobuf encoding.
+    /// Encodes a value. Types without a protobuf encoding are encoded as JSON.
     pub(crate) fn write(self, value: &impl Serialize) -> Content {
-        let written = match self {
+        let encoded = match self {
             Self::Json => None,
             Self::Yaml => yaml(value),
             Self::Protobuf => protobuf::encode(&as_value(value)),
         };
-        match written {
+        match encoded {
             Some(bytes) => Content { media_type: self.media_type(), bytes },
             None => Content { media_type: Self::Json.media_type(), bytes: json(value) },
         }
     }
 
-    /// Encodes an event of a watch: as a line, or with its length as a prefix.
+    /// Encodes an event of a watch: as a JSON line, or as a length-prefixed protobuf frame.
     pub(crate) fn event(self, type_: &str, object: &impl Serialize) -> Bytes {
         #[derive(Serialize)]
         struct Line<'a, T> {
@@ -79,11 +79,11 @@ impl Encoding {
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("objects have string keys and serialise")
+    serde_json::to_vec(value).expect("objects have string keys and serialize")
 }
 
 fn as_value(value: &impl Serialize) -> Value {
-    serde_json::to_value(value).expect("objects have string keys and serialise")
+    serde_json::to_value(value).expect("objects have string keys and serialize")
 }
 
 /// Encodes a value as YAML, with its fields sorted by name.
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yaml_is_read_as_what_was_written() {
+    fn yaml_round_trips() {
         let value = json!({ "kind": "A", "apiVersion": "v1", "b": { "y": "y", "n": "1.0", "l": [], "t": "a: b\nc", "x": null } });
         let Content { media_type, bytes } = Encoding::Yaml.write(&value);
         assert_eq!((media_type, serde_saphyr::from_slice::<Value>(&bytes).unwrap()), ("application/yaml", value));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_form_in_protobuf_is_json() {
+    fn types_without_a_protobuf_encoding_are_json() {
         let value = json!({ "kind": "Widget", "apiVersion": "example.com/v1" });
         assert_eq!(Encoding::Protobuf.write(&value).media_type, "application/json");
     }

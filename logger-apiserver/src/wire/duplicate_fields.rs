@@ -10,98 +10,99 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::{Options, Spanned, options::DuplicateKeyPolicy};
 
 /// The maximum number of reported errors.
-const TOLD: usize = 100;
+const MAX_ERRORS: usize = 100;
 /// The prefix of YAML errors; one line per error follows.
-const IN_YAML: &str = "yaml: unmarshal errors:\n  ";
+const YAML_PREFIX: &str = "yaml: unmarshal errors:\n  ";
 
-/// A value and the errors of its text. The last of several duplicate fields counts.
-pub(crate) struct Read {
+/// A decoded value and its strict decoding errors. The last of several duplicate fields wins.
+pub(crate) struct Decoded {
     pub(crate) value: Value,
     /// The errors that strict decoding reports.
-    pub(crate) mistakes: Vec<String>,
+    pub(crate) strict_errors: Vec<String>,
 }
 
 /// Decodes JSON.
-pub(crate) fn json(text: &[u8]) -> serde_json::Result<Read> {
+pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
     let mut finder = Finder::default();
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let value = finder.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    let mistakes = finder.found.iter().map(|path| format!("duplicate field {path:?}")).collect();
-    Ok(Read { value, mistakes })
+    let strict_errors = finder.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect();
+    Ok(Decoded { value, strict_errors })
 }
 
 /// Decodes the first document of a YAML text; null without a document.
-pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Read, serde_saphyr::Error> {
+pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Decoded, serde_saphyr::Error> {
     let mut options = options;
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     let mut text = text;
     let first = serde_saphyr::read_with_options::<_, Document>(&mut text, options).next().transpose()?;
-    let Document { value, found } = first.unwrap_or_default();
-    let mistakes = if found.is_empty() { Vec::new() } else { vec![format!("{IN_YAML}{}", found.join("\n  "))] };
-    Ok(Read { value, mistakes })
+    let Document { value, duplicates } = first.unwrap_or_default();
+    let strict_errors =
+        if duplicates.is_empty() { Vec::new() } else { vec![format!("{YAML_PREFIX}{}", duplicates.join("\n  "))] };
+    Ok(Decoded { value, strict_errors })
 }
 
 /// A YAML document with its duplicate keys.
 #[derive(Default)]
 struct Document {
     value: Value,
-    found: Vec<String>,
+    duplicates: Vec<String>,
 }
 
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut finder = Finder { has_lines: true, ..Finder::default() };
         let value = finder.deserialize(deserializer)?;
-        Ok(Self { value, found: finder.found })
+        Ok(Self { value, duplicates: finder.duplicates })
     }
 }
 
 /// Splits an error into single errors, as warnings report them.
-pub(crate) fn each(mistake: &str) -> impl Iterator<Item = &str> {
-    mistake.strip_prefix(IN_YAML).unwrap_or(mistake).split("\n  ")
+pub(crate) fn split_errors(error: &str) -> impl Iterator<Item = &str> {
+    error.strip_prefix(YAML_PREFIX).unwrap_or(error).split("\n  ")
 }
 
-/// Decodes values and tracks the current path.
+/// Decodes values and records duplicate fields.
 #[derive(Default)]
 struct Finder {
     /// The path of the current value.
     path: String,
-    /// Errors name keys by line and not by path.
+    /// Whether errors identify keys by line instead of by path.
     has_lines: bool,
-    found: Vec<String>,
+    duplicates: Vec<String>,
 }
 
 impl Finder {
-    /// Runs a closure with a name appended to the path.
-    fn below<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs a closure with a segment appended to the path.
+    fn with_segment<T>(&mut self, segment: &str, decode: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
-        self.path.push_str(name);
-        let value = read(self);
+        self.path.push_str(segment);
+        let value = decode(self);
         self.path.truncate(length);
         value
     }
 
-    fn note(&mut self, found: String) {
-        if self.found.len() < TOLD && !self.found.contains(&found) {
-            self.found.push(found);
+    fn record(&mut self, duplicate: String) {
+        if self.duplicates.len() < MAX_ERRORS && !self.duplicates.contains(&duplicate) {
+            self.duplicates.push(duplicate);
         }
     }
 
-    /// Returns the next key, and records an error if it is a duplicate.
+    /// Returns the next key, and the error to record if it is a duplicate.
     fn key<'de, A: MapAccess<'de>>(&self, fields: &mut A) -> Result<Option<(String, String)>, A::Error> {
         if self.has_lines {
             let key = fields.next_key::<Spanned<String>>()?;
             return Ok(key.map(|Spanned { value, referenced, .. }| {
-                let told = format!("line {}: key {value:?} already set in map", referenced.line());
-                (value, told)
+                let duplicate = format!("line {}: key {value:?} already set in map", referenced.line());
+                (value, duplicate)
             }));
         }
         let dot = if self.path.is_empty() { "" } else { "." };
         let key = fields.next_key::<String>()?;
         Ok(key.map(|key| {
-            let told = format!("{}{dot}{key}", self.path);
-            (key, told)
+            let duplicate = format!("{}{dot}{key}", self.path);
+            (key, duplicate)
         }))
     }
 }
@@ -164,7 +165,7 @@ impl<'de> Visitor<'de> for &mut Finder {
             index.clear();
             // Writing to a string cannot fail.
             let _ = write!(index, "[{}]", list.len());
-            match self.below(&index, |finder| items.next_element_seed(finder))? {
+            match self.with_segment(&index, |finder| items.next_element_seed(finder))? {
                 Some(item) => list.push(item),
                 None => return Ok(Value::Array(list)),
             }
@@ -173,12 +174,12 @@ impl<'de> Visitor<'de> for &mut Finder {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some((key, told)) = self.key(&mut fields)? {
+        while let Some((key, duplicate)) = self.key(&mut fields)? {
             if map.contains_key(&key) {
-                self.note(told);
+                self.record(duplicate);
             }
             let dot = if self.path.is_empty() { "" } else { "." };
-            let value = self.below(&format!("{dot}{key}"), |finder| fields.next_value_seed(finder))?;
+            let value = self.with_segment(&format!("{dot}{key}"), |finder| fields.next_value_seed(finder))?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))
@@ -192,28 +193,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_two_counts_and_both_are_told() {
-        let Read { value, mistakes } =
+    fn the_last_duplicate_wins_and_each_is_reported() {
+        let Decoded { value, strict_errors } =
             json(br#"{"a":1,"b":[{"c":"x","c":"y","c":"z"}],"a":{"d":1.5,"d":-2},"e":null}"#).unwrap();
         assert_eq!(value, json!({ "a": { "d": -2 }, "b": [{ "c": "z" }], "e": null }));
         let expected = [r#"duplicate field "b[0].c""#, r#"duplicate field "a""#, r#"duplicate field "a.d""#];
-        assert_eq!(mistakes, expected);
+        assert_eq!(strict_errors, expected);
     }
 
     #[test]
-    fn in_yaml_they_are_told_by_their_lines() {
+    fn yaml_duplicates_are_reported_by_line() {
         let text = b"a: 1\nb:\n- {c: x, c: \"y\"}\na: [1, 2.5, true, null, word]\n";
-        let Read { value, mistakes } = yaml(text, Options::default()).unwrap();
+        let Decoded { value, strict_errors } = yaml(text, Options::default()).unwrap();
         assert_eq!(value, json!({ "a": [1, 2.5, true, null, "word"], "b": [{ "c": "y" }] }));
-        let told =
+        let expected =
             "yaml: unmarshal errors:\n  line 3: key \"c\" already set in map\n  line 4: key \"a\" already set in map";
-        assert_eq!(mistakes, [told]);
-        let lines: Vec<&str> = each(told).collect();
+        assert_eq!(strict_errors, [expected]);
+        let lines: Vec<&str> = split_errors(expected).collect();
         assert_eq!(lines, ["line 3: key \"c\" already set in map", "line 4: key \"a\" already set in map"]);
     }
 
     #[test]
-    fn texts_are_read_as_they_are_without_this() {
+    fn values_and_errors_are_those_of_serde_json() {
         for text in [
             "",
             "{",
@@ -225,8 +226,8 @@ mod tests {
             r#"{"a":{"b":[1,-1,0.5,18446744073709551615]}}"#,
         ] {
             let plain = serde_json::from_slice::<Value>(text.as_bytes());
-            let read = json(text.as_bytes()).map(|read| read.value);
-            assert_eq!(read.map_err(|error| error.to_string()), plain.map_err(|error| error.to_string()), "{text}");
+            let decoded = json(text.as_bytes()).map(|decoded| decoded.value);
+            assert_eq!(decoded.map_err(|error| error.to_string()), plain.map_err(|error| error.to_string()), "{text}");
         }
         let deep = "[".repeat(1000);
         assert!(json(deep.as_bytes()).is_err());

@@ -1,4 +1,4 @@
-//! What a client accepts, and which form of the objects it gets.
+//! Content negotiation: the representation and the encoding of responses.
 
 use crate::{
     api::{
@@ -10,35 +10,35 @@ use crate::{
     wire::{content::Encoding, request::Query},
 };
 
-/// How much of objects is sent.
+/// The representation of objects in a response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Representation {
     Object,
-    /// `PartialObjectMetadata`: of one object, or of each of a watch.
+    /// `PartialObjectMetadata`, for one object or the objects of a watch.
     Metadata(MetaVersion),
     /// `PartialObjectMetadataList`.
     MetadataList(MetaVersion),
-    Table(Style),
+    Table(TableOptions),
 }
 
-/// What of an object goes with its row.
+/// The part of an object that its row of a table includes (`IncludeObjectPolicy`).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Include {
-    Nothing,
+pub(crate) enum IncludeObject {
+    None,
     Metadata,
-    Whole,
+    Object,
 }
 
-impl Include {
-    /// Reads `includeObject` of a query.
+impl IncludeObject {
+    /// Parses `includeObject` of a query.
     ///
     /// # Errors
-    /// It is none of `None`, `Metadata` and `Object`.
+    /// The value is none of `None`, `Metadata` and `Object`.
     pub(crate) fn of(query: &Query) -> Result<Self> {
         match query.get("includeObject") {
             None | Some("Metadata") => Ok(Self::Metadata),
-            Some("None") => Ok(Self::Nothing),
-            Some("Object") => Ok(Self::Whole),
+            Some("None") => Ok(Self::None),
+            Some("Object") => Ok(Self::Object),
             Some(other) => Err(ApiError::bad_request(format!(
                 "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be 'Metadata', \
                  'Object', 'None', or empty"
@@ -47,42 +47,42 @@ impl Include {
     }
 }
 
-/// How a client wants its tables.
+/// The options of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Style {
+pub(crate) struct TableOptions {
     pub(crate) version: MetaVersion,
-    pub(crate) include: Include,
+    pub(crate) include: IncludeObject,
 }
 
-/// The form for an `Accept` header, and how it is written: that of the type accepted most which can be sent. Tables go by the
-/// query, too.
+/// Returns the representation and the encoding for an `Accept` header: those of the media type with the highest quality
+/// that can be served. The options of tables are taken from the query.
 pub(crate) fn negotiate(accept: &str, query: &Query, is_custom: bool) -> Result<(Representation, Encoding)> {
     if accept.is_empty() {
         return Ok((Representation::Object, Encoding::Json));
     }
     let clauses = clauses(accept);
-    match clauses.iter().find_map(|clause| clause.form(is_custom)) {
-        Some((Representation::Table(style), encoding)) => {
-            Ok((Representation::Table(Style { include: Include::of(query)?, ..style }), encoding))
+    match clauses.iter().find_map(|clause| clause.representation(is_custom)) {
+        Some((Representation::Table(options), encoding)) => {
+            Ok((Representation::Table(TableOptions { include: IncludeObject::of(query)?, ..options }), encoding))
         }
         Some(found) => Ok(found),
         None if is_custom || clauses.iter().any(|clause| clause.encoding.is_some()) => Err(ApiError::not_acceptable()),
-        None => Err(ApiError::not_representable()),
+        None => Err(ApiError::not_acceptable_unresolved()),
     }
 }
 
 /// Returns the encoding of responses that are not objects of a resource: errors, and documents of the server.
 pub(crate) fn encoding(accept: &str) -> Encoding {
-    let plain = |clause: &Clause<'_>| clause.written().filter(|_| clause.transform.is_none());
+    let plain = |clause: &Clause<'_>| clause.supported_encoding().filter(|_| clause.transform.is_none());
     clauses(accept).iter().find_map(plain).unwrap_or_default()
 }
 
-/// Whether what there is as JSON alone can be sent.
-pub(crate) fn takes_json(accept: &str) -> bool {
+/// Returns whether a response that exists only as JSON is acceptable.
+pub(crate) fn accepts_json(accept: &str) -> bool {
     accept.is_empty() || clauses(accept).iter().any(|clause| clause.encoding == Some(Encoding::Json))
 }
 
-/// What is accepted most comes first.
+/// Parses an `Accept` header, and sorts its clauses by preference.
 fn clauses(accept: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
     clauses.sort_by(|left, right| left.rank().total_cmp(&right.rank()));
@@ -91,7 +91,7 @@ fn clauses(accept: &str) -> Vec<Clause<'_>> {
 
 /// Returns the error for a list in the representation of an object, or vice versa.
 pub(crate) fn wrong_shape(kind: &Kind, is_list: bool) -> ApiError {
-    let (wanted, is) =
+    let (requested, actual) =
         if is_list { ("PartialObjectMetadata", "a list") } else { ("PartialObjectMetadataList", "not a list") };
     let (package, name) = match (kind.is_custom, is_list) {
         (true, true) => ("unstructured", "UnstructuredList"),
@@ -100,21 +100,21 @@ pub(crate) fn wrong_shape(kind: &Kind, is_list: bool) -> ApiError {
         (false, false) => (go::package(&kind.group), kind.kind.as_str()),
     };
     ApiError::not_acceptable_for(format!(
-        "you requested {wanted}, but the requested object is {is} (*{package}.{name})"
+        "you requested {requested}, but the requested object is {actual} (*{package}.{name})"
     ))
 }
 
-/// One of the types that are accepted.
+/// One media type of an `Accept` header.
 struct Clause<'a> {
-    /// What objects are written in, if it is of a type that there is.
+    /// The encoding, if the media type is supported.
     encoding: Option<Encoding>,
-    /// It is of a stream of events.
+    /// Whether the media type is that of a stream of events.
     is_stream: bool,
-    /// How much it is accepted, up to 1.
+    /// The quality value, up to 1.
     quality: f64,
-    /// It has this many stars.
-    stars: u8,
-    /// What objects are to be made into: kind, group and version.
+    /// The number of wildcards.
+    wildcards: u8,
+    /// The kind, group and version that objects are converted to.
     transform: Option<[&'a str; 3]>,
 }
 
@@ -122,15 +122,15 @@ impl<'a> Clause<'a> {
     fn parse(clause: &'a str) -> Option<Self> {
         let mut parts = clause.split(';').map(|part| part.trim_matches(' '));
         let type_ = parts.next()?;
-        let stars = match type_ {
+        let wildcards = match type_ {
             "*" | "*/*" => 2,
             "application/*" => 1,
             _ => 0,
         };
-        let encoding = if stars > 0 { Some(Encoding::Json) } else { Encoding::named(type_) };
-        let mut clause = Self { encoding, is_stream: false, quality: 1.0, stars, transform: None };
+        let encoding = if wildcards > 0 { Some(Encoding::Json) } else { Encoding::named(type_) };
+        let mut clause = Self { encoding, is_stream: false, quality: 1.0, wildcards, transform: None };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
-            let mut transform = |place: usize| clause.transform.get_or_insert_default()[place] = value;
+            let mut transform = |index: usize| clause.transform.get_or_insert_default()[index] = value;
             match name {
                 "as" => transform(0),
                 "g" => transform(1),
@@ -143,22 +143,23 @@ impl<'a> Clause<'a> {
         Some(clause)
     }
 
-    /// What is accepted more and says more comes first.
+    /// Returns the sort key: higher quality first, then more specific media types.
     fn rank(&self) -> f64 {
-        -self.quality * 4.0 + f64::from(self.stars)
+        -self.quality * 4.0 + f64::from(self.wildcards)
     }
 
-    /// What it is written in, if that can be: there are no streams of YAML.
-    fn written(&self) -> Option<Encoding> {
+    /// Returns the encoding, if it is supported. YAML has no streams.
+    fn supported_encoding(&self) -> Option<Encoding> {
         self.encoding.filter(|encoding| !self.is_stream || *encoding != Encoding::Yaml)
     }
 
-    /// The form it asks for, if there is one. Custom objects and tables are not written in protobuf.
-    fn form(&self, is_custom: bool) -> Option<(Representation, Encoding)> {
-        let encoding = self.written()?;
-        let form = self.transformed()?;
-        let has_no_protobuf = matches!(form, Representation::Table(_)) || is_custom && form == Representation::Object;
-        (encoding != Encoding::Protobuf || !has_no_protobuf).then_some((form, encoding))
+    /// Returns the requested representation, if it is supported. Custom objects and tables have no protobuf encoding.
+    fn representation(&self, is_custom: bool) -> Option<(Representation, Encoding)> {
+        let encoding = self.supported_encoding()?;
+        let representation = self.transformed()?;
+        let has_no_protobuf =
+            matches!(representation, Representation::Table(_)) || is_custom && representation == Representation::Object;
+        (encoding != Encoding::Protobuf || !has_no_protobuf).then_some((representation, encoding))
     }
 
     fn transformed(&self) -> Option<Representation> {
@@ -171,7 +172,7 @@ impl<'a> Clause<'a> {
             _ => return None,
         };
         match kind {
-            "Table" => Some(Representation::Table(Style { version, include: Include::Metadata })),
+            "Table" => Some(Representation::Table(TableOptions { version, include: IncludeObject::Metadata })),
             "PartialObjectMetadata" => Some(Representation::Metadata(version)),
             "PartialObjectMetadataList" => Some(Representation::MetadataList(version)),
             _ => None,
@@ -183,13 +184,13 @@ impl<'a> Clause<'a> {
 mod tests {
     use super::*;
 
-    fn form(accept: &str) -> Option<Representation> {
+    fn representation(accept: &str) -> Option<Representation> {
         Some(negotiate(accept, &Query::parse("includeObject=None"), false).ok()?.0)
     }
 
     #[test]
-    fn the_form_that_is_accepted_most_is_sent() {
-        let table = Representation::Table(Style { version: MetaVersion::V1, include: Include::Nothing });
+    fn the_representation_with_the_highest_quality_is_selected() {
+        let table = Representation::Table(TableOptions { version: MetaVersion::V1, include: IncludeObject::None });
         for (accept, expected) in [
             ("", Some(Representation::Object)),
             ("text/xml, application/json;q=0.5", Some(Representation::Object)),
@@ -206,12 +207,12 @@ mod tests {
             ("application/json;as=Chart;v=v1;g=meta.k8s.io", None),
             ("application/json;as=Table", None),
         ] {
-            assert_eq!(form(accept), expected, "{accept}");
+            assert_eq!(representation(accept), expected, "{accept}");
         }
     }
 
     #[test]
-    fn what_is_accepted_says_how_it_is_written() {
+    fn the_accept_header_selects_the_encoding() {
         const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
         let encoding = |accept: &str, is_custom| Some(negotiate(accept, &Query::default(), is_custom).ok()?.1);
         let metadata = format!("{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
@@ -233,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn tables_go_by_the_query() {
+    fn table_options_are_taken_from_the_query() {
         let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
-        let refusal = negotiate(accept, &Query::parse("includeObject=Some"), true).unwrap_err().message();
-        assert!(refusal.starts_with("Unable to convert to Table as requested: includeObject"), "{refusal}");
+        let message = negotiate(accept, &Query::parse("includeObject=Some"), true).unwrap_err().message();
+        assert!(message.starts_with("Unable to convert to Table as requested: includeObject"), "{message}");
     }
 }

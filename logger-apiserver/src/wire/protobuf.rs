@@ -1,12 +1,13 @@
-//! Protobuf: objects of built-in kinds as Go's clients send and read them.
+//! The protobuf encoding of objects of built-in kinds, as Go clients use it.
 //!
-//! It promises:
-//! - What a real kube-apiserver writes is read as the JSON it writes of the same object, and written again byte by byte.
+//! Guarantees:
+//! - Objects that a real kube-apiserver encodes are decoded as its JSON encoding of them, and encoded again byte for
+//!   byte.
 //! - Every input is decoded or rejected with Go's error. It creates a bounded number of values, at a bounded depth.
-//! - A kind that has no form in protobuf is written in none: custom kinds and tables.
+//! - Custom kinds and tables have no protobuf encoding.
 //!
-//! An object is four bytes, `k8s` and a zero, and an envelope that says its type. How types are made of fields is data
-//! (`types.json`), by which they are read and written: their JSON is the form between.
+//! An object starts with the four bytes `k8s\0`, followed by an envelope (`runtime.Unknown`) that contains its type. A
+//! table (`types.json`) defines the fields of all types; decoding and encoding convert between protobuf and JSON.
 
 mod read;
 mod special;
@@ -21,13 +22,13 @@ use types::Types;
 use wire::Reader;
 pub(crate) use wire::Writer;
 
-/// The type of bodies, and what clients accept.
+/// The media type.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
-/// What every object begins with.
+/// The prefix of every object.
 const PREFIX: &[u8] = b"k8s\0";
 
-/// What an object is and, unread, what is in it.
+/// The type of an object, and its content, which is not decoded yet.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope<'a> {
     api_version: Option<String>,
@@ -36,10 +37,10 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Opens a body.
+    /// Decodes the envelope of a body.
     ///
     /// # Errors
-    /// What Go says of a body that is none.
+    /// The body is not an envelope; the error is that of Go.
     pub(crate) fn open(body: &'a [u8]) -> Result<Self, String> {
         let envelope = match body.strip_prefix(PREFIX) {
             _ if body.is_empty() => return Err("empty data".to_owned()),
@@ -66,36 +67,37 @@ impl<'a> Envelope<'a> {
         let mut reader = Reader::new(bytes);
         while let Some((number, wire_type)) = reader.key("TypeMeta")? {
             match number {
-                1 => self.api_version = said(wire::text(&mut reader, wire_type, "APIVersion")?),
-                2 => self.kind = said(wire::text(&mut reader, wire_type, "Kind")?),
+                1 => self.api_version = non_empty(wire::text(&mut reader, wire_type, "APIVersion")?),
+                2 => self.kind = non_empty(wire::text(&mut reader, wire_type, "Kind")?),
                 _ => reader.skip(wire_type)?,
             }
         }
         Ok(())
     }
 
-    /// The fields of the object. What it does not say of its type is to be this; of a type that is not known that is all.
+    /// Decodes the fields of the object. A missing `apiVersion` or `kind` is assumed to be the given one. An object of
+    /// an unknown type has no other fields.
     ///
     /// # Errors
-    /// What Go says of a content that is none of the type.
+    /// The content does not match the type; the error is that of Go.
     pub(crate) fn fields(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, String> {
         let (own_version, own_kind) = (self.api_version.as_deref(), self.kind.as_deref());
         let type_ = Types::all().of_kind(own_version.unwrap_or(api_version), own_kind.unwrap_or(kind));
         let mut fields =
             type_.map_or_else(|| Ok(Map::new()), |type_| Values::default().message(type_, self.content))?;
-        let said = [("apiVersion", own_version), ("kind", own_kind)];
-        let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))));
-        fields.extend(said);
+        let type_meta = [("apiVersion", own_version), ("kind", own_kind)];
+        let type_meta = type_meta.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))));
+        fields.extend(type_meta);
         Ok(fields)
     }
 }
 
-/// A text, unless it is empty.
-fn said(text: String) -> Option<String> {
+/// Returns a text, unless it is empty.
+fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Writes an object that says its type; none, if that is not known.
+/// Encodes an object. Returns `None` for a type without a protobuf encoding.
 pub(crate) fn encode(object: &Value) -> Option<Vec<u8>> {
     let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
@@ -103,23 +105,23 @@ pub(crate) fn encode(object: &Value) -> Option<Vec<u8>> {
     let mut type_meta = Writer::default();
     type_meta.bytes(1, api_version.as_bytes());
     type_meta.bytes(2, kind.as_bytes());
-    let mut envelope = Writer::beginning_with(PREFIX);
-    envelope.bytes(1, &type_meta.written());
+    let mut envelope = Writer::with_prefix(PREFIX);
+    envelope.bytes(1, &type_meta.into_bytes());
     envelope.bytes(2, &write::message(type_, object));
-    // How the content is encoded and of which type it is: always there, and always empty.
+    // The encoding and the media type of the content: always present and always empty.
     envelope.bytes(3, b"");
     envelope.bytes(4, b"");
-    Some(envelope.written())
+    Some(envelope.into_bytes())
 }
 
-/// Writes an event of a watch with its length before it; none, if the type of its object is not known.
+/// Encodes an event of a watch with its length as a prefix. Returns `None` for an object without a protobuf encoding.
 pub(crate) fn encode_event(type_: &str, object: &Value) -> Option<Vec<u8>> {
     let mut raw = Writer::default();
     raw.bytes(1, &encode(object)?);
     let mut event = Writer::default();
     event.bytes(1, type_.as_bytes());
-    event.bytes(2, &raw.written());
-    let event = event.written();
+    event.bytes(2, &raw.into_bytes());
+    let event = event.into_bytes();
     let length = u32::try_from(event.len()).ok()?;
     Some([length.to_be_bytes().as_slice(), &event].concat())
 }

@@ -1,10 +1,10 @@
-//! What a request is about: its path and query, taken apart as kube-apiserver does.
+//! Parsing of paths and queries, as in kube-apiserver.
 
 use std::collections::BTreeMap;
 
 use crate::api::error::{ApiError, Result};
 
-/// The endpoint a path leads to.
+/// The endpoint of a path.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
     /// `/healthz`, `/livez`, `/readyz`, or one check of them.
@@ -39,7 +39,7 @@ pub(crate) enum Route {
     Unknown,
 }
 
-/// A resource, or one object of it.
+/// A resource, or one of its objects.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Target {
     pub(crate) group: String,
@@ -51,7 +51,7 @@ pub(crate) struct Target {
 }
 
 impl Route {
-    /// Reads a path.
+    /// Parses a path.
     pub(crate) fn parse(path: &str) -> Self {
         let parts: Vec<String> =
             path.split('/').filter(|part| !part.is_empty()).map(|part| decode(part, false)).collect();
@@ -81,7 +81,7 @@ impl Route {
 
     fn resource(group: &str, version: &str, parts: &[&str]) -> Self {
         let (namespace, parts) = match parts {
-            // A namespace's own subresources are no resources inside it.
+            // The subresources of a namespace are not resources inside it.
             ["namespaces", _, "status" | "finalize", ..] => (None, parts),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (Some((*namespace).to_owned()), rest),
             _ => (None, parts),
@@ -98,12 +98,12 @@ impl Route {
     }
 }
 
-/// The query of a request; of a name that is given twice the first value counts, where not all are asked for.
+/// The query parameters of a request. Unless all values are requested, the first value of a duplicate parameter counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Query(BTreeMap<String, Vec<String>>);
 
 impl Query {
-    /// Reads a query string.
+    /// Parses a query string.
     pub(crate) fn parse(query: &str) -> Self {
         let mut values = BTreeMap::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -113,17 +113,17 @@ impl Query {
         Self(values)
     }
 
-    /// A value that is there and not empty.
+    /// Returns the first value of a parameter, if it is not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.all(name).first().map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Every value of a name.
+    /// Returns all values of a parameter.
     pub(crate) fn all(&self, name: &str) -> &[String] {
         self.0.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether a value is there, be it empty.
+    /// Returns whether the parameter is present, even if it is empty.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -137,13 +137,13 @@ impl Query {
         self.get(name).map(parse).transpose()
     }
 
-    /// A flag as Kubernetes reads it: anything but `false` and `0` is true.
+    /// Returns a boolean parameter, as Kubernetes parses it: any value except `false` and `0` is true.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.all(name).first().is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 }
 
-/// Undoes percent encoding; a broken escape stays as it is.
+/// Decodes percent encoding. Invalid escapes are preserved.
 fn decode(text: &str, plus_is_space: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn namespaced_paths_and_the_paths_of_namespaces_are_told_apart() {
+    fn paths_in_namespaces_and_paths_of_namespaces_are_distinguished() {
         let target = |path| match Route::parse(path) {
             Route::Resource(target) => target,
             other => panic!("{path} is {other:?}"),

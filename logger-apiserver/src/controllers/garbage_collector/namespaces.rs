@@ -14,8 +14,8 @@ use crate::{
 
 const FINALIZER: &str = "kubernetes";
 
-/// Deletes the contents of a terminating namespace. A namespace without contents can be removed.
-pub(super) fn empty(state: &mut State, name: &str) {
+/// Deletes the contents of a terminating namespace, and the namespace once it has no contents.
+pub(super) fn delete_contents(state: &mut State, name: &str) {
     let find = |state: &State| state.store.get("namespaces", "", name).filter(|namespace| namespace.is_terminating());
     if find(state).is_none() {
         return;
@@ -25,25 +25,25 @@ pub(super) fn empty(state: &mut State, name: &str) {
             let policy = Some("Background".to_owned());
             let options = DeleteOptions { propagation_policy: policy, ..DeleteOptions::default() };
             // An object that cannot be converted remains, and so does the namespace.
-            drop(deletion::remove_or_mark(state, &kind, &object, &options));
+            drop(deletion::delete(state, &kind, &object, &options));
         }
     }
-    let left = contents(state, name);
+    let remaining = contents(state, name);
     let Some(namespace) = find(state) else { return };
-    let mut ending = Object::clone(&namespace);
-    if left.is_empty() {
-        let finalizers = ending.body.get_mut("spec").and_then(|spec| spec.get_mut("finalizers"));
+    let mut terminating = Object::clone(&namespace);
+    if remaining.is_empty() {
+        let finalizers = terminating.body.get_mut("spec").and_then(|spec| spec.get_mut("finalizers"));
         finalizers.and_then(Value::as_array_mut).into_iter().for_each(|finalizers| {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         });
     }
-    tell(&mut ending, &left);
-    if ending != *namespace {
-        commit::commit(state, &Resource::namespace(), &ending);
+    set_conditions(&mut terminating, &remaining);
+    if terminating != *namespace {
+        commit::commit(state, &Resource::namespace(), &terminating);
     }
 }
 
-/// Returns all objects in a namespace, kind by kind, each once.
+/// Returns all objects in a namespace by kind, without duplicates.
 fn contents(state: &State, name: &str) -> Vec<(Arc<Resource>, Stored)> {
     let kinds: BTreeMap<String, &Arc<Resource>> = state
         .registry
@@ -58,12 +58,12 @@ fn contents(state: &State, name: &str) -> Vec<(Arc<Resource>, Stored)> {
     kinds.into_iter().flat_map(objects).collect()
 }
 
-/// Sets the conditions that report what the deletion waits for.
-fn tell(namespace: &mut Object, left: &[(Arc<Resource>, Stored)]) {
+/// Sets the conditions that report the progress of the deletion.
+fn set_conditions(namespace: &mut Object, contents: &[(Arc<Resource>, Stored)]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut finalizers: BTreeMap<&str, usize> = BTreeMap::new();
-    for (kind, object) in left {
-        // The message names the group after a dot, also if the group is empty.
+    for (kind, object) in contents {
+        // The message has a dot before the group, even if the group is empty.
         *counts.entry(format!("{}.{}", kind.plural, kind.group)).or_default() += 1;
         object.finalizers().iter().for_each(|finalizer| *finalizers.entry(finalizer).or_default() += 1);
     }
@@ -90,13 +90,13 @@ fn tell(namespace: &mut Object, left: &[(Arc<Resource>, Stored)]) {
         ),
         (
             "NamespaceContentRemaining",
-            remaining.map(|why| ("SomeResourcesRemain", why)),
+            remaining.map(|message| ("SomeResourcesRemain", message)),
             "ContentRemoved",
             "All content successfully removed",
         ),
         (
             "NamespaceFinalizersRemaining",
-            holding.map(|why| ("SomeFinalizersRemain", why)),
+            holding.map(|message| ("SomeFinalizersRemain", message)),
             "ContentHasNoFinalizers",
             "All content-preserving finalizers finished",
         ),
@@ -106,14 +106,20 @@ fn tell(namespace: &mut Object, left: &[(Arc<Resource>, Stored)]) {
         *status = json!({});
     }
     let old = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let told = conditions.into_iter().map(|(type_, trouble, reason, message)| {
-        let (flag, reason, message) = match trouble {
+    let updated = conditions.into_iter().map(|(type_, failure, reason, message)| {
+        let (status, reason, message) = match failure {
             Some((reason, message)) => ("True", reason, message),
             None => ("False", reason, message.to_owned()),
         };
-        let known = old.iter().find(|known| known["type"] == type_ && known["status"] == flag);
-        let since = known.map_or_else(|| json!(now()), |known| known["lastTransitionTime"].clone());
-        json!({ "type": type_, "status": flag, "reason": reason, "message": message, "lastTransitionTime": since })
+        let unchanged = old.iter().find(|old| old["type"] == type_ && old["status"] == status);
+        let transition_time = unchanged.map_or_else(|| json!(now()), |old| old["lastTransitionTime"].clone());
+        json!({
+            "type": type_,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": transition_time,
+        })
     });
-    status["conditions"] = told.collect();
+    status["conditions"] = updated.collect();
 }

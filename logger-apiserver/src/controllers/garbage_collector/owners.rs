@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, OwnerReference};
 
-use super::{GarbageCollector, Place, has};
+use super::{GarbageCollector, ObjectKey, has};
 use crate::{
     api::object::{Object, Stored},
     lifecycle::{
@@ -18,30 +18,30 @@ pub(super) fn uids(object: &Object) -> impl Iterator<Item = &str> {
     references(object).iter().map(|owner| owner.uid.as_str())
 }
 
-/// Returns whether a change kept the owner references. An object that does not exist has none.
+/// Returns whether a change preserves the owner references. An object that does not exist has none.
 pub(super) fn are_the_same(before: Option<&Object>, after: Option<&Object>) -> bool {
     before.map_or(&[][..], references) == after.map_or(&[][..], references)
 }
 
-/// Returns the locations of the owners of an object, whether they exist or not.
-pub(super) fn places(state: &State, object: &Object) -> Vec<Place> {
-    references(object).iter().filter_map(|owner| place(state, object, owner)).collect()
+/// Returns the keys of the owners of an object, whether they exist or not.
+pub(super) fn keys(state: &State, object: &Object) -> Vec<ObjectKey> {
+    references(object).iter().filter_map(|owner| key(state, object, owner)).collect()
 }
 
 fn references(object: &Object) -> &[OwnerReference] {
     object.metadata.owner_references.as_deref().unwrap_or_default()
 }
 
-/// Returns `None` for a kind that is not served, and for a namespaced owner of a cluster-scoped object, which cannot
-/// be resolved.
-fn place(state: &State, object: &Object, owner: &OwnerReference) -> Option<Place> {
+/// Resolves an owner reference. Returns `None` for a kind that is not served, and for a namespaced owner of a
+/// cluster-scoped object.
+fn key(state: &State, object: &Object, owner: &OwnerReference) -> Option<ObjectKey> {
     let kind = state.registry.named(&owner.api_version, &owner.kind)?;
     let namespace = match object.namespace() {
         "" if kind.namespaced => return None,
         namespace if kind.namespaced => namespace,
         _ => "",
     };
-    Some(Place { resource: kind.storage_key().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
+    Some(ObjectKey { resource: kind.storage_key().into(), namespace: namespace.to_owned(), name: owner.name.clone() })
 }
 
 /// The owners of an object, by their state (`classifyReferences` of the garbage collector).
@@ -50,7 +50,7 @@ struct Owners {
     /// The number of owners that exist and are not waiting for dependents.
     solid: usize,
     /// The UIDs of owners that do not exist.
-    absent: Vec<String>,
+    dangling: Vec<String>,
     /// The UIDs of owners that wait for their dependents.
     waiting: Vec<String>,
 }
@@ -61,8 +61,8 @@ impl Owners {
         let mut owners = Self::default();
         for reference in references(object) {
             let uid = reference.uid.clone();
-            match place(state, object, reference)?.object(state).filter(|owner| owner.uid() == uid) {
-                None => owners.absent.push(uid),
+            match key(state, object, reference)?.object(state).filter(|owner| owner.uid() == uid) {
+                None => owners.dangling.push(uid),
                 Some(owner) if owner.is_terminating() && has(&owner, FOREGROUND) => owners.waiting.push(uid),
                 Some(_) => owners.solid += 1,
             }
@@ -73,53 +73,53 @@ impl Owners {
 
 impl GarbageCollector {
     /// Processes an object (`attemptToDeleteItem`).
-    pub(super) fn visit(&self, state: &mut State, place: &Place) {
-        let (Some(object), Some(kind)) = (place.object(state), state.registry.of_resource(&place.resource)) else {
+    pub(super) fn process(&self, state: &mut State, key: &ObjectKey) {
+        let (Some(object), Some(kind)) = (key.object(state), state.registry.of_resource(&key.resource)) else {
             return;
         };
         if !object.is_terminating() {
-            self.judge(state, &kind, &object);
+            self.attempt_to_delete(state, &kind, &object);
         } else if has(&object, ORPHAN) {
             self.orphan(state, &kind, &object);
         } else if has(&object, FOREGROUND) && !self.is_blocked(state, &object) {
-            release(state, &kind, &object, FOREGROUND);
+            remove_finalizer(state, &kind, &object, FOREGROUND);
         }
     }
 
     /// Deletes an object without a remaining owner; removes references to absent owners otherwise.
-    fn judge(&self, state: &mut State, kind: &Resource, object: &Stored) {
+    fn attempt_to_delete(&self, state: &mut State, kind: &Resource, object: &Stored) {
         let Some(owners) = Owners::of(state, object).filter(|_| !references(object).is_empty()) else {
             return;
         };
-        let lost: Vec<String> = owners.absent.iter().chain(&owners.waiting).cloned().collect();
+        let stale: Vec<String> = owners.dangling.iter().chain(&owners.waiting).cloned().collect();
         if owners.solid > 0 {
-            if !lost.is_empty() {
-                disown(state, kind, object, &lost);
+            if !stale.is_empty() {
+                remove_owner_references(state, kind, object, &stale);
             }
             return;
         }
         if !owners.waiting.is_empty() && self.dependents_of(object).next().is_some() {
-            self.unblock(state, kind, object);
+            self.delete_in_foreground(state, kind, object);
             return;
         }
         let policy = [(ORPHAN, "Orphan"), (FOREGROUND, "Foreground")].into_iter().find(|(name, _)| has(object, name));
         delete(state, kind, object, policy.map_or("Background", |(_, policy)| policy));
     }
 
-    /// Deletes an object whose owners wait for it and that has dependents itself. If those wait too, the cycle is
-    /// broken: the object no longer blocks its owners.
-    fn unblock(&self, state: &mut State, kind: &Resource, object: &Stored) {
-        let is_waiting = |place: &Place| {
-            place.object(state).is_some_and(|dependent| dependent.is_terminating() && has(&dependent, FOREGROUND))
+    /// Deletes an object that blocks its owners and has dependents itself. If a dependent is waiting as well, this
+    /// breaks the cycle: the object no longer blocks its owners.
+    fn delete_in_foreground(&self, state: &mut State, kind: &Resource, object: &Stored) {
+        let is_waiting = |key: &ObjectKey| {
+            key.object(state).is_some_and(|dependent| dependent.is_terminating() && has(&dependent, FOREGROUND))
         };
         let mut object = object.clone();
         if self.dependents_of(&object).any(is_waiting) {
-            let mut freed = Object::clone(&object);
-            for owner in freed.metadata.owner_references.iter_mut().flatten() {
+            let mut updated = Object::clone(&object);
+            for owner in updated.metadata.owner_references.iter_mut().flatten() {
                 owner.block_owner_deletion = Some(false);
             }
-            if freed != *object {
-                object = state.store.put(&kind.group_resource(), &freed);
+            if updated != *object {
+                object = state.store.put(&kind.group_resource(), &updated);
             }
         }
         delete(state, kind, &object, "Foreground");
@@ -131,46 +131,46 @@ impl GarbageCollector {
             let mut references = references(&dependent).iter().filter(|reference| reference.uid == owner.uid());
             references.any(|reference| reference.block_owner_deletion == Some(true))
         };
-        self.dependents_of(owner).filter_map(|place| place.object(state)).any(blocks)
+        self.dependents_of(owner).filter_map(|key| key.object(state)).any(blocks)
     }
 
     /// Removes the owner references of all dependents, and then the `orphan` finalizer.
     fn orphan(&self, state: &mut State, kind: &Resource, owner: &Stored) {
         let uid = owner.uid().to_owned();
-        let dependents: Vec<Place> = self.dependents_of(owner).cloned().collect();
-        for place in dependents {
-            if let (Some(object), Some(kind)) = (place.object(state), state.registry.of_resource(&place.resource)) {
-                disown(state, &kind, &object, std::slice::from_ref(&uid));
+        let dependents: Vec<ObjectKey> = self.dependents_of(owner).cloned().collect();
+        for key in dependents {
+            if let (Some(object), Some(kind)) = (key.object(state), state.registry.of_resource(&key.resource)) {
+                remove_owner_references(state, &kind, &object, std::slice::from_ref(&uid));
             }
         }
-        release(state, kind, owner, ORPHAN);
+        remove_finalizer(state, kind, owner, ORPHAN);
     }
 }
 
 fn delete(state: &mut State, kind: &Resource, object: &Stored, policy: &str) {
     let options = DeleteOptions { propagation_policy: Some(policy.to_owned()), ..DeleteOptions::default() };
     // An object that cannot be converted remains.
-    drop(deletion::remove_or_mark(state, kind, object, &options));
+    drop(deletion::delete(state, kind, object, &options));
 }
 
 /// Removes owner references of an object.
-fn disown(state: &mut State, kind: &Resource, object: &Stored, uids: &[String]) {
-    let mut freed = Object::clone(object);
-    let owners = freed.metadata.owner_references.get_or_insert_default();
+fn remove_owner_references(state: &mut State, kind: &Resource, object: &Stored, uids: &[String]) {
+    let mut updated = Object::clone(object);
+    let owners = updated.metadata.owner_references.get_or_insert_default();
     owners.retain(|owner| !uids.contains(&owner.uid));
     if owners.is_empty() {
-        freed.metadata.owner_references = None;
+        updated.metadata.owner_references = None;
     }
-    state.store.put(&kind.group_resource(), &freed);
+    state.store.put(&kind.group_resource(), &updated);
 }
 
-/// Removes a finalizer, and the object if it was the last one.
-fn release(state: &mut State, kind: &Resource, object: &Stored, finalizer: &str) {
-    let mut released = Object::clone(object);
-    let finalizers = released.metadata.finalizers.get_or_insert_default();
+/// Removes a finalizer, and the object if this was its last finalizer.
+fn remove_finalizer(state: &mut State, kind: &Resource, object: &Stored, finalizer: &str) {
+    let mut updated = Object::clone(object);
+    let finalizers = updated.metadata.finalizers.get_or_insert_default();
     finalizers.retain(|other| other != finalizer);
     if finalizers.is_empty() {
-        released.metadata.finalizers = None;
+        updated.metadata.finalizers = None;
     }
-    commit::commit(state, kind, &released);
+    commit::commit(state, kind, &updated);
 }

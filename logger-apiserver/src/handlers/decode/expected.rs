@@ -1,4 +1,4 @@
-//! The type that a body for Kubernetes' own kinds has to be of.
+//! The expected type of a body, for built-in kinds.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::{
     resource::{built_in, registry::Resource},
 };
 
-/// What a body is to be: one of Kubernetes' own types.
+/// The expected type of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) group: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// The type of the objects of a kind.
+    /// Returns the type of the objects of a kind.
     pub(crate) fn of(kind: &'a Resource) -> Self {
         Self { group: &kind.group, version: &kind.version, kind: &kind.kind }
     }
@@ -32,23 +32,23 @@ impl<'a> Expected<'a> {
 
     /// Rejects a body of another type.
     pub(crate) fn check(self, fields: &Map<String, Value>) -> Result<()> {
-        let Some(why) = self.mistake(fields) else {
+        let Some(detail) = self.type_error(fields) else {
             return Ok(());
         };
         let version = text(fields, "apiVersion").rsplit('/').next().unwrap_or_default();
         let kind = text(fields, "kind");
         let version = if version.is_empty() { self.version } else { version };
         let kind = if kind.is_empty() { self.kind } else { kind };
-        Err(self.unhandled(kind, version, &why))
+        Err(self.unhandled(kind, version, &detail))
     }
 
-    /// What is wrong with the type a body says it is of. What it does not say is as it should be; what it says is looked up
-    /// among the types of Go.
-    pub(crate) fn mistake(self, fields: &Map<String, Value>) -> Option<String> {
-        let own = self.api_version();
-        let said = |field, own| Some(text(fields, field)).filter(|text| !text.is_empty()).unwrap_or(own);
-        let (api_version, kind) = (said("apiVersion", own.as_str()), said("kind", self.kind));
-        if api_version == own && kind == self.kind {
+    /// Returns the error for a body of another type. A missing `apiVersion` or `kind` defaults to the expected one;
+    /// other types are looked up in the Go scheme.
+    pub(crate) fn type_error(self, fields: &Map<String, Value>) -> Option<String> {
+        let expected = self.api_version();
+        let field_or = |field, default| Some(text(fields, field)).filter(|text| !text.is_empty()).unwrap_or(default);
+        let (api_version, kind) = (field_or("apiVersion", expected.as_str()), field_or("kind", self.kind));
+        if api_version == expected && kind == self.kind {
             return None;
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -64,9 +64,9 @@ impl<'a> Expected<'a> {
         })
     }
 
-    /// A body of this kind and version cannot be read as what it is to be.
-    pub(crate) fn unhandled(self, kind: &str, version: &str, why: &str) -> ApiError {
+    /// Returns the error for a body of this kind and version that cannot be decoded as the expected type.
+    pub(crate) fn unhandled(self, kind: &str, version: &str, detail: &str) -> ApiError {
         let expected = self.kind;
-        ApiError::bad_request(format!("{kind} in version {version:?} cannot be handled as a {expected}: {why}"))
+        ApiError::bad_request(format!("{kind} in version {version:?} cannot be handled as a {expected}: {detail}"))
     }
 }

@@ -1,4 +1,4 @@
-//! What patches come to: objects that may have gained unknown fields, or lost their type.
+//! Decodes patched objects, which may have unknown fields or no type.
 
 use logger_crd::value::json_type;
 use serde_json::{Map, Value};
@@ -14,44 +14,48 @@ use crate::{
     resource::patch,
 };
 
-/// Makes an object of a patch's outcome.
+/// Decodes a patched object.
 pub(crate) fn patched(request: &ResourceRequest, outcome: Value) -> Result<Object> {
     let Value::Object(fields) = outcome else {
         return Err(ApiError::unprocessable());
     };
     if request.content_type == patch::STRATEGIC {
-        return strategically(request, fields);
+        return decode_strategic_merge(request, fields);
     }
     let outcome = Value::Object(fields.clone());
     let shown = || patch::shown(request.kind.is_custom, &request.body, &outcome);
-    let refuse =
-        |why: String| ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{:?}", shown()), why)]);
-    let mistake =
-        if request.kind.is_custom { no_type(&fields, shown) } else { Expected::of(&request.kind).mistake(&fields) };
-    if let Some(why) = mistake {
-        return Err(refuse(why));
+    let reject = |detail: String| {
+        ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", format!("{:?}", shown()), detail)])
+    };
+    let type_error = if request.kind.is_custom {
+        missing_type(&fields, shown)
+    } else {
+        Expected::of(&request.kind).type_error(&fields)
+    };
+    if let Some(detail) = type_error {
+        return Err(reject(detail));
     }
     if request.kind.is_custom {
         check_custom_type(request, &fields)?;
     }
-    from_fields(request, fields, request.is_strict(), refuse)
+    from_fields(request, fields, request.is_strict(), reject)
 }
 
-/// The same for a strategic merge patch: the error shows the patch, and a patch cannot change the type.
-fn strategically(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
-    from_fields(request, fields, request.is_strict(), |why| {
+/// Decodes the result of a strategic merge patch, which cannot change the type. Errors show the patch.
+fn decode_strategic_merge(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
+    from_fields(request, fields, request.is_strict(), |detail| {
         let patch = serde_json::from_slice(&request.body).unwrap_or_default();
         let shown = format!("{:?}", go::text(&patch));
-        ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", shown, why)])
+        ApiError::invalid_of("", "", "", &[FieldError::invalid("patch", shown, detail)])
     })
 }
 
-/// Why what should be a custom object has no type at all.
-fn no_type(fields: &Map<String, Value>, outcome: impl FnOnce() -> String) -> Option<String> {
+/// Returns the error for a custom object without a type.
+fn missing_type(fields: &Map<String, Value>, outcome: impl FnOnce() -> String) -> Option<String> {
     for field in ["apiVersion", "kind"] {
         if let Some(other) = fields.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let why = format!("cannot unmarshal {} into Go struct field .{field} of type string", json_type(other));
-            return Some(format!("couldn't get version/kind; json parse error: json: {why}"));
+            let detail = format!("cannot unmarshal {} into Go struct field .{field} of type string", json_type(other));
+            return Some(format!("couldn't get version/kind; json parse error: json: {detail}"));
         }
     }
     let api_version = text(fields, "apiVersion");
@@ -61,7 +65,7 @@ fn no_type(fields: &Map<String, Value>, outcome: impl FnOnce() -> String) -> Opt
     text(fields, "kind").is_empty().then(|| format!("Object 'Kind' is missing in '{}'", outcome()))
 }
 
-/// A custom object that says it is of another kind or version.
+/// Rejects a custom object of another kind or version.
 fn check_custom_type(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
     let (kind, (api_version, kind_name)) = (&request.kind, (text(fields, "apiVersion"), text(fields, "kind")));
     if api_version.is_empty() {

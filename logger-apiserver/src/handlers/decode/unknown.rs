@@ -1,4 +1,4 @@
-//! Fields that are none.
+//! Unknown fields.
 
 use serde_json::{Map, Value};
 
@@ -9,17 +9,17 @@ use crate::{
 };
 
 /// Formats the error for an unknown field.
-pub(crate) fn told(path: &String) -> String {
+pub(crate) fn format_error(path: &String) -> String {
     format!("unknown field {path:?}")
 }
 
 /// Formats the error of strict decoding.
-pub(crate) fn strict_error(mistakes: &[String]) -> String {
-    format!("strict decoding error: {}", mistakes.join(", "))
+pub(crate) fn strict_error(strict_errors: &[String]) -> String {
+    format!("strict decoding error: {}", strict_errors.join(", "))
 }
 
-/// Reports the unknown fields of a body in another version of a custom kind, by the schema of that version, before the
-/// body is rejected.
+/// Reports the unknown fields of a body in another version of a custom kind, according to the schema of that version,
+/// before the body is rejected.
 pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String, Value>) -> Result<()> {
     let kind = &request.kind;
     let Some(versions) = kind.versions().filter(|_| text(fields, "kind") == kind.kind) else {
@@ -31,20 +31,20 @@ pub(super) fn check_other_version(request: &ResourceRequest, fields: &Map<String
     }
     let mut unknown = of_metadata(fields);
     unknown.extend(versions.unknown(version, fields));
-    let mut mistakes = request.mistakes.take();
-    mistakes.extend(unknown.iter().map(told));
-    if request.is_strict() && !mistakes.is_empty() {
+    let mut strict_errors = request.strict_errors.take();
+    strict_errors.extend(unknown.iter().map(format_error));
+    if request.is_strict() && !strict_errors.is_empty() {
         let name = &kind.kind;
-        let why = strict_error(&mistakes);
+        let detail = strict_error(&strict_errors);
         return Err(ApiError::bad_request(format!(
-            "{name} in version {version:?} cannot be handled as a {name}: {why}"
+            "{name} in version {version:?} cannot be handled as a {name}: {detail}"
         )));
     }
-    request.warn(&mistakes);
+    request.warn(&strict_errors);
     Ok(())
 }
 
-/// The fields of the metadata that are none.
+/// Returns the unknown fields of the metadata.
 pub(crate) fn of_metadata(fields: &Map<String, Value>) -> Vec<String> {
     const KNOWN: [&str; 15] = [
         "annotations",

@@ -1,72 +1,73 @@
-//! Continue tokens: where the next page of a list begins, and of which version it is, as kube-apiserver writes them.
+//! Continue tokens: the start key and the version of the next page of a list, as kube-apiserver encodes them.
 
 use base64::{DecodeError, Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
 use crate::{api::object::Object, handlers::request::ResourceRequest, storage::store::Range};
 
-const FORM: &str = "meta.k8s.io/v1";
-/// Instead of a version: the list is not to be consistent any more.
-const PRESENT: i64 = -1;
+/// The version of the token format.
+const TOKEN_VERSION: &str = "meta.k8s.io/v1";
+/// The version of a token that continues an inconsistent list.
+const INCONSISTENT: i64 = -1;
 
-/// Where a list goes on.
+/// The position at which a list continues.
 #[derive(Debug, PartialEq)]
 pub(super) struct Token {
-    /// The version of the list; none is whatever is there.
+    /// The version of the list; `None` continues with the current objects.
     pub(super) version: Option<u64>,
-    /// The first key that may be listed, below the place the list is of.
+    /// The first key to list, relative to the prefix of the list.
     start: String,
 }
 
-/// What a token is in JSON.
+/// The JSON of a token.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Form {
+struct ContinueToken {
     v: String,
     rv: i64,
     start: String,
 }
 
 impl Token {
-    /// The page after an object, which is the last one of a page of this list.
+    /// Creates the token of the page after `last`, the last object of a page of this list.
     pub(super) fn after(request: &ResourceRequest, last: &Object, version: u64) -> Self {
         let namespace = Some(last.namespace()).filter(|name| !name.is_empty() && request.namespace.is_none());
         let namespace = namespace.map(|name| format!("/{name}")).unwrap_or_default();
         Self { version: Some(version), start: format!("{namespace}/{}\0", last.name()) }
     }
 
-    /// Reads a token, or says why it is none.
+    /// Decodes a token.
     pub(super) fn decode(text: &str) -> Result<Self, String> {
-        let invalid = |why: &str| format!("continue key is not valid: {why}");
-        let json = BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|error| invalid(&illegal(&error, text)))?;
-        let form: Form = serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
-        if form.v != FORM {
-            return Err(invalid(&format!("server does not recognize this encoded version {}", form.v)));
+        let invalid = |detail: &str| format!("continue key is not valid: {detail}");
+        let json = BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|error| invalid(&base64_error(&error, text)))?;
+        let decoded: ContinueToken = serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
+        if decoded.v != TOKEN_VERSION {
+            return Err(invalid(&format!("server does not recognize this encoded version {}", decoded.v)));
         }
-        if form.rv == 0 {
-            return Err(invalid(&format!("incorrect encoded start resourceVersion (version {FORM})")));
+        if decoded.rv == 0 {
+            return Err(invalid(&format!("incorrect encoded start resourceVersion (version {TOKEN_VERSION})")));
         }
-        if form.start.is_empty() {
-            return Err(invalid(&format!("encoded start key empty (version {FORM})")));
+        if decoded.start.is_empty() {
+            return Err(invalid(&format!("encoded start key empty (version {TOKEN_VERSION})")));
         }
-        if !is_clean(&form.start) {
-            return Err(invalid(&form.start));
+        if !is_relative(&decoded.start) {
+            return Err(invalid(&decoded.start));
         }
-        Ok(Self { version: u64::try_from(form.rv).ok(), start: form.start })
+        Ok(Self { version: u64::try_from(decoded.rv).ok(), start: decoded.start })
     }
 
     pub(super) fn encode(&self) -> String {
-        let rv = self.version.and_then(|version| i64::try_from(version).ok()).unwrap_or(PRESENT);
-        let form = Form { v: FORM.to_owned(), rv, start: self.start.clone() };
-        BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&form).expect("a struct of texts and numbers serialises"))
+        let rv = self.version.and_then(|version| i64::try_from(version).ok()).unwrap_or(INCONSISTENT);
+        let token = ContinueToken { v: TOKEN_VERSION.to_owned(), rv, start: self.start.clone() };
+        BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).expect("strings and numbers serialize"))
     }
 
     /// Returns the token that continues at the same key with the current objects.
-    pub(super) fn in_the_present(&self) -> String {
+    pub(super) fn inconsistent(&self) -> String {
         Self { version: None, start: self.start.clone() }.encode()
     }
 
-    /// The least key of the store that the page may begin with.
+    /// Returns the first key of the store that the page can contain.
     pub(super) fn key(&self, request: &ResourceRequest) -> String {
         let start = self.start.trim_start_matches('/');
         match &request.namespace {
@@ -77,14 +78,14 @@ impl Token {
     }
 }
 
-/// Whether a key stays below the place it is used at.
-fn is_clean(start: &str) -> bool {
-    let below = start.strip_prefix('/').unwrap_or(start);
-    below.is_empty() || below.split('/').all(|part| !matches!(part, "" | "." | ".."))
+/// Returns whether a start key cannot leave the prefix of its list.
+fn is_relative(start: &str) -> bool {
+    let relative = start.strip_prefix('/').unwrap_or(start);
+    relative.is_empty() || relative.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// As Go says it, which counts from the first byte that does not fit.
-fn illegal(error: &DecodeError, text: &str) -> String {
+/// Returns Go's error text, which has the position of the first invalid byte.
+fn base64_error(error: &DecodeError, text: &str) -> String {
     let position = match error {
         DecodeError::InvalidByte(position, _) => *position,
         _ => text.len().saturating_sub(1),
@@ -97,17 +98,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_read_as_it_was_written() {
+    fn tokens_round_trip() {
         let token = Token { version: Some(229), start: "/b\0".to_owned() };
         assert_eq!(token.encode(), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MjI5LCJzdGFydCI6Ii9iXHUwMDAwIn0");
         assert_eq!(Token::decode(&token.encode()), Ok(token));
-        let present = Token { version: None, start: "/b\0".to_owned() };
-        assert_eq!(Token::decode(&present.encode()), Ok(present));
+        let inconsistent = Token { version: None, start: "/b\0".to_owned() };
+        assert_eq!(Token::decode(&inconsistent.encode()), Ok(inconsistent));
     }
 
     #[test]
-    fn what_is_no_token_is_refused_in_the_words_of_the_real_server() {
-        let decode = |form: &str| Token::decode(&BASE64_URL_SAFE_NO_PAD.encode(form)).unwrap_err();
+    fn invalid_tokens_are_rejected_with_the_errors_of_the_real_server() {
+        let decode = |json: &str| Token::decode(&BASE64_URL_SAFE_NO_PAD.encode(json)).unwrap_err();
         assert_eq!(
             Token::decode("abc!"),
             Err("continue key is not valid: illegal base64 data at input byte 3".to_owned())
@@ -117,8 +118,8 @@ mod tests {
             "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
         );
         for start in ["../a", "/../a", "a//b", "a/./b"] {
-            let form = format!(r#"{{"v":"meta.k8s.io/v1","rv":3,"start":"{start}"}}"#);
-            assert_eq!(decode(&form), format!("continue key is not valid: {start}"));
+            let json = format!(r#"{{"v":"meta.k8s.io/v1","rv":3,"start":"{start}"}}"#);
+            assert_eq!(decode(&json), format!("continue key is not valid: {start}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A pod is bound to a node, once.
+//! Pod bindings. A pod is bound at most once.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     let target = target(binding)?;
     let old = request.existing(state)?;
     let mut pod = Object::clone(&old);
-    check(&pod, request.name())?;
+    check_bindable(&pod, request.name())?;
     let annotations = binding.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     for (name, value) in annotations {
         let value = value.as_str().unwrap_or_default().to_owned();
@@ -34,7 +34,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     Ok(())
 }
 
-/// The name of the node; nothing else can be bound to.
+/// Returns the name of the node. Other targets are rejected.
 fn target(binding: &Value) -> Result<&str> {
     let text = |field: &str| binding["target"][field].as_str().unwrap_or_default();
     let error = match (text("kind"), text("name")) {
@@ -47,7 +47,7 @@ fn target(binding: &Value) -> Result<&str> {
     Err(ApiError::internal(error.to_string()))
 }
 
-fn check(pod: &Object, name: &str) -> Result<()> {
+fn check_bindable(pod: &Object, name: &str) -> Result<()> {
     if pod.is_terminating() {
         return Err(ApiError::not_bound(name, &format!("pod {name} is being deleted, cannot be assigned to a host")));
     }

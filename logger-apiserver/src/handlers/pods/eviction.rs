@@ -1,4 +1,4 @@
-//! A pod is evicted, if the budget it belongs to has a disruption left.
+//! Pod evictions, as far as the PodDisruptionBudget of the pod allows them.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::{
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
-/// Deletes a pod, unless its budget forbids it.
+/// Deletes a pod, unless its budget does not allow it.
 pub(super) fn evict(state: &mut State, request: &ResourceRequest, eviction: &Value, dry_run: bool) -> Result<()> {
     let options: DeleteOptions = match &eviction["deleteOptions"] {
         Value::Null => DeleteOptions::default(),
@@ -30,26 +30,26 @@ pub(super) fn evict(state: &mut State, request: &ResourceRequest, eviction: &Val
     };
     let dry_run = is_dry_run(options.dry_run.as_deref().unwrap_or_default(), "DeleteOptions")? || dry_run;
     let pod = request.existing(state)?;
-    if !is_free(&pod) {
-        spend(state, &pod, dry_run)?;
+    if !can_ignore_budget(&pod) {
+        consume_disruption(state, &pod, dry_run)?;
     }
     delete::check_preconditions(&request.kind, &pod, &options)?;
     if dry_run {
         return Ok(());
     }
-    let evicted = note(state, request, &pod);
-    deletion::remove_or_mark(state, &request.kind, &evicted, &options)?;
+    let evicted = mark_disruption_target(state, request, &pod);
+    deletion::delete(state, &request.kind, &evicted, &options)?;
     Ok(())
 }
 
-/// A pod that does not run counts for no budget.
-fn is_free(pod: &Object) -> bool {
+/// Returns whether a pod is not running, so that no budget applies to it.
+fn can_ignore_budget(pod: &Object) -> bool {
     let phase = pod.field("status.phase").and_then(Value::as_str);
     pod.is_terminating() || matches!(phase, Some("Pending" | "Succeeded" | "Failed"))
 }
 
-/// Says in the status why the pod goes.
-fn note(state: &mut State, request: &ResourceRequest, pod: &Stored) -> Stored {
+/// Sets the condition that reports the reason of the deletion.
+fn mark_disruption_target(state: &mut State, request: &ResourceRequest, pod: &Stored) -> Stored {
     let mut evicted = Object::clone(pod);
     let condition = json!({
         "type": "DisruptionTarget",
@@ -62,32 +62,32 @@ fn note(state: &mut State, request: &ResourceRequest, pod: &Stored) -> Stored {
     state.store.put(&request.kind.group_resource(), &evicted)
 }
 
-/// Takes a disruption from the budget of a pod, if it has one.
-fn spend(state: &mut State, pod: &Object, dry_run: bool) -> Result<()> {
+/// Decrements the allowed disruptions of the budget of a pod, if it has one.
+fn consume_disruption(state: &mut State, pod: &Object, dry_run: bool) -> Result<()> {
     let budgets = state.store.list(BUDGETS, Some(pod.namespace())).into_iter();
-    let budgets: Vec<Stored> = budgets.filter(|budget| covers(budget, pod)).collect();
+    let budgets: Vec<Stored> = budgets.filter(|budget| matches(budget, pod)).collect();
     let budget = match budgets.as_slice() {
         [] => return Ok(()),
         [budget] => budget,
         _ => {
-            let why =
+            let detail =
                 "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-            return Err(ApiError::internal(why));
+            return Err(ApiError::internal(detail));
         }
     };
-    if !is_ready(pod) && spares_what_is_not_ready(budget) {
+    if !is_ready(pod) && allows_unhealthy_eviction(budget) {
         return Ok(());
     }
-    let left = check(budget)?;
+    let allowed = disruptions_allowed(budget)?;
     if !dry_run {
-        let spent = with_one_less(budget, left, pod.name());
-        state.store.put(BUDGETS, &spent);
+        let updated = record_disruption(budget, allowed, pod.name());
+        state.store.put(BUDGETS, &updated);
     }
     Ok(())
 }
 
-/// A selector that is empty is for all pods, one that is not there for none.
-fn covers(budget: &Object, pod: &Object) -> bool {
+/// Returns whether the budget selects the pod. An empty selector selects all pods, a missing one none.
+fn matches(budget: &Object, pod: &Object) -> bool {
     let Some(selector) = budget.field("spec.selector") else {
         return false;
     };
@@ -100,41 +100,41 @@ fn is_ready(pod: &Object) -> bool {
     conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
-fn spares_what_is_not_ready(budget: &Object) -> bool {
+fn allows_unhealthy_eviction(budget: &Object) -> bool {
     let always = budget.field("spec.unhealthyPodEvictionPolicy").is_some_and(|policy| policy == "AlwaysAllow");
     let (current, desired) = (number(budget, "currentHealthy"), number(budget, "desiredHealthy"));
     always || current >= desired && desired > 0
 }
 
-/// How many disruptions are left, which is at least one.
-fn check(budget: &Object) -> Result<i64> {
-    const SECONDS: i32 = 10;
+/// Returns the number of allowed disruptions, which is at least one.
+fn disruptions_allowed(budget: &Object) -> Result<i64> {
+    const RETRY_AFTER_SECONDS: i32 = 10;
     let name = budget.name();
     if number(budget, "observedGeneration") < budget.metadata.generation.unwrap_or_default() {
-        let why = format!("The disruption budget {name} is still being processed by the server.");
-        return Err(ApiError::over_budget(why, Some(SECONDS)));
+        let detail = format!("The disruption budget {name} is still being processed by the server.");
+        return Err(ApiError::over_budget(detail, Some(RETRY_AFTER_SECONDS)));
     }
-    let (left, current, desired) =
+    let (allowed, current, desired) =
         (number(budget, "disruptionsAllowed"), number(budget, "currentHealthy"), number(budget, "desiredHealthy"));
-    if left > 0 {
-        return Ok(left);
+    if allowed > 0 {
+        return Ok(allowed);
     }
-    let why = if current <= desired {
+    let detail = if current <= desired {
         format!("needs {desired} healthy pods and has {current} currently")
     } else {
         "does not allow evicting pods currently".to_owned()
     };
-    Err(ApiError::over_budget(format!("The disruption budget {name} {why}"), None))
+    Err(ApiError::over_budget(format!("The disruption budget {name} {detail}"), None))
 }
 
-fn with_one_less(budget: &Object, left: i64, pod: &str) -> Object {
+fn record_disruption(budget: &Object, allowed: i64, pod: &str) -> Object {
     let mut budget = budget.clone();
     let generation = budget.metadata.generation;
     if let Some(status) = budget.body.get_mut("status") {
-        status["disruptionsAllowed"] = json!(left - 1);
+        status["disruptionsAllowed"] = json!(allowed - 1);
         status["disruptedPods"][pod] = json!(now());
     }
-    if left == 1 {
+    if allowed == 1 {
         let condition = json!({
             "type": "DisruptionAllowed",
             "status": "False",

@@ -1,4 +1,4 @@
-//! The rules an object must obey to be stored.
+//! Validation of written objects.
 
 use logger_crd::{field, validator::RULES_NOT_CHECKED, value};
 
@@ -18,7 +18,7 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     let strategy = kind.strategy;
     let mut errors =
         if strategy.validates_own_metadata { Vec::new() } else { metadata::check(kind, strategy.naming, object) };
-    // The real server looks at what an update may not change twice, by the rules for all and by those of the kind.
+    // The real server validates immutable metadata twice: for all kinds, and in the strategy of the kind.
     let updated = old.map(|old| metadata::check_update(object, old)).unwrap_or_default();
     errors.extend(updated.iter().chain(&updated).cloned());
     if old.is_some() && request.endpoint == Endpoint::Main && strategy.revalidates_metadata {
@@ -28,22 +28,22 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     if let Some(validator) = kind.validator() {
         let mut found = validator.validate_schema(&object.body, old.map(|old| &old.body));
         if request.endpoint == Endpoint::Status {
-            found.retain(|finding| finding.field.starts_with("status"));
-            found.iter_mut().for_each(tell_from_status);
+            found.retain(|error| error.field.starts_with("status"));
+            found.iter_mut().for_each(trim_status_prefix);
         }
         if validator.has_rules() && is_blocked && found.is_empty() {
             errors.push(FieldError::invalid("<nil>", "null", RULES_NOT_CHECKED));
         } else if validator.has_rules() {
-            let whole = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
-            found.extend(validator.validate_rules(&found, &whole(object), old.map(whole).as_ref()));
+            let to_json = |object: &Object| object.to_json(&kind.api_version(), &kind.kind);
+            found.extend(validator.validate_rules(&found, &to_json(object), old.map(to_json).as_ref()));
         }
         errors.extend(found.into_iter().map(FieldError::from));
     } else if let Some(schema) = kind.schema() {
         errors.extend(value::validate(&object.body, schema).into_iter().map(FieldError::from));
     }
-    if let Some(facts) = kind.as_built_in() {
-        let found = built_in::check(facts, object, old);
-        // What the kind itself says of a field that is missing is more than the schema does.
+    if let Some(built_in_kind) = kind.as_built_in() {
+        let found = built_in::check(built_in_kind, object, old);
+        // For missing fields, the errors of the kind are more specific than those of the schema.
         errors.retain(|error| !error.is_required() || found.iter().all(|other| other.field() != error.field()));
         errors.extend(found);
     } else if let Some(paths) = &kind.scale {
@@ -61,9 +61,10 @@ pub(crate) fn check(request: &ResourceRequest, object: &Object, old: Option<&Obj
     Ok(())
 }
 
-/// The schema of a status is asked by itself: it names fields as they are below the status.
-fn tell_from_status(finding: &mut field::FieldError) {
-    if let Some(told) = finding.detail.strip_prefix("status.") {
-        finding.detail = told.to_owned();
+/// Removes `status.` from the detail of an error: the real server validates the schema of the status separately, with
+/// paths below it.
+fn trim_status_prefix(error: &mut field::FieldError) {
+    if let Some(detail) = error.detail.strip_prefix("status.") {
+        error.detail = detail.to_owned();
     }
 }

@@ -1,13 +1,13 @@
 //! Starts and stops serving the kinds of definitions, as the controllers of apiextensions-apiserver do after a write.
 //!
-//! This happens before the write is answered. Each step is a separate write, so that a watch sees the same events as
-//! on the real server.
+//! This completes before the response to the write. Each step is a separate write, so that a watch receives the same
+//! events as on the real server.
 
 use std::collections::VecDeque;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionSpec;
 
-use super::tell;
+use super::update_status;
 use crate::{
     api::object::{Object, Stored},
     resource::definition::{
@@ -23,51 +23,51 @@ use crate::{
 const APPROVED: &str = "api-approved.kubernetes.io";
 
 /// Processes a written definition: accepts its names, updates its conditions and serves its kind.
-pub(crate) fn follow(state: &mut State, definition: &Stored) {
+pub(crate) fn sync(state: &mut State, definition: &Stored) {
     let Ok(spec) = spec_of(definition) else { return };
-    settle_names(state, &spec.group, definition.name());
+    sync_names(state, &spec.group, definition.name());
     let Some(definition) = state.store.get(RESOURCE, "", definition.name()) else { return };
     let is_protected = [".k8s.io", ".kubernetes.io"].iter().any(|domain| spec.group.ends_with(domain));
     let annotations = definition.metadata.annotations.as_ref();
     if let Some(approval) = annotations.and_then(|annotations| annotations.get(APPROVED)).filter(|_| is_protected) {
         let condition = Condition::approval(approval);
-        tell(state, &definition, |status| condition.put(status));
+        update_status(state, &definition, |status| condition.put(status));
     }
     install(state, &definition);
 }
 
 /// Serves the kinds of all restored definitions.
 #[cfg(feature = "serve")]
-pub(crate) fn reinstall(state: &mut State) {
+pub(crate) fn install_all(state: &mut State) {
     for definition in state.store.list(RESOURCE, None) {
         install(state, &definition);
     }
 }
 
 /// Stops serving the kind of a removed definition, and removes the remaining objects. Its names become available.
-pub(crate) fn withdraw(state: &mut State, definition: &Object) {
+pub(crate) fn uninstall(state: &mut State, definition: &Object) {
     let Ok(spec) = spec_of(definition) else { return };
     for object in state.store.list(definition.name(), None) {
         state.store.remove(definition.name(), object.namespace(), object.name());
     }
     state.registry.remove(&spec.group, &spec.names.plural);
-    settle_names(state, &spec.group, definition.name());
+    sync_names(state, &spec.group, definition.name());
 }
 
-/// Accepts the names of a definition. If that takes or releases names, the other definitions of the group are
+/// Accepts the names of a definition. If that reserves or releases names, the other definitions of the group are
 /// processed as well.
-fn settle_names(state: &mut State, group: &str, first: &str) {
-    let mut waiting = VecDeque::from([first.to_owned()]);
+fn sync_names(state: &mut State, group: &str, first: &str) {
+    let mut queue = VecDeque::from([first.to_owned()]);
     if state.store.get(RESOURCE, "", first).is_none() {
-        waiting = others(state, group, first).collect();
+        queue = others(state, group, first).collect();
     }
-    // Each round takes or releases names; the number of rounds is bounded.
+    // Each round reserves or releases names; the number of rounds is bounded.
     let mut rounds = others(state, group, "").count().pow(2) + 1;
-    while let Some(name) = waiting.pop_front().filter(|_| rounds > 0) {
-        if give_names(state, group, &name) {
+    while let Some(name) = queue.pop_front().filter(|_| rounds > 0) {
+        if sync_accepted_names(state, group, &name) {
             rounds -= 1;
-            let others: Vec<String> = others(state, group, &name).filter(|other| !waiting.contains(other)).collect();
-            waiting.extend(others);
+            let others: Vec<String> = others(state, group, &name).filter(|other| !queue.contains(other)).collect();
+            queue.extend(others);
         }
     }
 }
@@ -88,16 +88,16 @@ fn others(state: &State, group: &str, name: &str) -> impl Iterator<Item = String
 }
 
 /// Updates the accepted names of a definition. Returns whether the definition changed.
-fn give_names(state: &mut State, group: &str, name: &str) -> bool {
+fn sync_accepted_names(state: &mut State, group: &str, name: &str) -> bool {
     let Some(definition) = state.store.get(RESOURCE, "", name) else { return false };
     let (Ok(spec), status) = (spec_of(&definition), status_of(&definition)) else { return false };
-    let has = status.accepted_names.clone().unwrap_or_default();
-    if names::are_same(&spec.names, &has) {
+    let current = status.accepted_names.clone().unwrap_or_default();
+    if names::are_same(&spec.names, &current) {
         return false;
     }
-    let (given, condition) = names::accept(&spec.names, &has, &taken(state, group));
-    let told = tell(state, &definition, |status| {
-        status.accepted_names = Some(given);
+    let (accepted, condition) = names::accept(&spec.names, &current, &accepted_names(state, group));
+    let updated = update_status(state, &definition, |status| {
+        status.accepted_names = Some(accepted);
         condition.put(status);
         if conditions::is_true(status, NAMES_ACCEPTED) && !conditions::is_true(status, ESTABLISHED) {
             Condition::installing().put(status);
@@ -105,15 +105,16 @@ fn give_names(state: &mut State, group: &str, name: &str) -> bool {
             Condition::not_accepted().put(status);
         }
     });
-    let status = status_of(&told);
+    let status = status_of(&updated);
     let is_new = conditions::is_true(&status, NAMES_ACCEPTED) && !conditions::is_true(&status, ESTABLISHED);
-    let told = if is_new { tell(state, &told, |status| Condition::established().put(status)) } else { told };
-    install(state, &told);
-    told.resource_version() != definition.resource_version()
+    let updated =
+        if is_new { update_status(state, &updated, |status| Condition::established().put(status)) } else { updated };
+    install(state, &updated);
+    updated.resource_version() != definition.resource_version()
 }
 
 /// Returns the accepted names of all definitions of a group.
-fn taken(state: &State, group: &str) -> Taken {
+fn accepted_names(state: &State, group: &str) -> Taken {
     let mut taken = Taken::default();
     for name in others(state, group, "") {
         let names = state.store.get(RESOURCE, "", &name).and_then(|definition| status_of(&definition).accepted_names);
@@ -129,6 +130,6 @@ fn install(state: &mut State, definition: &Object) {
         return state.registry.remove(&spec.group, &spec.names.plural);
     }
     let names = status.accepted_names.clone().unwrap_or_default();
-    let is_ending = conditions::is_true(&status, TERMINATING);
-    state.registry.install(CustomResourceDefinitionSpec { names, ..spec }, definition.uid(), is_ending);
+    let is_terminating = conditions::is_true(&status, TERMINATING);
+    state.registry.install(CustomResourceDefinitionSpec { names, ..spec }, definition.uid(), is_terminating);
 }

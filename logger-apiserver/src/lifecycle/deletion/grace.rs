@@ -16,30 +16,31 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
 /// The effect of a delete on an object.
 #[derive(Debug)]
-pub(crate) enum Fate {
-    /// The object is removed; it is stored in this state first if that differs.
-    Goes(Object),
-    /// The object remains in this state.
-    Stays(Object),
+pub(crate) enum DeleteOutcome {
+    /// The object is removed. If this state differs from the stored one, it is stored first.
+    Remove(Object),
+    /// The object is stored in this state and remains.
+    Update(Object),
 }
 
-/// Determines the effect from the object and the options.
-pub(crate) fn decide(kind: &Resource, object: &Object, options: &DeleteOptions) -> Fate {
-    let mut ending = object.clone();
-    let grace = grace(kind, &mut ending, options);
+/// Determines the effect of a delete from the object and the options (`rest.BeforeDelete` of kube-apiserver).
+pub(crate) fn before_delete(kind: &Resource, object: &Object, options: &DeleteOptions) -> DeleteOutcome {
+    let mut terminating = object.clone();
+    let grace = grace(kind, &mut terminating, options);
     if grace == Grace::Pending {
-        return Fate::Stays(ending);
+        return DeleteOutcome::Update(terminating);
     }
-    ending.metadata.finalizers = Some(finalizers(kind, object, options)).filter(|finalizers| !finalizers.is_empty());
-    let is_held = !ending.finalizers().is_empty();
+    terminating.metadata.finalizers =
+        Some(finalizers(kind, object, options)).filter(|finalizers| !finalizers.is_empty());
+    let has_finalizers = !terminating.finalizers().is_empty();
     match grace {
-        Grace::Period(seconds) if is_held || seconds > 0 => Fate::Stays(ending),
-        Grace::None if is_held => {
-            metadata::mark_deleted(&mut ending);
-            Fate::Stays(ending)
+        Grace::Period(seconds) if has_finalizers || seconds > 0 => DeleteOutcome::Update(terminating),
+        Grace::None if has_finalizers => {
+            metadata::mark_deleted(&mut terminating);
+            DeleteOutcome::Update(terminating)
         }
-        Grace::None => Fate::Goes(object.clone()),
-        Grace::Period(_) | Grace::Pending => Fate::Goes(ending),
+        Grace::None => DeleteOutcome::Remove(object.clone()),
+        Grace::Period(_) | Grace::Pending => DeleteOutcome::Remove(terminating),
     }
 }
 
@@ -58,18 +59,18 @@ fn grace(kind: &Resource, pod: &mut Object, options: &DeleteOptions) -> Grace {
     if !kind.strategy.has_grace_period {
         return Grace::None;
     }
-    let asked = options.grace_period_seconds;
-    let Some(end) = pod.metadata.deletion_timestamp.clone() else {
-        let period = first_period(pod, asked);
-        pod.metadata.deletion_timestamp = Some(later(&now(), period));
+    let requested = options.grace_period_seconds;
+    let Some(deletion_time) = pod.metadata.deletion_timestamp.clone() else {
+        let period = initial_period(pod, requested);
+        pod.metadata.deletion_timestamp = Some(add_seconds(&now(), period));
         pod.metadata.deletion_grace_period_seconds = Some(period);
         pod.metadata.generation = pod.metadata.generation.map(|generation| generation + 1);
         return Grace::Period(period);
     };
-    match (pod.metadata.deletion_grace_period_seconds, asked) {
+    match (pod.metadata.deletion_grace_period_seconds, requested) {
         (None, _) => Grace::None,
         (Some(period), Some(shorter)) if shorter < period => {
-            pod.metadata.deletion_timestamp = Some(later(&end, shorter.saturating_sub(period)));
+            pod.metadata.deletion_timestamp = Some(add_seconds(&deletion_time, shorter.saturating_sub(period)));
             pod.metadata.deletion_grace_period_seconds = Some(shorter);
             Grace::Period(shorter)
         }
@@ -78,19 +79,19 @@ fn grace(kind: &Resource, pod: &mut Object, options: &DeleteOptions) -> Grace {
 }
 
 /// Returns the grace period in seconds; 0 for pods that are unscheduled or have terminated.
-fn first_period(pod: &Object, asked: Option<i64>) -> i64 {
+fn initial_period(pod: &Object, requested: Option<i64>) -> i64 {
     let is_unscheduled = pod.field("spec.nodeName").and_then(Value::as_str).is_none_or(str::is_empty);
-    let has_ended = matches!(pod.field("status.phase").and_then(Value::as_str), Some("Failed" | "Succeeded"));
-    if is_unscheduled || has_ended {
+    let has_terminated = matches!(pod.field("status.phase").and_then(Value::as_str), Some("Failed" | "Succeeded"));
+    if is_unscheduled || has_terminated {
         return 0;
     }
-    let usual = || pod.field("spec.terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
-    let period = asked.unwrap_or_else(usual);
+    let default_period = || pod.field("spec.terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(0);
+    let period = requested.unwrap_or_else(default_period);
     if period < 0 { 1 } else { period }
 }
 
 /// Returns a time plus a number of seconds, limited to the largest time.
-fn later(time: &Time, seconds: i64) -> Time {
+fn add_seconds(time: &Time, seconds: i64) -> Time {
     Time(time.0.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX))
 }
 
@@ -98,25 +99,25 @@ fn later(time: &Time, seconds: i64) -> Time {
 fn finalizers(kind: &Resource, object: &Object, options: &DeleteOptions) -> Vec<String> {
     let mut finalizers = object.finalizers().to_vec();
     let has = |name: &str| object.finalizers().iter().any(|finalizer| finalizer == name);
-    let kept = if has(ORPHAN) {
+    let current = if has(ORPHAN) {
         Some(ORPHAN)
     } else if has(FOREGROUND) {
         Some(FOREGROUND)
     } else {
         None
     };
-    let by_default = if kind.strategy.orphans_dependents { Some(ORPHAN) } else { None };
-    let wanted = match (options.orphan_dependents, options.propagation_policy.as_deref()) {
+    let default = if kind.strategy.orphans_dependents { Some(ORPHAN) } else { None };
+    let desired = match (options.orphan_dependents, options.propagation_policy.as_deref()) {
         _ if kind.strategy.has_no_dependents => None,
         (Some(true), _) | (_, Some("Orphan")) => Some(ORPHAN),
         (_, Some("Foreground")) => Some(FOREGROUND),
         (Some(false), _) | (_, Some(_)) => None,
-        (None, None) => kept.or(by_default),
+        (None, None) => current.or(default),
     };
-    if wanted == kept && !(has(ORPHAN) && has(FOREGROUND)) {
+    if desired == current && !(has(ORPHAN) && has(FOREGROUND)) {
         return finalizers;
     }
     finalizers.retain(|finalizer| finalizer != ORPHAN && finalizer != FOREGROUND);
-    finalizers.extend(wanted.map(str::to_owned));
+    finalizers.extend(desired.map(str::to_owned));
     finalizers
 }

@@ -1,19 +1,19 @@
-//! Aggregated discovery: every group, version and resource in one answer.
+//! Aggregated discovery: all groups, versions and resources in one response.
 
 use serde_json::{Value, json};
 
 use super::{group_names, resource_list, versions_of};
 use crate::{api::error::Result, resource::registry::Registry, response::document::Document};
 
-/// How it is asked for, and what it is sent as.
+/// The media type, in requests and responses.
 pub(crate) const MEDIA_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// Whether the first form a client accepts, of those there are, is this one.
-pub(crate) fn is_wanted(accept: &str) -> bool {
-    let mut forms = accept.split(',').map(|clause| clause.split(';').map(str::trim).collect::<Vec<_>>());
-    let wanted = forms.find_map(|form| {
-        let is_json = matches!(form.first(), Some(&("application/json" | "application/*" | "*/*")));
-        let parameter = |name| form.iter().find_map(|part| part.strip_prefix(name));
+/// Returns whether aggregated discovery is the first supported media type of an `Accept` header.
+pub(crate) fn is_requested(accept: &str) -> bool {
+    let mut clauses = accept.split(',').map(|clause| clause.split(';').map(str::trim).collect::<Vec<_>>());
+    let requested = clauses.find_map(|clause| {
+        let is_json = matches!(clause.first(), Some(&("application/json" | "application/*" | "*/*")));
+        let parameter = |name| clause.iter().find_map(|part| part.strip_prefix(name));
         match (is_json, parameter("as=")) {
             (true, None) => Some(false),
             (true, Some("APIGroupDiscoveryList")) => {
@@ -22,17 +22,17 @@ pub(crate) fn is_wanted(accept: &str) -> bool {
             _ => None,
         }
     });
-    wanted.unwrap_or(false)
+    requested.unwrap_or(false)
 }
 
-/// `/api`: the core group, which has no name.
+/// Returns `/api`: the core group, which has no name.
 pub(crate) fn core(kinds: &Registry) -> Result<Value> {
     let mut group = group(kinds, "")?;
     group["metadata"] = json!({});
     Ok(list(vec![group]))
 }
 
-/// `/apis`: every other group.
+/// Returns `/apis`: all other groups.
 pub(crate) fn groups(kinds: &Registry) -> Result<Value> {
     let groups: Result<Vec<Value>> = group_names(kinds).into_iter().map(|name| group(kinds, name)).collect();
     Ok(list(groups?))
@@ -54,33 +54,35 @@ fn group(kinds: &Registry, name: &str) -> Result<Value> {
 }
 
 fn version_of(kinds: &Registry, group: &str, version: &str) -> Result<Value> {
-    // Only custom kinds say of which group they are.
+    // Only resources of custom kinds contain their group and version.
     let is_custom = |plural: &str| kinds.get(group, version, plural).is_some_and(|kind| kind.is_custom);
     let mut resources: Vec<Value> = Vec::new();
     for listed in resource_list(kinds, group, version)? {
         let name = listed["name"].as_str().unwrap_or_default();
         let (plural, subresource) = name.split_once('/').map_or((name, None), |(plural, sub)| (plural, Some(sub)));
-        let own = if is_custom(plural) { (group, version) } else { ("", "") };
+        let group_version = if is_custom(plural) { (group, version) } else { ("", "") };
         match (subresource, resources.last_mut()) {
             (Some(subresource), Some(resource)) => {
-                let below = json!({
-                    "subresource": subresource, "responseKind": response_kind(&listed, own), "verbs": listed["verbs"],
+                let body = json!({
+                    "subresource": subresource,
+                    "responseKind": response_kind(&listed, group_version),
+                    "verbs": listed["verbs"],
                 });
                 match resource["subresources"].as_array_mut() {
-                    Some(subresources) => subresources.push(below),
-                    None => resource["subresources"] = json!([below]),
+                    Some(subresources) => subresources.push(body),
+                    None => resource["subresources"] = json!([body]),
                 }
             }
-            _ => resources.push(resource(&listed, own)),
+            _ => resources.push(resource(&listed, group_version)),
         }
     }
     Ok(json!({ "version": version, "resources": resources, "freshness": "Current" }))
 }
 
-fn resource(listed: &Value, own: (&str, &str)) -> Value {
+fn resource(listed: &Value, group_version: (&str, &str)) -> Value {
     let mut resource = json!({
         "resource": listed["name"],
-        "responseKind": response_kind(listed, own),
+        "responseKind": response_kind(listed, group_version),
         "scope": if listed["namespaced"] == true { "Namespaced" } else { "Cluster" },
         "singularResource": listed["singularName"],
         "verbs": listed["verbs"],
@@ -94,8 +96,8 @@ fn resource(listed: &Value, own: (&str, &str)) -> Value {
 }
 
 fn response_kind(listed: &Value, (group, version): (&str, &str)) -> Value {
-    let said = |field: &str, own: &str| listed.get(field).cloned().unwrap_or_else(|| json!(own));
-    json!({ "group": said("group", group), "version": said("version", version), "kind": listed["kind"] })
+    let field_or = |field: &str, default: &str| listed.get(field).cloned().unwrap_or_else(|| json!(default));
+    json!({ "group": field_or("group", group), "version": field_or("version", version), "kind": listed["kind"] })
 }
 
 #[cfg(test)]
@@ -103,18 +105,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_form_there_is_counts() {
-        assert!(is_wanted(MEDIA_TYPE));
+    fn the_first_supported_media_type_is_selected() {
+        assert!(is_requested(MEDIA_TYPE));
         let beta = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-        assert!(is_wanted(&format!("{beta},{MEDIA_TYPE},application/json")));
+        assert!(is_requested(&format!("{beta},{MEDIA_TYPE},application/json")));
         for plain in ["", "*/*", "application/json", beta] {
-            assert!(!is_wanted(plain), "{plain}");
+            assert!(!is_requested(plain), "{plain}");
         }
-        assert!(!is_wanted(&format!("application/json,{MEDIA_TYPE}")));
+        assert!(!is_requested(&format!("application/json,{MEDIA_TYPE}")));
     }
 
     #[test]
-    fn resources_have_their_subresources_below_them() {
+    fn resources_contain_their_subresources() {
         let groups = groups(&Registry::new()).unwrap();
         let apps =
             groups["items"].as_array().unwrap().iter().find(|group| group["metadata"]["name"] == "apps").unwrap();

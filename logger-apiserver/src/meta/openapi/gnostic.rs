@@ -1,18 +1,19 @@
-//! Version 2 of OpenAPI in protobuf, as kubectl asks for it.
+//! Version 2 of OpenAPI in protobuf, which kubectl requests.
 //!
-//! The messages are those of `openapi.v2.Document` of github.com/google/gnostic-models, of which what our document has is written.
+//! The messages are those of `openapi.v2.Document` of github.com/google/gnostic-models. Only the fields that our
+//! document has are encoded.
 
 use serde_json::{Map, Value};
 
 use crate::wire::protobuf::Writer;
 
-/// How it is asked for by older and newer clients, and what it is sent as.
+/// The media types: that of older clients, which is also that of the response, and that of newer clients.
 pub(super) const MEDIA_TYPES: [&str; 2] = [
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
 ];
 
-/// A document in protobuf.
+/// Encodes a document as protobuf.
 pub(super) fn document(document: &Value) -> Vec<u8> {
     let mut message = Message::default();
     message.text(1, &document["swagger"]);
@@ -21,12 +22,12 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
     info.text(2, &document["info"]["version"]);
     message.message(2, &info);
     let mut paths = Message::default();
-    paths.named(2, &document["paths"], path);
+    paths.entries(2, &document["paths"], path);
     message.message(8, &paths);
     let mut definitions = Message::default();
-    definitions.named(1, &document["definitions"], schema);
+    definitions.entries(1, &document["definitions"], schema);
     message.message(9, &definitions);
-    message.0.written()
+    message.0.into_bytes()
 }
 
 fn path(path: &Value) -> Message {
@@ -47,40 +48,40 @@ fn operation(operation: &Value) -> Message {
     message.texts(7, &operation["consumes"]);
     message.each(8, &operation["parameters"], parameter);
     let mut responses = Message::default();
-    responses.named(1, &operation["responses"], response);
+    responses.entries(1, &operation["responses"], response);
     message.message(9, &responses);
     message.extensions(13, operation);
     message
 }
 
-/// A `ParametersItem` with a `Parameter` with one of its kinds.
+/// Encodes a `ParametersItem` with a `Parameter`.
 fn parameter(parameter: &Value) -> Message {
-    let place = parameter["in"].as_str().unwrap_or_default();
-    if place == "body" {
+    let location = parameter["in"].as_str().unwrap_or_default();
+    if location == "body" {
         let mut body = Message::default();
         body.text(2, &parameter["name"]);
         body.text(3, &parameter["in"]);
         body.flag(4, &parameter["required"]);
         body.message(5, &schema(&parameter["schema"]));
-        return body.within(1).within(1);
+        return body.wrap_in(1).wrap_in(1);
     }
-    let is_of_query = place == "query";
+    let is_query = location == "query";
     let mut other = Message::default();
     other.flag(1, &parameter["required"]);
     other.text(2, &parameter["in"]);
     other.text(4, &parameter["name"]);
-    other.text(if is_of_query { 6 } else { 5 }, &parameter["type"]);
-    other.within(if is_of_query { 3 } else { 4 }).within(2).within(1)
+    other.text(if is_query { 6 } else { 5 }, &parameter["type"]);
+    other.wrap_in(if is_query { 3 } else { 4 }).wrap_in(2).wrap_in(1)
 }
 
-/// A `ResponseValue` with a `Response`.
+/// Encodes a `ResponseValue` with a `Response`.
 fn response(response: &Value) -> Message {
     let mut message = Message::default();
     message.text(1, &response["description"]);
     if let Some(found) = response.get("schema") {
-        message.message(2, &schema(found).within(1));
+        message.message(2, &schema(found).wrap_in(1));
     }
-    message.within(1)
+    message.wrap_in(1)
 }
 
 fn schema(schema: &Value) -> Message {
@@ -108,13 +109,13 @@ fn schema(schema: &Value) -> Message {
     }
     message.texts(19, &schema["required"]);
     schema["enum"].as_array().into_iter().flatten().for_each(|value| message.any(20, value));
-    below(&mut message, schema);
+    subschemas(&mut message, schema);
     message.extensions(31, schema);
     message
 }
 
-/// The types of a schema, and the schemas in it.
-fn below(message: &mut Message, schema: &Value) {
+/// Encodes the types of a schema and its subschemas.
+fn subschemas(message: &mut Message, schema: &Value) {
     match &schema["additionalProperties"] {
         Value::Bool(any) => {
             let mut item = Message::default();
@@ -122,7 +123,7 @@ fn below(message: &mut Message, schema: &Value) {
             message.message(21, &item);
         }
         Value::Null => {}
-        entries => message.message(21, &self::schema(entries).within(1)),
+        entries => message.message(21, &self::schema(entries).wrap_in(1)),
     }
     if schema["type"].is_string() {
         let mut type_ = Message::default();
@@ -130,17 +131,17 @@ fn below(message: &mut Message, schema: &Value) {
         message.message(22, &type_);
     }
     if schema["items"].is_object() {
-        message.message(23, &self::schema(&schema["items"]).within(1));
+        message.message(23, &self::schema(&schema["items"]).wrap_in(1));
     }
     message.each(24, &schema["allOf"], self::schema);
     if schema["properties"].is_object() {
         let mut properties = Message::default();
-        properties.named(1, &schema["properties"], self::schema);
+        properties.entries(1, &schema["properties"], self::schema);
         message.message(25, &properties);
     }
 }
 
-/// A message that is being written. What is not there is not written.
+/// A message. Missing values are not encoded.
 #[derive(Default)]
 struct Message(Writer);
 
@@ -173,7 +174,7 @@ impl Message {
         }
     }
 
-    /// An `Any`: a value in YAML, which JSON is.
+    /// Encodes an `Any`: a value as YAML, of which JSON is a subset.
     fn any(&mut self, number: u32, value: &Value) {
         if !value.is_null() {
             let mut any = Self::default();
@@ -186,21 +187,21 @@ impl Message {
         self.0.bytes(number, message.0.as_bytes());
     }
 
-    fn each(&mut self, number: u32, list: &Value, of: fn(&Value) -> Self) {
-        list.as_array().into_iter().flatten().for_each(|item| self.message(number, &of(item)));
+    fn each(&mut self, number: u32, list: &Value, encode: fn(&Value) -> Self) {
+        list.as_array().into_iter().flatten().for_each(|item| self.message(number, &encode(item)));
     }
 
-    /// Entries of a map: messages of a name and a value.
-    fn named(&mut self, number: u32, map: &Value, of: fn(&Value) -> Self) {
+    /// Encodes the entries of a map: messages with a name and a value.
+    fn entries(&mut self, number: u32, map: &Value, encode: fn(&Value) -> Self) {
         for (name, value) in map.as_object().into_iter().flatten() {
             let mut entry = Self::default();
             entry.0.bytes(1, name.as_bytes());
-            entry.message(2, &of(value));
+            entry.message(2, &encode(value));
             self.message(number, &entry);
         }
     }
 
-    /// What is Kubernetes' own.
+    /// Encodes the vendor extensions (`x-`).
     fn extensions(&mut self, number: u32, of: &Value) {
         let none = Map::new();
         for (name, value) in of.as_object().unwrap_or(&none).iter().filter(|(name, _)| name.starts_with("x-")) {
@@ -211,8 +212,8 @@ impl Message {
         }
     }
 
-    /// A message that has this one alone.
-    fn within(self, number: u32) -> Self {
+    /// Returns a message with this one as its only field.
+    fn wrap_in(self, number: u32) -> Self {
         let mut outer = Self::default();
         outer.message(number, &self);
         outer

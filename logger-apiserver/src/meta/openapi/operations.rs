@@ -1,4 +1,4 @@
-//! The paths of a kind, and what can be done at each.
+//! The paths of a kind, with their operations.
 
 use serde_json::{Map, Value, json};
 
@@ -9,56 +9,59 @@ const PATCHES: [&str; 3] =
     ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const JSON: &str = "application/json";
 
-/// Every path of a kind.
+/// Returns the paths of a kind.
 pub(super) fn of(kind: &Resource) -> Map<String, Value> {
     let root = format!("/{}", prefix(&kind.group, &kind.version));
-    let everywhere = format!("{root}/{}", kind.plural);
-    let collection =
-        if kind.namespaced { format!("{root}/namespaces/{{namespace}}/{}", kind.plural) } else { everywhere.clone() };
-    let one = format!("{collection}/{{name}}");
-    let whole = Operations {
+    let all_namespaces = format!("{root}/{}", kind.plural);
+    let collection = if kind.namespaced {
+        format!("{root}/namespaces/{{namespace}}/{}", kind.plural)
+    } else {
+        all_namespaces.clone()
+    };
+    let object = format!("{collection}/{{name}}");
+    let main = Operations {
         kind,
         scope: if kind.namespaced { "Namespaced" } else { "" },
-        path: "",
+        suffix: "",
         type_: schemas::group_version_kind(kind, &kind.kind),
         schema: schemas::name(kind),
     };
     let mut paths = Map::new();
     if kind.namespaced {
-        let all = Operations { scope: "", path: "ForAllNamespaces", ..whole.clone() };
-        paths.insert(everywhere, json!({ "get": all.list() }));
+        let all = Operations { scope: "", suffix: "ForAllNamespaces", ..main.clone() };
+        paths.insert(all_namespaces, json!({ "get": all.list() }));
     }
-    paths.insert(collection, whole.of_collection());
-    paths.insert(one.clone(), whole.of_one());
+    paths.insert(collection, main.collection());
+    paths.insert(object.clone(), main.object());
     if kind.has_status {
-        paths.insert(format!("{one}/status"), Operations { path: "Status", ..whole.clone() }.of_part());
+        paths.insert(format!("{object}/status"), Operations { suffix: "Status", ..main.clone() }.subresource());
     }
     if kind.scale.is_some() {
         // The real server names the custom kind itself here.
         let type_ = match kind.is_custom {
-            true => whole.type_.clone(),
+            true => main.type_.clone(),
             false => json!({ "group": "autoscaling", "version": "v1", "kind": "Scale" }),
         };
         let schema = "io.k8s.api.autoscaling.v1.Scale".to_owned();
-        paths.insert(format!("{one}/scale"), Operations { path: "Scale", type_, schema, ..whole }.of_part());
+        paths.insert(format!("{object}/scale"), Operations { suffix: "Scale", type_, schema, ..main }.subresource());
     }
     paths
 }
 
-/// What can be done at one endpoint of a kind.
+/// The operations of one endpoint of a kind.
 #[derive(Clone)]
 struct Operations<'a> {
     kind: &'a Resource,
-    /// What is before the kind in ids of operations: whether it is of a namespace.
+    /// The part of operation IDs before the kind: `Namespaced` or empty.
     scope: &'static str,
-    /// The endpoint, as ids of operations end; empty is the kind itself.
-    path: &'static str,
+    /// The suffix of operation IDs: the endpoint, or empty for the main one.
+    suffix: &'static str,
     type_: Value,
     schema: String,
 }
 
 impl Operations<'_> {
-    fn of_collection(&self) -> Value {
+    fn collection(&self) -> Value {
         json!({
             "get": self.list(),
             "post": self.write("post", "create", &[JSON]),
@@ -67,14 +70,14 @@ impl Operations<'_> {
         })
     }
 
-    fn of_one(&self) -> Value {
-        let mut operations = self.of_part();
+    fn object(&self) -> Value {
+        let mut operations = self.subresource();
         operations["delete"] = self.operation("delete", "delete", "io.k8s.apimachinery.pkg.apis.meta.v1.Status");
         operations
     }
 
-    /// Of the status or the scale, which are neither made nor deleted.
-    fn of_part(&self) -> Value {
+    /// Returns the operations of `/status` and `/scale`, which can be neither created nor deleted.
+    fn subresource(&self) -> Value {
         json!({
             "get": self.operation("get", "read", &self.schema),
             "put": self.write("put", "replace", &[JSON]),
@@ -96,7 +99,7 @@ impl Operations<'_> {
     fn write(&self, action: &str, verb: &str, types: &[&str]) -> Value {
         let mut operation = self.operation(action, verb, &self.schema);
         let mut parameters = ["dryRun", "fieldManager", "fieldValidation"].map(|name| query(name, "string")).to_vec();
-        // A patch is of no type that could be said.
+        // A patch has no schema.
         let body = if action == "patch" {
             parameters.push(query("force", "boolean"));
             json!({ "type": "object" })
@@ -110,17 +113,17 @@ impl Operations<'_> {
         operation
     }
 
-    fn operation(&self, action: &str, verb: &str, answer: &str) -> Value {
+    fn operation(&self, action: &str, verb: &str, response: &str) -> Value {
         let kind = self.kind;
         let collection = if action == "deletecollection" { "Collection" } else { "" };
         json!({
             "description": format!("{verb} {}", kind.kind),
             "operationId": format!(
                 "{verb}{}{}{collection}{}{}{}",
-                camel(&kind.group), camel(&kind.version), self.scope, kind.kind, self.path,
+                camel(&kind.group), camel(&kind.version), self.scope, kind.kind, self.suffix,
             ),
             "responses": {
-                "200": { "description": "OK", "content": { JSON: { "schema": schemas::reference(answer) } } },
+                "200": { "description": "OK", "content": { JSON: { "schema": schemas::reference(response) } } },
             },
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": self.type_,
@@ -130,7 +133,7 @@ impl Operations<'_> {
     fn path_parameters(&self, named: bool) -> Value {
         let of_path = |name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } });
         let names = [("name", named), ("namespace", self.kind.namespaced)];
-        names.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| of_path(name)).collect()
+        names.into_iter().filter(|(_, is_present)| *is_present).map(|(name, _)| of_path(name)).collect()
     }
 }
 
@@ -138,7 +141,7 @@ fn query(name: &str, type_: &str) -> Value {
     json!({ "name": name, "in": "query", "schema": { "type": type_ } })
 }
 
-/// `example.com` as a part of an operation's id: `ExampleCom`.
+/// Converts a name to a part of an operation ID: `example.com` becomes `ExampleCom`.
 fn camel(text: &str) -> String {
     let words = if text.is_empty() { "core" } else { text }.split(['.', '-']);
     words.map(|word| word.get(..1).unwrap_or_default().to_uppercase() + word.get(1..).unwrap_or_default()).collect()

@@ -1,4 +1,4 @@
-//! The schemas of kinds by the names OpenAPI gives them.
+//! The schemas of kinds, by their names in OpenAPI.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ const COMPONENTS: &str = "#/components/schemas/";
 const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-/// What every document has.
+/// Returns the schemas that every document contains.
 pub(super) fn common() -> Map<String, Value> {
     static COMMON: LazyLock<Map<String, Value>> = LazyLock::new(|| {
         let mut common = published::<ObjectMeta>();
@@ -37,11 +37,11 @@ pub(super) fn common() -> Map<String, Value> {
     COMMON.clone()
 }
 
-/// The schemas of a kind, its list and the types it is made of.
+/// Returns the schemas of a kind, its list and the types of its fields.
 pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
     let name = name(kind);
     let mut schemas = match kind.as_built_in() {
-        Some(facts) => (facts.type_info().published)(),
+        Some(built_in_kind) => (built_in_kind.type_info().published)(),
         None => [(name.clone(), custom(state, kind))].into_iter().collect(),
     };
     add_type(&mut schemas, &name, &group_version_kind(kind, &kind.kind));
@@ -49,7 +49,7 @@ pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
     schemas
 }
 
-/// The name of a kind's schema: of its Go type, or made of the parts of its group in reverse.
+/// Returns the name of the schema of a kind: that of its Go type, or for custom kinds one with the reversed group.
 pub(super) fn name(kind: &Resource) -> String {
     if kind.is_custom {
         let group: Vec<&str> = kind.group.rsplit('.').collect();
@@ -66,51 +66,52 @@ pub(super) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("{COMPONENTS}{name}") })
 }
 
-pub(super) fn group_version_kind(kind: &Resource, named: &str) -> Value {
-    json!({ "group": kind.group, "version": kind.version, "kind": named })
+pub(super) fn group_version_kind(kind: &Resource, name: &str) -> Value {
+    json!({ "group": kind.group, "version": kind.version, "kind": name })
 }
 
-/// The definition a kind is served by.
+/// Returns the definition of a custom kind.
 pub(super) fn definition(state: &State, kind: &Resource) -> Option<Stored> {
-    let of = Resource::definition().group_resource();
-    kind.is_custom.then(|| state.store.get(&of, "", &kind.group_resource())).flatten()
+    let resource = Resource::definition().group_resource();
+    kind.is_custom.then(|| state.store.get(&resource, "", &kind.group_resource())).flatten()
 }
 
-/// The schema its definition has, as it was written, and what every object has.
+/// Returns the schema in the definition of a custom kind, with the fields that every object has.
 fn custom(state: &State, kind: &Resource) -> Value {
-    let written = definition(state, kind).and_then(|definition| {
+    let declared = definition(state, kind).and_then(|definition| {
         let versions = definition.field("spec.versions")?.as_array()?;
         let version = versions.iter().find(|version| version["name"] == kind.version.as_str())?;
         version.pointer("/schema/openAPIV3Schema").cloned()
     });
-    let mut schema = written.filter(Value::is_object).unwrap_or_else(|| json!({ "type": "object" }));
-    say_what_int_or_string_is(&mut schema);
+    let mut schema = declared.filter(Value::is_object).unwrap_or_else(|| json!({ "type": "object" }));
+    expand_int_or_string(&mut schema);
     if !schema["properties"].is_object() {
         schema["properties"] = json!({});
     }
     for field in ["apiVersion", "kind", "metadata"] {
-        schema["properties"][field] = of_every_object(field);
+        schema["properties"][field] = common_field(field);
     }
     schema
 }
 
-/// Version 3 of OpenAPI can say what is a number or a text: the real server does.
-fn say_what_int_or_string_is(schema: &mut Value) {
+/// Declares both types of int-or-string values, as the real server does in version 3.
+fn expand_int_or_string(schema: &mut Value) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(say_what_int_or_string_is),
+        Value::Array(items) => items.iter_mut().for_each(expand_int_or_string),
         Value::Object(fields) => {
             if fields.get("x-kubernetes-int-or-string") == Some(&json!(true)) && !fields.contains_key("anyOf") {
                 fields.insert("anyOf".to_owned(), json!([{ "type": "integer" }, { "type": "string" }]));
             }
-            let below = fields.iter_mut().filter(|(name, _)| !matches!(name.as_str(), "default" | "enum" | "example"));
-            below.for_each(|(_, below)| say_what_int_or_string_is(below));
+            let subschemas =
+                fields.iter_mut().filter(|(name, _)| !matches!(name.as_str(), "default" | "enum" | "example"));
+            subschemas.for_each(|(_, schema)| expand_int_or_string(schema));
         }
         _ => {}
     }
 }
 
-/// The schema of a field that every object has.
-fn of_every_object(field: &str) -> Value {
+/// Returns the schema of a field that every object has.
+fn common_field(field: &str) -> Value {
     static NAMESPACE: LazyLock<Map<String, Value>> = LazyLock::new(published::<Namespace>);
     NAMESPACE.get("io.k8s.api.core.v1.Namespace").map_or(Value::Null, |schema| schema["properties"][field].clone())
 }
@@ -121,8 +122,8 @@ fn list(kind: &Resource, name: &str) -> Value {
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": of_every_object("apiVersion"),
-            "kind": of_every_object("kind"),
+            "apiVersion": common_field("apiVersion"),
+            "kind": common_field("kind"),
             "metadata": { "description": format!("Standard list metadata. More info: {CONVENTIONS}#types-kinds"), "allOf": [reference(LIST_META)] },
             "items": { "type": "array", "description": format!("List of {}. More info: {CONVENTIONS}", kind.plural), "items": reference(name) },
         },
@@ -130,7 +131,7 @@ fn list(kind: &Resource, name: &str) -> Value {
     })
 }
 
-/// Says which kind a schema is of.
+/// Adds the group, version and kind to a schema.
 fn add_type(schemas: &mut Map<String, Value>, name: &str, type_: &Value) {
     if let Some(schema) = schemas.get_mut(name) {
         schema["x-kubernetes-group-version-kind"] = json!([type_]);

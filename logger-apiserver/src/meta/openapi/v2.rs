@@ -1,35 +1,35 @@
-//! Version 2 of OpenAPI, made of what version 3 says.
+//! Converts OpenAPI version 3 to version 2.
 
 use serde_json::{Map, Value, json};
 
-/// What version 2 has no word for.
-const UNKNOWN: [&str; 4] = ["anyOf", "nullable", "not", "oneOf"];
-/// What has a schema below it, or a list of them.
-const BELOW: [&str; 3] = ["additionalProperties", "allOf", "items"];
+/// The keywords that version 2 does not have.
+const UNSUPPORTED: [&str; 4] = ["anyOf", "nullable", "not", "oneOf"];
+/// The keywords with a subschema, or a list of them.
+const SUBSCHEMAS: [&str; 3] = ["additionalProperties", "allOf", "items"];
 const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
-/// A schema. What stood in an `allOf` beside a description stands beside it alone.
+/// Converts a schema. A reference in an `allOf`, which version 3 needs beside a description, is moved out of it.
 pub(super) fn schema(mut schema: Value) -> Value {
     let Some(fields) = schema.as_object_mut() else { return schema };
-    UNKNOWN.iter().for_each(|keyword| drop(fields.remove(*keyword)));
-    unwrap(fields);
+    UNSUPPORTED.iter().for_each(|keyword| drop(fields.remove(*keyword)));
+    unwrap_reference(fields);
     for (keyword, value) in fields.iter_mut() {
         match (keyword.as_str(), &mut *value) {
             ("$ref", Value::String(path)) => *path = path.replace("#/components/schemas/", "#/definitions/"),
             ("properties", Value::Object(named)) => {
-                named.values_mut().for_each(|below| *below = self::schema(below.take()));
+                named.values_mut().for_each(|subschema| *subschema = self::schema(subschema.take()));
             }
-            (keyword, Value::Array(list)) if BELOW.contains(&keyword) => {
-                list.iter_mut().for_each(|below| *below = self::schema(below.take()));
+            (keyword, Value::Array(list)) if SUBSCHEMAS.contains(&keyword) => {
+                list.iter_mut().for_each(|subschema| *subschema = self::schema(subschema.take()));
             }
-            (keyword, below) if BELOW.contains(&keyword) => *below = self::schema(below.take()),
+            (keyword, subschema) if SUBSCHEMAS.contains(&keyword) => *subschema = self::schema(subschema.take()),
             _ => {}
         }
     }
     schema
 }
 
-fn unwrap(fields: &mut Map<String, Value>) {
+fn unwrap_reference(fields: &mut Map<String, Value>) {
     let reference = match fields.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
         Some([one]) => one.get("$ref").cloned(),
         _ => None,
@@ -40,18 +40,18 @@ fn unwrap(fields: &mut Map<String, Value>) {
     }
 }
 
-/// What can be done at a path.
+/// Converts the operations of a path.
 pub(super) fn path(path: &Value) -> Value {
-    let mut out = Map::new();
+    let mut converted = Map::new();
     for name in OPERATIONS {
         if let Some(found) = path.get(name) {
-            out.insert(name.to_owned(), operation(found));
+            converted.insert(name.to_owned(), operation(found));
         }
     }
     if let Some(parameters) = path.get("parameters") {
-        out.insert("parameters".to_owned(), self::parameters(parameters).into());
+        converted.insert("parameters".to_owned(), self::parameters(parameters).into());
     }
-    Value::Object(out)
+    Value::Object(converted)
 }
 
 fn operation(found: &Value) -> Value {
@@ -59,21 +59,21 @@ fn operation(found: &Value) -> Value {
     let mut parameters = self::parameters(&operation.remove("parameters").unwrap_or_default());
     if let Some(body) = operation.remove("requestBody") {
         let content = body["content"].as_object().cloned().unwrap_or_default();
-        let of_body = content.values().next().map(|content| schema(content["schema"].clone()));
+        let body_schema = content.values().next().map(|content| schema(content["schema"].clone()));
         operation.insert("consumes".to_owned(), content.keys().cloned().collect());
-        parameters.insert(0, json!({ "name": "body", "in": "body", "required": true, "schema": of_body }));
+        parameters.insert(0, json!({ "name": "body", "in": "body", "required": true, "schema": body_schema }));
     }
     operation.insert("parameters".to_owned(), parameters.into());
-    for (_, answer) in operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten() {
-        let content = answer.as_object_mut().and_then(|answer| answer.remove("content"));
+    for (_, response) in operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten() {
+        let content = response.as_object_mut().and_then(|response| response.remove("content"));
         if let Some(content) = content.as_ref().and_then(Value::as_object).and_then(|content| content.values().next()) {
-            answer["schema"] = schema(content["schema"].clone());
+            response["schema"] = schema(content["schema"].clone());
         }
     }
     Value::Object(operation)
 }
 
-/// Parameters whose type is no longer in a schema.
+/// Converts parameters: their types are no longer in a schema.
 fn parameters(parameters: &Value) -> Vec<Value> {
     let flat = |parameter: &Value| {
         let mut flat = parameter.as_object().cloned().unwrap_or_default();
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_stand_beside_descriptions_and_fields_may_have_the_names_of_keywords() {
+    fn references_are_beside_descriptions_and_fields_can_be_named_like_keywords() {
         let three = json!({
             "type": "object",
             "properties": {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_parameters_and_types_are_not_in_schemas() {
+    fn bodies_become_parameters_and_types_move_out_of_schemas() {
         let reference = json!({ "schema": { "$ref": "#/components/schemas/a" } });
         let three = json!({
             "put": {

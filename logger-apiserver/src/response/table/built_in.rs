@@ -13,14 +13,14 @@ pub(super) fn cells(resource: &str, row: &Row<'_>) -> Option<Vec<Value>> {
     let cells: fn(&Row<'_>) -> Vec<Value> = match resource {
         "configmaps" => config_map,
         "events" => |row| events::event(row, &events::CORE_EVENT),
-        "namespaces" => |row| named(row, vec![json!(row.text("status.phase"))]),
+        "namespaces" => |row| with_name_and_age(row, vec![json!(row.text("status.phase"))]),
         "nodes" => cluster::node,
         "persistentvolumeclaims" => cluster::claim,
         "persistentvolumes" => cluster::volume,
         "pods" => pods::cells,
         "resourcequotas" => cluster::quota,
-        "secrets" => |row| named(row, vec![json!(row.text("type")), json!(row.count("data"))]),
-        "serviceaccounts" => |row| named(row, Vec::new()),
+        "secrets" => |row| with_name_and_age(row, vec![json!(row.text("type")), json!(row.count("data"))]),
+        "serviceaccounts" => |row| with_name_and_age(row, Vec::new()),
         "services" => network::service,
         "controllerrevisions.apps" => revision,
         "daemonsets.apps" => workloads::daemon_set,
@@ -30,42 +30,44 @@ pub(super) fn cells(resource: &str, row: &Row<'_>) -> Option<Vec<Value>> {
         "horizontalpodautoscalers.autoscaling" => autoscalers::autoscaler,
         "cronjobs.batch" => workloads::cron_job,
         "jobs.batch" => workloads::job,
-        "leases.coordination.k8s.io" => |row| named(row, vec![json!(row.text("spec.holderIdentity"))]),
+        "leases.coordination.k8s.io" => |row| with_name_and_age(row, vec![json!(row.text("spec.holderIdentity"))]),
         "endpointslices.discovery.k8s.io" => network::endpoint_slice,
         "events.events.k8s.io" => |row| events::event(row, &events::NEW_EVENT),
         "ingresses.networking.k8s.io" => network::ingress,
         "ingressclasses.networking.k8s.io" => network::ingress_class,
-        "networkpolicies.networking.k8s.io" => |row| named(row, vec![json!(row.selector("spec.podSelector"))]),
+        "networkpolicies.networking.k8s.io" => {
+            |row| with_name_and_age(row, vec![json!(row.selector("spec.podSelector"))])
+        }
         "poddisruptionbudgets.policy" => budget,
         "clusterrolebindings.rbac.authorization.k8s.io" | "rolebindings.rbac.authorization.k8s.io" => binding,
         "priorityclasses.scheduling.k8s.io" => cluster::priority_class,
         "storageclasses.storage.k8s.io" => cluster::storage_class,
         "mutatingwebhookconfigurations.admissionregistration.k8s.io"
         | "validatingwebhookconfigurations.admissionregistration.k8s.io" => {
-            |row| named(row, vec![json!(row.count("webhooks"))])
+            |row| with_name_and_age(row, vec![json!(row.count("webhooks"))])
         }
         _ => return None,
     };
     Some(cells(row))
 }
 
-/// The name, what is between, and the age.
-pub(super) fn named(row: &Row<'_>, between: Vec<Value>) -> Vec<Value> {
+/// Returns the name, the given cells and the age.
+pub(super) fn with_name_and_age(row: &Row<'_>, between: Vec<Value>) -> Vec<Value> {
     let mut cells = vec![row.name()];
     cells.extend(between);
     cells.push(row.age());
     cells
 }
 
-/// The name, marked if an annotation makes this the default of its kind.
-pub(super) fn name_of_class(row: &Row<'_>, annotation: &str) -> Value {
+/// Returns the name, marked if an annotation makes the object the default of its kind.
+pub(super) fn class_name(row: &Row<'_>, annotation: &str) -> Value {
     let annotations = row.object.metadata.annotations.as_ref();
     let is_default = annotations.and_then(|annotations| annotations.get(annotation)).is_some_and(|text| text == "true");
     if is_default { json!(format!("{} (default)", row.object.name())) } else { row.name() }
 }
 
 fn config_map(row: &Row<'_>) -> Vec<Value> {
-    named(row, vec![json!(row.count("data") + row.count("binaryData"))])
+    with_name_and_age(row, vec![json!(row.count("data") + row.count("binaryData"))])
 }
 
 fn budget(row: &Row<'_>) -> Vec<Value> {
@@ -75,12 +77,12 @@ fn budget(row: &Row<'_>) -> Vec<Value> {
         other => other.clone(),
     };
     let allowed = json!(row.number("status.disruptionsAllowed"));
-    named(row, vec![bound("spec.minAvailable"), bound("spec.maxUnavailable"), allowed])
+    with_name_and_age(row, vec![bound("spec.minAvailable"), bound("spec.maxUnavailable"), allowed])
 }
 
 fn binding(row: &Row<'_>) -> Vec<Value> {
     let role = row.get("roleRef");
-    let mut cells = named(row, vec![json!(format!("{}/{}", text(&role["kind"]), text(&role["name"])))]);
+    let mut cells = with_name_and_age(row, vec![json!(format!("{}/{}", text(&role["kind"]), text(&role["name"])))]);
     for kind in ["User", "Group", "ServiceAccount"] {
         let subjects = row.list("subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = subjects.map(|subject| match kind {
@@ -102,5 +104,5 @@ fn revision(row: &Row<'_>) -> Vec<Value> {
         || NONE.to_owned(),
         |text| text.split_once('/').map_or(text.clone(), |(kind, name)| format!("{}/{name}", kind.to_lowercase())),
     );
-    named(row, vec![json!(controller), json!(row.number("revision"))])
+    with_name_and_age(row, vec![json!(controller), json!(row.number("revision"))])
 }

@@ -1,12 +1,12 @@
-//! The rows of what a cluster is made of: nodes, volumes, quotas, classes.
+//! The rows of nodes, volumes, claims, quotas and classes.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::{
-    built_in::{name_of_class, named},
-    row::{NONE, Row, UNKNOWN, UNSET, condition, joined, or_none, text},
+    built_in::{class_name, with_name_and_age},
+    row::{NONE, Row, UNKNOWN, UNSET, condition, join, or_none, text},
 };
 
 pub(super) fn node(row: &Row<'_>) -> Vec<Value> {
@@ -16,10 +16,10 @@ pub(super) fn node(row: &Row<'_>) -> Vec<Value> {
         "True" => "Ready",
         _ => "NotReady",
     };
-    let closed = if row.get("spec.unschedulable") == true { ",SchedulingDisabled" } else { "" };
-    let roles = or_none(joined(roles(row).into_iter()));
+    let unschedulable = if row.get("spec.unschedulable") == true { ",SchedulingDisabled" } else { "" };
+    let roles = or_none(join(roles(row).into_iter()));
     let mut cells =
-        vec![row.name(), json!(format!("{ready}{closed}")), json!(roles), row.age(), json!(row.text(VERSION))];
+        vec![row.name(), json!(format!("{ready}{unschedulable}")), json!(roles), row.age(), json!(row.text(VERSION))];
     let address = |type_: &str| {
         let found = row.list("status.addresses").iter().find(|address| address["type"] == type_);
         found.map_or(NONE, |address| text(&address["address"]))
@@ -47,14 +47,14 @@ fn roles(row: &Row<'_>) -> BTreeSet<String> {
 
 pub(super) fn claim(row: &Row<'_>) -> Vec<Value> {
     let is_bound = !row.text("spec.volumeName").is_empty();
-    let of_bound = |text: String| if is_bound { text } else { String::new() };
+    let if_bound = |text: String| if is_bound { text } else { String::new() };
     let capacity = text(&row.get("status.capacity")["storage"]);
     vec![
         row.name(),
         json!(phase(row)),
         json!(row.text("spec.volumeName")),
-        json!(of_bound(if capacity.is_empty() { "0" } else { capacity }.to_owned())),
-        json!(of_bound(access_modes(row, "status.accessModes"))),
+        json!(if_bound(if capacity.is_empty() { "0" } else { capacity }.to_owned())),
+        json!(if_bound(access_modes(row, "status.accessModes"))),
         json!(storage_class_of(row)),
         json!(row.get("spec.volumeAttributesClassName").as_str().unwrap_or(UNSET)),
         row.age(),
@@ -86,10 +86,10 @@ pub(super) fn volume(row: &Row<'_>) -> Vec<Value> {
 }
 
 fn phase<'a>(row: &Row<'a>) -> &'a str {
-    if row.is_ending() { "Terminating" } else { row.text("status.phase") }
+    if row.is_terminating() { "Terminating" } else { row.text("status.phase") }
 }
 
-/// The class a volume or a claim is of: an old annotation goes before the field.
+/// Returns the storage class of a volume or a claim. The beta annotation takes precedence over the field.
 fn storage_class_of(row: &Row<'_>) -> String {
     let annotations = row.object.metadata.annotations.as_ref();
     let annotated = annotations.and_then(|annotations| annotations.get("volume.beta.kubernetes.io/storage-class"));
@@ -100,9 +100,7 @@ fn access_modes(row: &Row<'_>, path: &str) -> String {
     const SHORT: [(&str, &str); 4] =
         [("ReadWriteOnce", "RWO"), ("ReadOnlyMany", "ROX"), ("ReadWriteMany", "RWX"), ("ReadWriteOncePod", "RWOP")];
     let modes = row.list(path);
-    joined(
-        SHORT.iter().filter(|(mode, _)| modes.iter().any(|found| found == mode)).map(|(_, short)| (*short).to_owned()),
-    )
+    join(SHORT.iter().filter(|(mode, _)| modes.iter().any(|found| found == mode)).map(|(_, short)| (*short).to_owned()))
 }
 
 pub(super) fn quota(row: &Row<'_>) -> Vec<Value> {
@@ -115,19 +113,19 @@ pub(super) fn quota(row: &Row<'_>) -> Vec<Value> {
         let list = if resource.starts_with("limits.") { &mut limits } else { &mut requests };
         list.push(format!("{resource}: {used}/{}", text(hard)));
     }
-    named(row, vec![json!(requests.join(", ")), json!(limits.join(", "))])
+    with_name_and_age(row, vec![json!(requests.join(", ")), json!(limits.join(", "))])
 }
 
 pub(super) fn priority_class(row: &Row<'_>) -> Vec<Value> {
     let is_default = row.get("globalDefault") == true;
-    let mut cells = named(row, vec![json!(row.number("value")), json!(is_default)]);
+    let mut cells = with_name_and_age(row, vec![json!(row.number("value")), json!(is_default)]);
     cells.push(json!(row.text("preemptionPolicy")));
     cells
 }
 
 pub(super) fn storage_class(row: &Row<'_>) -> Vec<Value> {
     vec![
-        name_of_class(row, "storageclass.kubernetes.io/is-default-class"),
+        class_name(row, "storageclass.kubernetes.io/is-default-class"),
         json!(row.text("provisioner")),
         json!(row.text_or("reclaimPolicy", "Delete")),
         json!(row.text_or("volumeBindingMode", "Immediate")),

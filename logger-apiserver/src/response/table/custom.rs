@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::row::{Row, UNKNOWN};
 use crate::{
-    api::{go::whole_numbers, kind::Kind},
+    api::{go::normalize_numbers, kind::Kind},
     resource::printer_columns::Columns,
 };
 
@@ -18,14 +18,14 @@ pub(super) fn cells(columns: &Columns, kind: &Kind, row: &Row<'_>) -> Vec<Value>
     std::iter::once(row.name()).chain(cells).collect()
 }
 
-/// A value as its column shows it; what is of another type is not shown.
+/// Returns the cell of a value. Values of another type than the column are not shown.
 fn cell(type_: &str, value: &Value, row: &Row<'_>) -> Value {
     match type_ {
         "string" => json!(text(value)),
-        "integer" => value.as_i64().map_or_else(|| value.as_f64().map_or(Value::Null, cut), Value::from),
+        "integer" => value.as_i64().map_or_else(|| value.as_f64().map_or(Value::Null, truncate), Value::from),
         "number" if value.is_number() => {
             let mut number = value.clone();
-            whole_numbers(&mut number);
+            normalize_numbers(&mut number);
             number
         }
         "boolean" if value.is_boolean() => value.clone(),
@@ -34,10 +34,10 @@ fn cell(type_: &str, value: &Value, row: &Row<'_>) -> Value {
     }
 }
 
-fn cut(number: f64) -> Value {
-    let mut cut = json!(number.trunc());
-    whole_numbers(&mut cut);
-    cut
+fn truncate(number: f64) -> Value {
+    let mut truncated = json!(number.trunc());
+    normalize_numbers(&mut truncated);
+    truncated
 }
 
 fn date(text: &str, row: &Row<'_>) -> String {
@@ -47,7 +47,7 @@ fn date(text: &str, row: &Row<'_>) -> String {
     }
 }
 
-/// A value as Go prints it: what is not plain is JSON, fit for HTML.
+/// Formats a value as Go does: lists and objects are JSON with HTML characters escaped.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Durations as people read them: two or three digits that matter.
+//! Human-readable durations with two or three significant digits (`duration.HumanDuration`).
 
 use jiff::Timestamp;
 
@@ -7,33 +7,38 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// How long `since` is ago, as `kubectl get` shows it. What is up to a second ahead counts as now: clocks differ.
+/// Returns the time since `since`, as `kubectl get` prints it. Up to one second in the future counts as now, to allow
+/// for clock skew.
 pub(super) fn ago(since: Timestamp, now: Timestamp) -> String {
-    // Go cuts towards zero, of milliseconds too.
+    // Go truncates towards zero, milliseconds as well.
     human((now.as_millisecond() - since.as_millisecond()) / 1000)
 }
 
-/// A duration in seconds.
+/// Formats a duration in seconds.
 pub(super) fn human(seconds: i64) -> String {
     match seconds {
         ..-1 => "<invalid>".to_owned(),
         -1 => "0s".to_owned(),
         _ if seconds < 2 * MINUTE => format!("{seconds}s"),
-        _ if seconds < 10 * MINUTE => two(seconds, MINUTE, "m", 1, "s"),
+        _ if seconds < 10 * MINUTE => two_units(seconds, MINUTE, "m", 1, "s"),
         _ if seconds < 3 * HOUR => format!("{}m", seconds / MINUTE),
-        _ if seconds < 8 * HOUR => two(seconds, HOUR, "h", MINUTE, "m"),
+        _ if seconds < 8 * HOUR => two_units(seconds, HOUR, "h", MINUTE, "m"),
         _ if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
-        _ if seconds < 8 * DAY => two(seconds, DAY, "d", HOUR, "h"),
+        _ if seconds < 8 * DAY => two_units(seconds, DAY, "d", HOUR, "h"),
         _ if seconds < 2 * YEAR => format!("{}d", seconds / DAY),
-        _ if seconds < 8 * YEAR => two(seconds, YEAR, "y", DAY, "d"),
+        _ if seconds < 8 * YEAR => two_units(seconds, YEAR, "y", DAY, "d"),
         _ => format!("{}y", seconds / YEAR),
     }
 }
 
-/// In a larger unit and, if something is left, a smaller one.
-fn two(seconds: i64, large: i64, of_large: &str, small: i64, of_small: &str) -> String {
-    let (whole, rest) = (seconds / large, seconds % large / small);
-    if rest == 0 { format!("{whole}{of_large}") } else { format!("{whole}{of_large}{rest}{of_small}") }
+/// Formats a duration in a larger unit and, if there is a remainder, a smaller one.
+fn two_units(seconds: i64, large: i64, large_unit: &str, small: i64, small_unit: &str) -> String {
+    let (quotient, remainder) = (seconds / large, seconds % large / small);
+    if remainder == 0 {
+        format!("{quotient}{large_unit}")
+    } else {
+        format!("{quotient}{large_unit}{remainder}{small_unit}")
+    }
 }
 
 #[cfg(test)]

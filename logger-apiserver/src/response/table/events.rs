@@ -1,10 +1,10 @@
-//! The rows of events, in either group.
+//! The rows of events, in both groups.
 
 use serde_json::{Value, json};
 
 use super::row::{Row, UNKNOWN, text};
 
-/// What the fields of an Event are called in one of its groups.
+/// The names of the fields of an Event in one of its groups.
 pub(super) struct EventFields {
     first: &'static str,
     last: &'static str,

@@ -1,12 +1,12 @@
-//! The rows of how pods are reached.
+//! The rows of services, ingresses, network policies and endpoint slices.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::{
-    built_in::{name_of_class, named},
-    row::{NONE, Row, UNKNOWN, UNSET, first_few, joined, or_none, text},
+    built_in::{class_name, with_name_and_age},
+    row::{NONE, Row, UNKNOWN, UNSET, first_few, join, or_none, text},
 };
 
 pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
@@ -23,7 +23,7 @@ pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
         json!(row.text("spec.type")),
         json!(cluster_ip),
         json!(external_ip(row)),
-        json!(or_none(joined(ports))),
+        json!(or_none(join(ports))),
         row.age(),
         json!(row.labels("spec.selector")),
     ]
@@ -32,9 +32,9 @@ pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
 fn external_ip(row: &Row<'_>) -> String {
     let external = row.list("spec.externalIPs").iter().map(|ip| text(ip).to_owned());
     match row.text("spec.type") {
-        "ClusterIP" | "NodePort" => or_none(joined(external)),
+        "ClusterIP" | "NodePort" => or_none(join(external)),
         "LoadBalancer" => {
-            let all = joined(ingress_points(row).into_iter().chain(external));
+            let all = join(ingress_points(row).into_iter().chain(external));
             if all.is_empty() { "<pending>".to_owned() } else { all }
         }
         "ExternalName" => row.text("spec.externalName").to_owned(),
@@ -42,7 +42,7 @@ fn external_ip(row: &Row<'_>) -> String {
     }
 }
 
-/// Where a load balancer can be reached.
+/// Returns the addresses of a load balancer.
 fn ingress_points(row: &Row<'_>) -> BTreeSet<String> {
     let points = row.list("status.loadBalancer.ingress").iter();
     let address = |point: &Value| match text(&point["ip"]) {
@@ -58,20 +58,20 @@ pub(super) fn ingress(row: &Row<'_>) -> Vec<Value> {
         row.name(),
         json!(row.get("spec.ingressClassName").as_str().unwrap_or(NONE)),
         json!(hosts(row)),
-        json!(joined(ingress_points(row).into_iter())),
+        json!(join(ingress_points(row).into_iter())),
         json!(ports),
         row.age(),
     ]
 }
 
-/// The first three hosts; how many more there are counts rules.
+/// Returns the first three hosts. The number of further ones counts rules.
 fn hosts(row: &Row<'_>) -> String {
-    const FEW: usize = 3;
+    const MAX_SHOWN: usize = 3;
     let rules = row.list("spec.rules");
     let mut hosts = Vec::new();
     let mut more = false;
     for rule in rules {
-        more |= hosts.len() == FEW;
+        more |= hosts.len() == MAX_SHOWN;
         let host = text(&rule["host"]);
         if !more && !host.is_empty() {
             hosts.push(host);
@@ -79,7 +79,7 @@ fn hosts(row: &Row<'_>) -> String {
     }
     match (hosts.is_empty(), more) {
         (true, _) => "*".to_owned(),
-        (false, true) => format!("{} + {} more...", hosts.join(","), rules.len() - FEW),
+        (false, true) => format!("{} + {} more...", hosts.join(","), rules.len() - MAX_SHOWN),
         (false, false) => hosts.join(","),
     }
 }
@@ -91,12 +91,12 @@ pub(super) fn ingress_class(row: &Row<'_>) -> Vec<Value> {
         true => format!("{}{group}/{}", text(&parameters["kind"]), text(&parameters["name"])),
         false => NONE.to_owned(),
     };
-    let name = name_of_class(row, "ingressclass.kubernetes.io/is-default-class");
+    let name = class_name(row, "ingressclass.kubernetes.io/is-default-class");
     vec![name, json!(row.text("spec.controller")), json!(parameters), row.age()]
 }
 
 pub(super) fn endpoint_slice(row: &Row<'_>) -> Vec<Value> {
-    const FEW: usize = 3;
+    const MAX_SHOWN: usize = 3;
     let port = |port: &Value| match (port["port"].as_i64(), port["name"].as_str()) {
         (Some(number), _) => number.to_string(),
         (None, Some(name)) => name.to_owned(),
@@ -105,6 +105,6 @@ pub(super) fn endpoint_slice(row: &Row<'_>) -> Vec<Value> {
     let ports: Vec<String> = row.list("ports").iter().map(port).collect();
     let addresses = row.list("endpoints").iter().filter_map(|endpoint| endpoint["addresses"].as_array()).flatten();
     let addresses: Vec<String> = addresses.map(|address| text(address).to_owned()).collect();
-    let few = |all: &[String]| json!(first_few(all, FEW, UNSET));
-    named(row, vec![json!(row.text("addressType")), few(&ports), few(&addresses)])
+    let few = |all: &[String]| json!(first_few(all, MAX_SHOWN, UNSET));
+    with_name_and_age(row, vec![json!(row.text("addressType")), few(&ports), few(&addresses)])
 }

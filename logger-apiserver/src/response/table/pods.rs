@@ -1,10 +1,10 @@
-//! The row of a Pod: what its containers came to, in a word.
+//! The row of a Pod, with the summary of its containers (`printPod` of kube-apiserver).
 
 use serde_json::{Value, json};
 
 use super::row::{NONE, Row, condition, list, text, time};
 
-/// What the containers of a pod came to.
+/// The summary of the containers of a pod.
 struct Summary {
     reason: String,
     ready: usize,
@@ -49,8 +49,8 @@ fn readiness_gates(row: &Row<'_>) -> String {
         return NONE.to_owned();
     }
     let conditions = row.list("status.conditions");
-    let open = gates.iter().filter(|gate| condition(conditions, text(&gate["conditionType"])) == "True").count();
-    format!("{open}/{}", gates.len())
+    let ready = gates.iter().filter(|gate| condition(conditions, text(&gate["conditionType"])) == "True").count();
+    format!("{ready}/{}", gates.len())
 }
 
 impl Summary {
@@ -63,63 +63,63 @@ impl Summary {
             restarts: 0,
             last_restart: None,
         };
-        let of_sidecars = summary.initialise(row);
-        if let Some((restarts, last)) = of_sidecars {
+        let sidecar_restarts = summary.add_init_containers(row);
+        if let Some((restarts, last)) = sidecar_restarts {
             (summary.restarts, summary.last_restart) = (restarts, last);
-            summary.run(row);
+            summary.add_containers(row);
         }
-        summary.end(row);
+        summary.apply_deletion(row);
         summary
     }
 
-    /// Looks at the init containers. If they are done, what is left of their restarts are those of the sidecars.
-    fn initialise(&mut self, row: &Row<'_>) -> Option<(i64, Option<jiff::Timestamp>)> {
+    /// Adds the init containers. If they have completed, returns the restarts of the sidecars.
+    fn add_init_containers(&mut self, row: &Row<'_>) -> Option<(i64, Option<jiff::Timestamp>)> {
         let specs = row.list("spec.initContainers");
         let (mut restarts, mut last) = (0, None);
-        let mut is_initialising = false;
+        let mut is_initializing = false;
         for (index, status) in row.list("status.initContainerStatuses").iter().enumerate() {
             let is_sidecar = specs.iter().any(|spec| spec["name"] == status["name"] && is_sidecar(spec));
-            self.count(status);
+            self.add_restarts(status);
             if is_sidecar {
                 restarts += status["restartCount"].as_i64().unwrap_or_default();
-                last = last.max(last_end(status));
+                last = last.max(last_termination(status));
             }
-            let ended = &status["state"]["terminated"];
-            if ended.is_object() && ended["exitCode"].as_i64().unwrap_or_default() == 0 {
+            let terminated = &status["state"]["terminated"];
+            if terminated.is_object() && terminated["exitCode"].as_i64().unwrap_or_default() == 0 {
                 continue;
             }
             if is_sidecar && status["started"] == true {
                 self.ready += usize::from(status["ready"] == true);
                 continue;
             }
-            let waits_for = text(&status["state"]["waiting"]["reason"]);
-            self.reason = if ended.is_object() {
-                format!("Init:{}", end_of(ended))
-            } else if !matches!(waits_for, "" | "PodInitializing") {
-                format!("Init:{waits_for}")
+            let waiting_reason = text(&status["state"]["waiting"]["reason"]);
+            self.reason = if terminated.is_object() {
+                format!("Init:{}", termination_reason(terminated))
+            } else if !matches!(waiting_reason, "" | "PodInitializing") {
+                format!("Init:{waiting_reason}")
             } else {
                 format!("Init:{index}/{}", specs.len())
             };
-            is_initialising = true;
+            is_initializing = true;
             break;
         }
-        let is_done = !is_initialising || condition(row.list("status.conditions"), "Initialized") == "True";
-        is_done.then_some((restarts, last))
+        let is_initialized = !is_initializing || condition(row.list("status.conditions"), "Initialized") == "True";
+        is_initialized.then_some((restarts, last))
     }
 
-    /// Looks at the containers, the last first.
-    fn run(&mut self, row: &Row<'_>) {
+    /// Adds the containers, the last one first.
+    fn add_containers(&mut self, row: &Row<'_>) {
         let mut is_running = false;
         let mut failure = None;
         for status in row.list("status.containerStatuses").iter().rev() {
-            self.count(status);
-            let ended = &status["state"]["terminated"];
-            let waits_for = text(&status["state"]["waiting"]["reason"]);
-            if !waits_for.is_empty() {
-                waits_for.clone_into(&mut self.reason);
-            } else if ended.is_object() {
-                self.reason = end_of(ended);
-                if ended["exitCode"].as_i64().unwrap_or_default() != 0 {
+            self.add_restarts(status);
+            let terminated = &status["state"]["terminated"];
+            let waiting_reason = text(&status["state"]["waiting"]["reason"]);
+            if !waiting_reason.is_empty() {
+                waiting_reason.clone_into(&mut self.reason);
+            } else if terminated.is_object() {
+                self.reason = termination_reason(terminated);
+                if terminated["exitCode"].as_i64().unwrap_or_default() != 0 {
                     failure = Some(self.reason.clone());
                 }
             } else if status["ready"] == true && status["state"]["running"].is_object() {
@@ -138,8 +138,8 @@ impl Summary {
         }
     }
 
-    fn end(&mut self, row: &Row<'_>) {
-        if !row.is_ending() {
+    fn apply_deletion(&mut self, row: &Row<'_>) {
+        if !row.is_terminating() {
             return;
         }
         if row.text("status.reason") == "NodeLost" {
@@ -149,13 +149,13 @@ impl Summary {
         }
     }
 
-    fn count(&mut self, status: &Value) {
+    fn add_restarts(&mut self, status: &Value) {
         self.restarts += status["restartCount"].as_i64().unwrap_or_default();
-        self.last_restart = self.last_restart.max(last_end(status));
+        self.last_restart = self.last_restart.max(last_termination(status));
     }
 }
 
-/// Why a pod is where it is, before its containers are looked at.
+/// Returns the reason of a pod without its containers.
 fn phase(row: &Row<'_>) -> String {
     const GATED: &str = "SchedulingGated";
     let is_gated = |condition: &&Value| condition["type"] == "PodScheduled" && condition["reason"] == GATED;
@@ -165,20 +165,20 @@ fn phase(row: &Row<'_>) -> String {
     row.text_or("status.reason", row.text("status.phase")).to_owned()
 }
 
-/// An init container that goes on.
+/// Returns whether an init container is a sidecar.
 fn is_sidecar(container: &Value) -> bool {
     container["restartPolicy"] == "Always"
 }
 
-fn last_end(status: &Value) -> Option<jiff::Timestamp> {
+fn last_termination(status: &Value) -> Option<jiff::Timestamp> {
     time(&status["lastState"]["terminated"]["finishedAt"])
 }
 
-/// Why a container ended.
-fn end_of(ended: &Value) -> String {
-    let (reason, signal) = (text(&ended["reason"]), ended["signal"].as_i64().unwrap_or_default());
+/// Returns the reason of the termination of a container.
+fn termination_reason(terminated: &Value) -> String {
+    let (reason, signal) = (text(&terminated["reason"]), terminated["signal"].as_i64().unwrap_or_default());
     match (reason, signal) {
-        ("", 0) => format!("ExitCode:{}", ended["exitCode"].as_i64().unwrap_or_default()),
+        ("", 0) => format!("ExitCode:{}", terminated["exitCode"].as_i64().unwrap_or_default()),
         ("", signal) => format!("Signal:{signal}"),
         (reason, _) => reason.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! An object as the cells of its row look at it.
+//! Access to the fields of an object for the cells of its row.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) const NONE: &str = "<none>";
 pub(super) const UNKNOWN: &str = "<unknown>";
 pub(super) const UNSET: &str = "<unset>";
 
-/// An object, and the time it is looked at.
+/// An object, and the current time.
 pub(super) struct Row<'a> {
     pub(super) object: &'a Object,
     pub(super) now: Timestamp,
@@ -28,12 +28,12 @@ impl<'a> Row<'a> {
         json!(self.object.name())
     }
 
-    /// How long it has been there.
+    /// Returns the age of the object.
     pub(super) fn age(&self) -> Value {
         json!(age(self.object.metadata.creation_timestamp.as_ref()))
     }
 
-    /// When it was made.
+    /// Returns the creation timestamp.
     pub(super) fn created_at(&self) -> Value {
         json!(self.object.metadata.creation_timestamp)
     }
@@ -42,16 +42,16 @@ impl<'a> Row<'a> {
         duration::ago(at, self.now)
     }
 
-    /// How long the time at a path is ago, if one is there.
+    /// Returns the duration since the time at a path, if there is one.
     pub(super) fn since(&self, path: &str) -> Option<String> {
         time(self.get(path)).map(|at| self.ago(at))
     }
 
-    pub(super) fn is_ending(&self) -> bool {
+    pub(super) fn is_terminating(&self) -> bool {
         self.object.is_terminating()
     }
 
-    /// The value at a path; null, if there is none.
+    /// Returns the value at a path, or null.
     pub(super) fn get(&self, path: &str) -> &'a Value {
         self.object.field(path).unwrap_or(&Value::Null)
     }
@@ -60,7 +60,7 @@ impl<'a> Row<'a> {
         self.get(path).as_str().unwrap_or_default()
     }
 
-    /// The text at a path, or what stands for none.
+    /// Returns the text at a path, or `none` if it is empty.
     pub(super) fn text_or(&self, path: &str, none: &'a str) -> &'a str {
         Some(self.text(path)).filter(|text| !text.is_empty()).unwrap_or(none)
     }
@@ -73,34 +73,34 @@ impl<'a> Row<'a> {
         list(self.get(path))
     }
 
-    /// How many entries are at a path.
+    /// Returns the number of entries of the list or map at a path.
     pub(super) fn count(&self, path: &str) -> usize {
         let value = self.get(path);
         value.as_object().map_or_else(|| list(value).len(), serde_json::Map::len)
     }
 
-    /// A label selector in text.
+    /// Formats the label selector at a path.
     pub(super) fn selector(&self, path: &str) -> String {
         or_none(selector::text_of(self.get(path)))
     }
 
-    /// A map of labels in text.
+    /// Formats the labels at a path.
     pub(super) fn labels(&self, path: &str) -> String {
         let labels = self.get(path).as_object().into_iter().flatten();
         let labels: BTreeMap<_, _> = labels.map(|(name, value)| (name, text(value))).collect();
-        or_none(joined(labels.into_iter().map(|(name, value)| format!("{name}={value}"))))
+        or_none(join(labels.into_iter().map(|(name, value)| format!("{name}={value}"))))
     }
 
-    /// The names and the images of the containers at a path.
+    /// Returns the names and the images of the containers at a path.
     pub(super) fn containers(&self, path: &str) -> [Value; 2] {
-        let all = |field: &str| joined(self.list(path).iter().map(|container| text(&container[field]).to_owned()));
+        let all = |field: &str| join(self.list(path).iter().map(|container| text(&container[field]).to_owned()));
         [json!(all("name")), json!(all("image"))]
     }
 }
 
-/// How long something has been there that was made at a time.
-pub(super) fn age(made: Option<&Time>) -> String {
-    made.map_or_else(|| UNKNOWN.to_owned(), |Time(at)| duration::ago(*at, Timestamp::now()))
+/// Returns the age of an object with this creation timestamp.
+pub(super) fn age(created: Option<&Time>) -> String {
+    created.map_or_else(|| UNKNOWN.to_owned(), |Time(at)| duration::ago(*at, Timestamp::now()))
 }
 
 pub(super) fn list(value: &Value) -> &[Value] {
@@ -115,8 +115,8 @@ pub(super) fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
-/// With commas between.
-pub(super) fn joined(texts: impl Iterator<Item = String>) -> String {
+/// Joins texts with commas.
+pub(super) fn join(texts: impl Iterator<Item = String>) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
@@ -124,13 +124,13 @@ pub(super) fn or_none(text: String) -> String {
     if text.is_empty() { NONE.to_owned() } else { text }
 }
 
-/// The status of a condition of this type, or nothing.
+/// Returns the status of the condition of this type, or an empty string.
 pub(super) fn condition<'a>(conditions: &'a [Value], type_: &str) -> &'a str {
     let found = conditions.iter().find(|condition| condition["type"] == type_);
     found.map(|condition| text(&condition["status"])).unwrap_or_default()
 }
 
-/// The first few, and how many more there are.
+/// Returns the first `few` texts, and the number of further ones.
 pub(super) fn first_few(all: &[String], few: usize, none: &str) -> String {
     match all.len().checked_sub(few).filter(|more| *more > 0) {
         Some(more) => format!("{} + {more} more...", all[..few].join(",")),

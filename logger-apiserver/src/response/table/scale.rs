@@ -7,22 +7,22 @@ use super::row;
 use crate::{
     resource::printer_columns::built_in as columns,
     resource::registry::Resource,
-    wire::negotiation::{Include, Style},
+    wire::negotiation::{IncludeObject, TableOptions},
 };
 
-/// The table of the Scale of an object of a kind.
-pub(crate) fn of_scale(kind: &Resource, style: Style, scale: &Scale) -> Value {
+/// Returns the table of a Scale.
+pub(crate) fn of_scale(kind: &Resource, options: TableOptions, scale: &Scale) -> Value {
     let metadata = &scale.metadata;
     let desired = scale.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
     let available = scale.status.as_ref().map_or(0, |status| status.replicas);
-    let object = match style.include {
-        Include::Nothing => Value::Null,
-        Include::Metadata => metadata_alone(scale, style.version.api_version()),
-        Include::Whole => json!(scale),
+    let object = match options.include {
+        IncludeObject::None => Value::Null,
+        IncludeObject::Metadata => partial_object_metadata(scale, options.version.api_version()),
+        IncludeObject::Object => json!(scale),
     };
     json!({
         "kind": "Table",
-        "apiVersion": style.version.api_version(),
+        "apiVersion": options.version.api_version(),
         "metadata": { "resourceVersion": metadata.resource_version },
         "columnDefinitions": headers(kind.is_custom),
         "rows": [{
@@ -32,8 +32,8 @@ pub(crate) fn of_scale(kind: &Resource, style: Style, scale: &Scale) -> Value {
     })
 }
 
-/// A Scale without its counts, as `PartialObjectMetadata`.
-pub(crate) fn metadata_alone(scale: &Scale, api_version: &str) -> Value {
+/// Returns the `PartialObjectMetadata` of a Scale.
+pub(crate) fn partial_object_metadata(scale: &Scale, api_version: &str) -> Value {
     json!({ "kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": scale.metadata })
 }
 
@@ -44,12 +44,12 @@ fn headers(is_custom: bool) -> [Value; 4] {
         let desired = count("Desired", "Number of desired replicas");
         return [columns::name(), desired, count("Available", "Number of actual replicas"), columns::age()];
     }
-    let of_text = |mut column: Value, format: &str| {
+    let string_column = |mut column: Value, format: &str| {
         column["type"] = json!("string");
         column["format"] = json!(format);
         column
     };
     let desired = count("Desired", "replicas is the desired number of instances for the scaled object.");
     let available = count("Available", "replicas is the actual number of observed instances of the scaled object.");
-    [of_text(columns::name(), ""), desired, available, of_text(columns::age(), "")]
+    [string_column(columns::name(), ""), desired, available, string_column(columns::age(), "")]
 }

@@ -1,4 +1,4 @@
-//! The rows of what makes pods.
+//! The rows of workloads.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{
 
 const CONTAINERS: &str = "spec.template.spec.containers";
 
-/// What is after the age: containers, images and selector.
+/// Appends the containers, images and selector.
 fn with_template(row: &Row<'_>, mut cells: Vec<Value>, containers: &str, selector: &str) -> Vec<Value> {
     cells.extend(row.containers(containers));
     cells.push(json!(row.selector(selector)));
@@ -77,7 +77,7 @@ fn job_status(row: &Row<'_>) -> &'static str {
     match () {
         () if is("Complete") => "Complete",
         () if is("Failed") => "Failed",
-        () if row.is_ending() => "Terminating",
+        () if row.is_terminating() => "Terminating",
         () => found(["Suspended", "FailureTarget", "SuccessCriteriaMet"]).unwrap_or("Running"),
     }
 }

@@ -1,4 +1,4 @@
-//! One request and its answer on a connection.
+//! The exchange of one request and its response on a connection.
 
 use std::{convert::Infallible, io::Write};
 
@@ -17,80 +17,80 @@ use tokio::sync::watch::Receiver;
 
 use crate::{response::api_response::Body, server::api_server::ApiServer};
 
-/// How many bytes of body the real server takes.
-const BODY_BYTES: usize = 3 << 20;
-/// From how many bytes on the real server compresses.
-const GZIP_FROM: u64 = 128 << 10;
+/// The maximum size of a request body, as on the real server.
+const MAX_BODY_BYTES: usize = 3 << 20;
+/// The minimum size of a compressed response, as on the real server.
+const MIN_GZIP_BYTES: u64 = 128 << 10;
 
-/// Answers one request.
-pub(super) async fn answer(
+/// Handles one request.
+pub(super) async fn respond(
     server: ApiServer,
     request: Request<Incoming>,
     stopped: Receiver<bool>,
 ) -> Result<Response<Body>, Infallible> {
-    let takes_gzip = takes_gzip(&request);
+    let accepts_gzip = accepts_gzip(&request);
     let (parts, body) = request.into_parts();
-    let body = match Limited::new(body, BODY_BYTES).collect().await {
+    let body = match Limited::new(body, MAX_BODY_BYTES).collect().await {
         Ok(body) => kube::client::Body::from(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => return Ok(too_large()),
-        Err(error) => return Ok(refused(StatusCode::BAD_REQUEST, "BadRequest", &error.to_string())),
+        Err(error) => return Ok(error_response(StatusCode::BAD_REQUEST, "BadRequest", &error.to_string())),
     };
     let response = server.respond(Request::from_parts(parts, body)).await;
     Ok(match response.body().size_hint().exact() {
-        None => until(response, stopped),
-        Some(length) if takes_gzip && length >= GZIP_FROM => gzip(response).await,
+        None => stream_until(response, stopped),
+        Some(length) if accepts_gzip && length >= MIN_GZIP_BYTES => gzip(response).await,
         Some(_) => response,
     })
 }
 
-/// A stream of events that ends when the server does.
-fn until(response: Response<Body>, mut stopped: Receiver<bool>) -> Response<Body> {
+/// Ends the stream of events of a response when the server stops.
+fn stream_until(response: Response<Body>, mut stopped: Receiver<bool>) -> Response<Body> {
     response.map(|body| {
         let end = async move {
-            // The sender ends with the server, too.
+            // A dropped sender means that the server has stopped.
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
         StreamBody::new(BodyStream::new(body).take_until(Box::pin(end))).boxed_unsync()
     })
 }
 
-fn takes_gzip(request: &Request<Incoming>) -> bool {
+fn accepts_gzip(request: &Request<Incoming>) -> bool {
     let accepted = request.headers().get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepted.split(',').any(|coding| coding.trim() == "gzip")
 }
 
-/// The answer, compressed quickly rather than well. A thread for work that blocks does it: a list may be large.
+/// Compresses a response, for speed rather than size. Runs on a blocking thread, since lists can be large.
 async fn gzip(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let Ok(body) = body.collect().await;
-    let whole = body.to_bytes();
+    let uncompressed = body.to_bytes();
     let compress = {
-        let whole = whole.clone();
+        let uncompressed = uncompressed.clone();
         move || {
-            let mut encoder = GzEncoder::new(Vec::with_capacity(whole.len() / 8), Compression::fast());
-            encoder.write_all(&whole).and_then(|()| encoder.finish())
+            let mut encoder = GzEncoder::new(Vec::with_capacity(uncompressed.len() / 8), Compression::fast());
+            encoder.write_all(&uncompressed).and_then(|()| encoder.finish())
         }
     };
-    let sent = match tokio::task::spawn_blocking(compress).await {
+    let bytes = match tokio::task::spawn_blocking(compress).await {
         Ok(Ok(compressed)) => {
             parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             parts.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
             parts.headers.remove(CONTENT_LENGTH);
             Bytes::from(compressed)
         }
-        _ => whole,
+        _ => uncompressed,
     };
-    Response::from_parts(parts, Full::new(sent).boxed_unsync())
+    Response::from_parts(parts, Full::new(bytes).boxed_unsync())
 }
 
-/// As the real server says it.
+/// Returns the error of the real server for a body that is too large.
 fn too_large() -> Response<Body> {
-    let message = format!("Request entity too large: limit is {BODY_BYTES}");
-    refused(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", &message)
+    let message = format!("Request entity too large: limit is {MAX_BODY_BYTES}");
+    error_response(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", &message)
 }
 
-/// The rest of the request is not read, so the connection ends with it.
-fn refused(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
+/// Returns an error response. It closes the connection, since the rest of the request is not read.
+fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code.as_u16(),

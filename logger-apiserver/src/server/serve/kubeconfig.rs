@@ -1,10 +1,10 @@
-//! The kubeconfig of a server on a socket.
+//! The kubeconfig of a server.
 
 use std::{fs, io, net::SocketAddr, path::Path};
 
 use serde_json::json;
 
-/// Writes a kubeconfig for the server at an address, whole or not at all.
+/// Writes a kubeconfig for the server at an address. The write is atomic.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -18,7 +18,7 @@ pub fn write_kubeconfig(path: &Path, server: SocketAddr) -> io::Result<()> {
         "contexts": [{ "name": NAME, "context": { "cluster": NAME, "user": NAME } }],
         "current-context": NAME,
     });
-    // JSON is YAML, too.
+    // JSON is a subset of YAML.
     let text = format!("{config:#}\n");
     let mut staged = path.as_os_str().to_owned();
     staged.push(format!(".{}", std::process::id()));

@@ -1,20 +1,21 @@
-//! From protobuf to JSON, as Go writes the JSON of what it has read.
+//! Decodes protobuf as JSON, as Go encodes the decoded object.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number, Value, json};
 
 use super::{
-    types::{Field, Holds, Of, Place, Type, Types},
+    types::{Cardinality, Field, JsonTag, Type, Types, ValueType},
     wire::{self, BYTES, FIXED64, Reader, VARINT},
 };
-use crate::api::go::whole_numbers;
+use crate::api::go::normalize_numbers;
 
-/// How deep messages are in each other at most, as with JSON.
-const DEPTH: u32 = 128;
-/// How many values a body has at most. An empty message is two bytes and, in JSON, whatever its type always has.
-const VALUES: u32 = 1 << 20;
+/// The maximum nesting of messages, as for JSON.
+const MAX_DEPTH: u32 = 128;
+/// The maximum number of values in a body. An empty message has two bytes, but in JSON all fields that its type always
+/// has.
+const MAX_VALUES: u32 = 1 << 20;
 
-/// Counts what is read of a body.
+/// Decodes values, and counts them to limit their number and nesting.
 #[derive(Default)]
 pub(super) struct Values {
     count: u32,
@@ -22,11 +23,11 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Reads a message, and fills in what Go writes of a struct in any case.
+    /// Decodes a message, and adds the fields that Go encodes in any case.
     pub(super) fn message(&mut self, type_: &Type, bytes: &[u8]) -> Result<Map<String, Value>, String> {
         self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(format!("messages are more than {DEPTH} deep in each other; send less nested ones"));
+        if self.depth > MAX_DEPTH {
+            return Err(format!("message nesting exceeds {MAX_DEPTH} levels; send messages with less nesting"));
         }
         let mut fields = Map::new();
         let mut reader = Reader::new(bytes);
@@ -36,54 +37,59 @@ impl Values {
                 None => reader.skip(wire_type)?,
             }
         }
-        self.complete(type_, &mut fields)?;
+        self.finish(type_, &mut fields)?;
         self.depth -= 1;
         Ok(fields)
     }
 
-    /// Fills in what is always there, and takes out what is nothing.
-    fn complete(&mut self, type_: &Type, fields: &mut Map<String, Value>) -> Result<(), String> {
+    /// Adds absent fields that are always encoded, and removes empty fields that are omitted.
+    fn finish(&mut self, type_: &Type, fields: &mut Map<String, Value>) -> Result<(), String> {
         for field in &type_.fields {
-            match field.place {
-                Place::Always if !fields.contains_key(&field.name) => {
+            match field.json_tag {
+                JsonTag::Always if !fields.contains_key(&field.name) => {
                     let zero = self.zero(field)?;
                     fields.insert(field.name.clone(), zero);
                 }
-                Place::Inline if !fields.contains_key(&field.name) => {
+                JsonTag::Inline if !fields.contains_key(&field.name) => {
                     if let Value::Object(zero) = self.zero(field)? {
                         fields.extend(zero);
                     }
                 }
-                Place::Inline => {
+                JsonTag::Inline => {
                     if let Some(Value::Object(inline)) = fields.remove(&field.name) {
                         fields.extend(inline);
                     }
                 }
-                Place::Optional if field.holds != Holds::Pointer && fields.get(&field.name).is_some_and(is_nothing) => {
+                JsonTag::OmitEmpty
+                    if field.cardinality != Cardinality::Pointer
+                        && fields.get(&field.name).is_some_and(is_empty_value) =>
+                {
                     fields.remove(&field.name);
                 }
-                Place::Always | Place::Optional | Place::Whole => {}
+                JsonTag::Always | JsonTag::OmitEmpty | JsonTag::Transparent => {}
             }
         }
         Ok(())
     }
 
-    /// What a field that was not written holds.
+    /// Returns the zero value of a field.
     fn zero(&mut self, field: &Field) -> Result<Value, String> {
         self.count()?;
-        Ok(match (field.holds, field.of) {
-            (Holds::Pointer | Holds::List | Holds::Map, _) | (Holds::One, Of::Bytes) => Value::Null,
-            (Holds::One, of) => self.zero_of(of)?,
+        Ok(match (field.cardinality, field.value_type) {
+            (Cardinality::Pointer | Cardinality::List | Cardinality::Map, _) | (Cardinality::One, ValueType::Bytes) => {
+                Value::Null
+            }
+            (Cardinality::One, value_type) => self.zero_of(value_type)?,
         })
     }
 
-    fn zero_of(&mut self, of: Of) -> Result<Value, String> {
-        Ok(match of {
-            Of::Text | Of::Bytes => json!(""),
-            Of::Bool => json!(false),
-            Of::Int32 | Of::Int64 | Of::Float64 => json!(0),
-            Of::Message(index) => self.nested(index, b"")?,
-            Of::Special(special) => special.read(self, b"")?,
+    fn zero_of(&mut self, value_type: ValueType) -> Result<Value, String> {
+        Ok(match value_type {
+            ValueType::String | ValueType::Bytes => json!(""),
+            ValueType::Bool => json!(false),
+            ValueType::Int32 | ValueType::Int64 | ValueType::Float64 => json!(0),
+            ValueType::Message(index) => self.nested(index, b"")?,
+            ValueType::Special(special) => special.read(self, b"")?,
         })
     }
 
@@ -95,17 +101,17 @@ impl Values {
         fields: &mut Map<String, Value>,
     ) -> Result<(), String> {
         let name = || field.name.clone();
-        match field.holds {
-            Holds::One | Holds::Pointer => {
+        match field.cardinality {
+            Cardinality::One | Cardinality::Pointer => {
                 fields.insert(name(), self.value(field, wire_type, reader)?);
             }
-            Holds::List => {
+            Cardinality::List => {
                 let items = self.items(field, wire_type, reader)?;
                 if let Value::Array(list) = fields.entry(name()).or_insert_with(|| json!([])) {
                     list.extend(items);
                 }
             }
-            Holds::Map => {
+            Cardinality::Map => {
                 let (key, value) = self.entry(field, wire::bytes(reader, wire_type, &field.go_name)?)?;
                 if let Value::Object(map) = fields.entry(name()).or_insert_with(|| json!({})) {
                     map.insert(key, value);
@@ -115,9 +121,9 @@ impl Values {
         Ok(())
     }
 
-    /// One item, or several numbers at once.
+    /// Decodes one item, or several packed numbers.
     fn items(&mut self, field: &Field, wire_type: u8, reader: &mut Reader<'_>) -> Result<Vec<Value>, String> {
-        let is_packed = wire_type == BYTES && matches!(field.of, Of::Int32 | Of::Int64);
+        let is_packed = wire_type == BYTES && matches!(field.value_type, ValueType::Int32 | ValueType::Int64);
         if !is_packed {
             return Ok(vec![self.value(field, wire_type, reader)?]);
         }
@@ -129,7 +135,7 @@ impl Values {
         Ok(items)
     }
 
-    /// A key and a value, each of which may be left out.
+    /// Decodes a map entry, whose key and value are optional.
     fn entry(&mut self, field: &Field, bytes: &[u8]) -> Result<(String, Value), String> {
         let (mut key, mut value) = (String::new(), None);
         let mut reader = Reader::new(bytes);
@@ -140,26 +146,26 @@ impl Values {
                 _ => reader.skip(wire_type)?,
             }
         }
-        Ok((key, value.map_or_else(|| self.zero_of(field.of), Ok)?))
+        Ok((key, value.map_or_else(|| self.zero_of(field.value_type), Ok)?))
     }
 
     fn value(&mut self, field: &Field, wire_type: u8, reader: &mut Reader<'_>) -> Result<Value, String> {
         self.count()?;
-        let expected = match field.of {
-            Of::Bool | Of::Int32 | Of::Int64 => VARINT,
-            Of::Float64 => FIXED64,
-            Of::Text | Of::Bytes | Of::Message(_) | Of::Special(_) => BYTES,
+        let expected = match field.value_type {
+            ValueType::Bool | ValueType::Int32 | ValueType::Int64 => VARINT,
+            ValueType::Float64 => FIXED64,
+            ValueType::String | ValueType::Bytes | ValueType::Message(_) | ValueType::Special(_) => BYTES,
         };
         wire::expect(wire_type, expected, &field.go_name)?;
-        Ok(match field.of {
-            Of::Text => Value::from(String::from_utf8_lossy(reader.bytes()?)),
-            Of::Bytes => Value::from(STANDARD.encode(reader.bytes()?)),
-            Of::Bool => Value::from(reader.varint()? != 0),
-            Of::Int32 => Value::from(reader.varint()? as i32),
-            Of::Int64 => Value::from(reader.varint()? as i64),
-            Of::Float64 => number(f64::from_bits(reader.fixed64()?)),
-            Of::Message(index) => self.nested(index, reader.bytes()?)?,
-            Of::Special(special) => special.read(self, reader.bytes()?)?,
+        Ok(match field.value_type {
+            ValueType::String => Value::from(String::from_utf8_lossy(reader.bytes()?)),
+            ValueType::Bytes => Value::from(STANDARD.encode(reader.bytes()?)),
+            ValueType::Bool => Value::from(reader.varint()? != 0),
+            ValueType::Int32 => Value::from(reader.varint()? as i32),
+            ValueType::Int64 => Value::from(reader.varint()? as i64),
+            ValueType::Float64 => number(f64::from_bits(reader.fixed64()?)),
+            ValueType::Message(index) => self.nested(index, reader.bytes()?)?,
+            ValueType::Special(special) => special.read(self, reader.bytes()?)?,
         })
     }
 
@@ -167,12 +173,12 @@ impl Values {
         let type_ = Types::all().at(index);
         let mut fields = self.message(type_, bytes)?;
         match type_.fields.first() {
-            Some(field) if field.place == Place::Whole => Ok(fields.remove(&field.name).unwrap_or_default()),
+            Some(field) if field.json_tag == JsonTag::Transparent => Ok(fields.remove(&field.name).unwrap_or_default()),
             _ => Ok(Value::Object(fields)),
         }
     }
 
-    /// A schema of a definition.
+    /// Decodes a schema of a definition.
     pub(super) fn schema(&mut self, bytes: &[u8]) -> Result<Value, String> {
         self.count()?;
         Types::all().schema().map_or(Ok(Value::Null), |type_| Ok(Value::Object(self.message(type_, bytes)?)))
@@ -180,19 +186,19 @@ impl Values {
 
     fn count(&mut self) -> Result<(), String> {
         self.count += 1;
-        if self.count > VALUES {
-            Err(format!("there are more than {VALUES} values; send less at once"))
+        if self.count > MAX_VALUES {
+            Err(format!("body has more than {MAX_VALUES} values; send fewer objects per request"))
         } else {
             Ok(())
         }
     }
 }
 
-/// What Go leaves out if it may. A struct is something, even without fields.
-fn is_nothing(value: &Value) -> bool {
+/// Returns whether Go omits the value of an `omitempty` field. A struct is never empty.
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
-        Value::Bool(is) => !is,
+        Value::Bool(value) => !value,
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
@@ -200,9 +206,9 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// As Go writes it: whole ones without a point, and none that is no number.
+/// Encodes a float as Go does: integral floats become integers. NaN and infinities become null.
 fn number(float: f64) -> Value {
     let mut value = Number::from_f64(float).map_or(Value::Null, Value::Number);
-    whole_numbers(&mut value);
+    normalize_numbers(&mut value);
     value
 }

@@ -1,4 +1,4 @@
-//! The types that JSON has otherwise than as their fields: numbers with units, times, raw JSON, and what may be this or that.
+//! The types with a custom JSON encoding: quantities, times, raw JSON and unions.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -10,14 +10,14 @@ use super::{
     write,
 };
 
-/// How an [`IntOrString`](Special::IntOrString) says that it is a text.
-const IS_TEXT: u64 = 1;
+/// The discriminator of an [`IntOrString`](Special::IntOrString) that is a string.
+const IS_STRING: u64 = 1;
 
-/// What a message of a special type can have: the first three fields, as numbers or as bytes.
+/// The first three fields of a message of a special type, as numbers or as bytes.
 #[derive(Default)]
 struct Parts<'a> {
     numbers: [u64; 2],
-    /// Each time a field was there.
+    /// Every occurrence of a field, with its number.
     bytes: Vec<(u32, &'a [u8])>,
 }
 
@@ -50,7 +50,7 @@ impl Special {
         Ok(match self {
             Self::Quantity => json!(parts.text(1).filter(|text| !text.is_empty()).unwrap_or_else(|| "0".to_owned())),
             Self::Raw => parts.all(1).last().and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default(),
-            Self::IntOrString if parts.numbers[0] == IS_TEXT => json!(parts.text(3).unwrap_or_default()),
+            Self::IntOrString if parts.numbers[0] == IS_STRING => json!(parts.text(3).unwrap_or_default()),
             Self::IntOrString => json!(parts.numbers[1] as i32),
             Self::Time | Self::MicroTime if bytes.is_empty() => Value::Null,
             Self::Time => time(parts.numbers[0], 0, 0),
@@ -59,12 +59,14 @@ impl Special {
                 Some(schema) => values.schema(schema)?,
                 None => json!(parts.numbers[0] != 0),
             },
-            Self::SchemaOrSchemas => either(&parts, values, |values, schema| values.schema(schema))?,
-            Self::SchemaOrTexts => either(&parts, values, |_, text| Ok(json!(String::from_utf8_lossy(text))))?,
+            Self::SchemaOrArray => schema_or_array(&parts, values, |values, schema| values.schema(schema))?,
+            Self::SchemaOrStringArray => {
+                schema_or_array(&parts, values, |_, text| Ok(json!(String::from_utf8_lossy(text))))?
+            }
         })
     }
 
-    /// Writes a value; that it is null is the zero of the type.
+    /// Encodes a value. Null is encoded as the zero value of the type.
     pub(super) fn write(self, value: &Value) -> Vec<u8> {
         let mut writer = Writer::default();
         match (self, value) {
@@ -84,21 +86,19 @@ impl Special {
                 writer.bytes(2, &schema(value));
             }
             (Self::SchemaOrBool, value) => writer.varint(1, u64::from(value.as_bool().unwrap_or(false))),
-            (Self::SchemaOrSchemas, Value::Array(items)) => {
-                items.iter().for_each(|item| writer.bytes(2, &schema(item)))
-            }
-            (Self::SchemaOrTexts, Value::Array(items)) => {
+            (Self::SchemaOrArray, Value::Array(items)) => items.iter().for_each(|item| writer.bytes(2, &schema(item))),
+            (Self::SchemaOrStringArray, Value::Array(items)) => {
                 items.iter().for_each(|item| writer.bytes(2, item.as_str().unwrap_or_default().as_bytes()));
             }
-            (Self::SchemaOrSchemas | Self::SchemaOrTexts, Value::Null) => {}
-            (Self::SchemaOrSchemas | Self::SchemaOrTexts, one) => writer.bytes(1, &schema(one)),
+            (Self::SchemaOrArray | Self::SchemaOrStringArray, Value::Null) => {}
+            (Self::SchemaOrArray | Self::SchemaOrStringArray, one) => writer.bytes(1, &schema(one)),
         }
-        writer.written()
+        writer.into_bytes()
     }
 }
 
-/// Several, if there are some, or one schema.
-fn either(
+/// Returns the array of a union with a schema if it has items, and the schema otherwise.
+fn schema_or_array(
     parts: &Parts<'_>,
     values: &mut Values,
     item: impl Fn(&mut Values, &[u8]) -> Result<Value, String>,
@@ -115,7 +115,7 @@ fn schema(value: &Value) -> Vec<u8> {
     Types::all().schema().map(|type_| write::message(type_, value)).unwrap_or_default()
 }
 
-/// A time with so many digits of its second; one that is beyond the years there are is none.
+/// Formats a time with a number of fractional digits. A time that is out of range becomes null.
 fn time(seconds: u64, nanoseconds: u64, digits: usize) -> Value {
     let time = Timestamp::new(seconds as i64, (nanoseconds as i32).max(0));
     time.map_or(Value::Null, |time| json!(format!("{time:.digits$}")))

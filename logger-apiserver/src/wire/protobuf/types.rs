@@ -1,72 +1,73 @@
-//! Which fields types are made of: `types.json`, as `cargo xtask overlay` derives it from Go's types.
+//! The protobuf types and their fields: `types.json`, which `cargo xtask overlay` derives from the Go types.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-/// Every type there is.
+/// All types.
 pub(super) struct Types {
     by_name: BTreeMap<String, usize>,
     all: Vec<Type>,
 }
 
-/// A struct of Go.
+/// A Go struct.
 pub(super) struct Type {
-    /// Without its package.
+    /// The name without the package.
     pub(super) name: String,
-    /// By number.
+    /// The fields, sorted by number.
     pub(super) fields: Vec<Field>,
 }
 
 /// A field of a struct.
 pub(super) struct Field {
-    /// In JSON.
+    /// The name in JSON.
     pub(super) name: String,
     /// The name in Go, for errors.
     pub(super) go_name: String,
     pub(super) number: u32,
-    pub(super) place: Place,
-    pub(super) holds: Holds,
-    pub(super) of: Of,
+    pub(super) json_tag: JsonTag,
+    pub(super) cardinality: Cardinality,
+    pub(super) value_type: ValueType,
 }
 
-/// Where JSON has a field.
+/// How a field is encoded in JSON.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum JsonTag {
+    /// The field is always present.
     Always,
-    /// It is left out when it is nothing.
-    Optional,
-    /// Its own fields are in its place.
+    /// The field is omitted if it is empty.
+    OmitEmpty,
+    /// The fields of the struct take the place of the field.
     Inline,
-    /// It is all there is: JSON has it in place of the struct.
-    Whole,
+    /// The only field, whose value takes the place of the struct.
+    Transparent,
 }
 
-/// How many values a field holds.
+/// The number of values of a field.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Holds {
+pub(super) enum Cardinality {
     One,
-    /// One or none.
+    /// At most one value.
     Pointer,
     List,
     Map,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
-    Text,
+pub(super) enum ValueType {
+    String,
     Bytes,
     Bool,
     Int32,
     Int64,
     Float64,
-    /// Of the type with this index.
+    /// A message of the type with this index.
     Message(usize),
     Special(Special),
 }
 
-/// The types that JSON has otherwise than as their fields.
+/// The types with a custom JSON encoding.
 #[derive(Clone, Copy)]
 pub(super) enum Special {
     Quantity,
@@ -76,8 +77,8 @@ pub(super) enum Special {
     Time,
     MicroTime,
     SchemaOrBool,
-    SchemaOrSchemas,
-    SchemaOrTexts,
+    SchemaOrArray,
+    SchemaOrStringArray,
 }
 
 impl Types {
@@ -92,15 +93,14 @@ impl Types {
     fn of(file: File) -> Self {
         let by_name: BTreeMap<String, usize> = file.types.keys().cloned().zip(0..).collect();
         let all = file.types.iter().map(|(name, fields)| {
-            let mut fields: Vec<Field> =
-                fields.iter().filter_map(|(key, written)| field(key, written, &by_name)).collect();
+            let mut fields: Vec<Field> = fields.iter().filter_map(|(key, entry)| field(key, entry, &by_name)).collect();
             fields.sort_by_key(|field| field.number);
             Type { name: name.rsplit('.').next().unwrap_or_default().to_owned(), fields }
         });
         Self { all: all.collect(), by_name }
     }
 
-    /// The type of a kind: that of its group, or that of no group, such as a Status.
+    /// Returns the type of a kind: that of its group, or one of `meta.v1`, such as `Status`.
     pub(super) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Type> {
         let (group, version) = api_version.split_once('/').unwrap_or(("core", api_version));
         let package = group.split('.').next().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Types {
         &self.all[index]
     }
 
-    /// The schemas of definitions.
+    /// Returns the type of the schemas of definitions.
     pub(super) fn schema(&self) -> Option<&Type> {
         self.named("apiextensions.v1.JSONSchemaProps")
     }
@@ -130,50 +130,52 @@ impl Type {
 
 #[derive(Deserialize)]
 struct File {
-    /// By package, version and name; of each field its name, with a mark, and its number, its type and perhaps its name in Go.
+    /// The types by package, version and name. Each field has its name, with a marker, and its number, type and
+    /// optionally its name in Go.
     types: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Reads what is written of a field; nothing, if it is not understood.
-fn field(key: &str, written: &str, types: &BTreeMap<String, usize>) -> Option<Field> {
-    let mut words = written.split(' ');
-    let (number, type_) = (words.next()?, words.next()?);
-    let (name, place) = match (key.strip_suffix('?'), key.strip_prefix('+')) {
-        _ if key == "[]" => ("items", Place::Whole),
-        (Some(name), _) => (name, Place::Optional),
-        (None, Some(name)) => (name, Place::Inline),
-        (None, None) => (key, Place::Always),
+/// Parses the entry of a field. Returns `None` for invalid entries.
+fn field(key: &str, entry: &str, types: &BTreeMap<String, usize>) -> Option<Field> {
+    let mut parts = entry.split(' ');
+    let (number, type_) = (parts.next()?, parts.next()?);
+    let (name, json_tag) = match (key.strip_suffix('?'), key.strip_prefix('+')) {
+        _ if key == "[]" => ("items", JsonTag::Transparent),
+        (Some(name), _) => (name, JsonTag::OmitEmpty),
+        (None, Some(name)) => (name, JsonTag::Inline),
+        (None, None) => (key, JsonTag::Always),
     };
-    let prefixes = [("*", Holds::Pointer), ("[]", Holds::List), ("{}", Holds::Map), ("", Holds::One)];
-    let (name_of_type, holds) =
-        prefixes.iter().find_map(|(prefix, holds)| Some((type_.strip_prefix(prefix)?, *holds)))?;
-    let go_name = words.next().map_or_else(|| capitalised(name), str::to_owned);
-    let (number, of) = (number.parse().ok()?, of(name_of_type, types)?);
-    Some(Field { name: name.to_owned(), go_name, number, place, holds, of })
+    let prefixes =
+        [("*", Cardinality::Pointer), ("[]", Cardinality::List), ("{}", Cardinality::Map), ("", Cardinality::One)];
+    let (type_name, cardinality) =
+        prefixes.iter().find_map(|(prefix, cardinality)| Some((type_.strip_prefix(prefix)?, *cardinality)))?;
+    let go_name = parts.next().map_or_else(|| capitalized(name), str::to_owned);
+    let (number, value_type) = (number.parse().ok()?, value_type(type_name, types)?);
+    Some(Field { name: name.to_owned(), go_name, number, json_tag, cardinality, value_type })
 }
 
-fn capitalised(name: &str) -> String {
+fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-fn of(name: &str, types: &BTreeMap<String, usize>) -> Option<Of> {
+fn value_type(name: &str, types: &BTreeMap<String, usize>) -> Option<ValueType> {
     Some(match name {
-        "string" => Of::Text,
-        "bytes" => Of::Bytes,
-        "bool" => Of::Bool,
-        "int32" => Of::Int32,
-        "int64" => Of::Int64,
-        "float64" => Of::Float64,
-        "Quantity" => Of::Special(Special::Quantity),
-        "FieldsV1" | "JSON" | "RawExtension" => Of::Special(Special::Raw),
-        "IntOrString" => Of::Special(Special::IntOrString),
-        "Time" => Of::Special(Special::Time),
-        "MicroTime" => Of::Special(Special::MicroTime),
-        "JSONSchemaPropsOrBool" => Of::Special(Special::SchemaOrBool),
-        "JSONSchemaPropsOrArray" => Of::Special(Special::SchemaOrSchemas),
-        "JSONSchemaPropsOrStringArray" => Of::Special(Special::SchemaOrTexts),
-        name => Of::Message(*types.get(name)?),
+        "string" => ValueType::String,
+        "bytes" => ValueType::Bytes,
+        "bool" => ValueType::Bool,
+        "int32" => ValueType::Int32,
+        "int64" => ValueType::Int64,
+        "float64" => ValueType::Float64,
+        "Quantity" => ValueType::Special(Special::Quantity),
+        "FieldsV1" | "JSON" | "RawExtension" => ValueType::Special(Special::Raw),
+        "IntOrString" => ValueType::Special(Special::IntOrString),
+        "Time" => ValueType::Special(Special::Time),
+        "MicroTime" => ValueType::Special(Special::MicroTime),
+        "JSONSchemaPropsOrBool" => ValueType::Special(Special::SchemaOrBool),
+        "JSONSchemaPropsOrArray" => ValueType::Special(Special::SchemaOrArray),
+        "JSONSchemaPropsOrStringArray" => ValueType::Special(Special::SchemaOrStringArray),
+        name => ValueType::Message(*types.get(name)?),
     })
 }
 
@@ -182,15 +184,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_the_file_is_understood() {
+    fn every_field_of_the_file_is_parsed() {
         let file: File = serde_json::from_str(include_str!("types.json")).unwrap();
-        let written: usize = file.types.values().map(BTreeMap::len).sum();
-        let read: usize = Types::all().all.iter().map(|type_| type_.fields.len()).sum();
-        assert_eq!(read, written);
+        let expected: usize = file.types.values().map(BTreeMap::len).sum();
+        let parsed: usize = Types::all().all.iter().map(|type_| type_.fields.len()).sum();
+        assert_eq!(parsed, expected);
     }
 
     #[test]
-    fn kinds_of_every_group_and_of_none_have_a_type() {
+    fn kinds_with_and_without_a_group_have_a_type() {
         for (api_version, kind) in [
             ("v1", "ConfigMap"),
             ("v1", "PodList"),

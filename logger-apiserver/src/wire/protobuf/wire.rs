@@ -1,6 +1,6 @@
 //! The wire format: keys, numbers and lengths, with the errors of Go's generated code.
 
-/// How the bytes after a key are to be read.
+/// The wire types.
 pub(super) const VARINT: u8 = 0;
 pub(super) const FIXED64: u8 = 1;
 pub(super) const BYTES: u8 = 2;
@@ -8,9 +8,9 @@ const START_GROUP: u8 = 3;
 const END_GROUP: u8 = 4;
 const FIXED32: u8 = 5;
 
-const CUT_OFF: &str = "unexpected EOF";
+const UNEXPECTED_EOF: &str = "unexpected EOF";
 
-/// Reads one message. It never goes beyond its end.
+/// Reads the fields of one message, and never reads beyond its end.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    /// The number and the wire type of the next field, if there is one; `message` is named in errors.
+    /// Returns the number and the wire type of the next field, if there is one. Errors name the `message`.
     pub(super) fn key(&mut self, message: &str) -> Result<Option<(u32, u8)>, String> {
         if self.is_at_end() {
             return Ok(None);
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         if wire_type == END_GROUP {
             return Err(format!("proto: {message}: wiretype end group for non-group"));
         }
-        // Go keeps 32 bits of it.
+        // Go truncates the number to 32 bits.
         let number = (key >> 3) as u32 as i32;
         match u32::try_from(number) {
             Ok(number) if number > 0 => Ok(Some((number, wire_type))),
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
     pub(super) fn varint(&mut self) -> Result<u64, String> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
+            let byte = self.read_bytes(1)?[0];
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(number);
@@ -53,29 +53,29 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn fixed64(&mut self) -> Result<u64, String> {
-        let bytes = self.take(8)?;
+        let bytes = self.read_bytes(8)?;
         Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// A length, and as many bytes.
+    /// Reads a length-delimited field.
     pub(super) fn bytes(&mut self) -> Result<&'a [u8], String> {
         let length = self.varint()?;
         if i64::try_from(length).is_err() {
             return Err("proto: negative length found during unmarshaling".to_owned());
         }
-        self.take(usize::try_from(length).map_err(|_| CUT_OFF)?)
+        self.read_bytes(usize::try_from(length).map_err(|_| UNEXPECTED_EOF)?)
     }
 
-    /// Passes over a field that is not known.
+    /// Skips an unknown field.
     pub(super) fn skip(&mut self, wire_type: u8) -> Result<(), String> {
         let mut groups = 0_u32;
         let mut wire_type = wire_type;
         loop {
             match wire_type {
                 VARINT => drop(self.varint()?),
-                FIXED64 => drop(self.take(8)?),
+                FIXED64 => drop(self.read_bytes(8)?),
                 BYTES => drop(self.bytes()?),
-                FIXED32 => drop(self.take(4)?),
+                FIXED32 => drop(self.read_bytes(4)?),
                 START_GROUP => groups += 1,
                 END_GROUP if groups == 0 => return Err("proto: unexpected end of group".to_owned()),
                 END_GROUP => groups -= 1,
@@ -88,10 +88,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(CUT_OFF)?;
+    fn read_bytes(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(UNEXPECTED_EOF)?;
         self.0 = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 }
 
@@ -105,21 +105,21 @@ pub(super) fn bytes<'a>(reader: &mut Reader<'a>, wire_type: u8, field: &str) -> 
     reader.bytes()
 }
 
-/// A text; what is no UTF-8 is replaced, as it is when Go writes JSON.
+/// Reads a string. Invalid UTF-8 is replaced, as when Go encodes JSON.
 pub(super) fn text(reader: &mut Reader<'_>, wire_type: u8, field: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(bytes(reader, wire_type, field)?).into_owned())
 }
 
-/// Writes one message.
+/// Writes the fields of one message.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    pub(crate) fn beginning_with(prefix: &[u8]) -> Self {
+    pub(crate) fn with_prefix(prefix: &[u8]) -> Self {
         Self(prefix.to_vec())
     }
 
-    pub(crate) fn written(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 

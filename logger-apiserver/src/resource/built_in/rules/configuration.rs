@@ -59,7 +59,7 @@ fn json(data: &Place<'_>, name: &str, errors: &mut Errors) {
     let Some(bytes) = data.value.get(name) else { return };
     let ByteString(bytes) = serde_json::from_value(bytes.clone()).unwrap_or_default();
     if let Err(error) = serde_json::from_slice::<Value>(&bytes) {
-        let why = crate::wire::body::in_words_of_go(&error);
+        let why = crate::wire::body::go_syntax_error(&error);
         errors.push(FieldError::invalid(format!("data[{name}]"), "\"<secret contents redacted>\"", why));
     }
 }
