@@ -9,13 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cases::{Cause, Group};
-use envtest::ControlPlane;
 use http::Request;
 use kube::Client;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::client_trial;
+use super::{Suite, client_trial};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const NAME: &str = "things.cel.example.com";
@@ -24,10 +23,10 @@ const OBJECTS: &str = "/apis/cel.example.com/v1/namespaces/default/things";
 /// The server's path of the schema of a definition's only version.
 const SCHEMA: &str = "spec.validation.openAPIV3Schema";
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![
-        client_trial(control_plane, "cel::definitions_are_validated_as_recorded", validate_definitions),
-        client_trial(control_plane, "cel::rules_are_evaluated_as_recorded", evaluate_rules),
+        client_trial(suite, "cel::definitions_are_validated_as_recorded", validate_definitions),
+        client_trial(suite, "cel::rules_are_evaluated_as_recorded", evaluate_rules),
     ]
 }
 

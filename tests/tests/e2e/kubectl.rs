@@ -8,7 +8,7 @@ use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::trial;
+use super::{Suite, trial};
 
 const CRD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/crd/bases/example.com_loggers.yaml");
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
@@ -22,10 +22,9 @@ pub(super) fn install(control_plane: &ControlPlane) -> Result<(), Failed> {
     Ok(())
 }
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&ControlPlane) -> Result<(), Failed>| {
-        trial(control_plane, &format!("kubectl::{name}"), run)
-    };
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    let trial =
+        |name: &str, run: fn(&ControlPlane) -> Result<(), Failed>| trial(suite, &format!("kubectl::{name}"), run);
     vec![
         trial("crds_are_structural_and_stored_as_written", crds_are_structural_and_stored_as_written),
         trial("explain_shows_the_doc_comments", explain_shows_the_doc_comments),

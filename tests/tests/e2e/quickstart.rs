@@ -6,12 +6,12 @@ use std::sync::Arc;
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 
-use super::trial;
+use super::{Suite, trial};
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![
-        trial(control_plane, "quickstart::runs_on_the_real_server_and_cleans_up", runs_and_cleans_up),
-        trial(control_plane, "quickstart::does_not_touch_existing_objects", does_not_touch_existing_objects),
+        trial(suite, "quickstart::runs_on_the_real_server_and_cleans_up", runs_and_cleans_up),
+        trial(suite, "quickstart::does_not_touch_existing_objects", does_not_touch_existing_objects),
     ]
 }
 

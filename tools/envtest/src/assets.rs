@@ -2,7 +2,7 @@
 
 use std::{
     env, fmt, fs,
-    io::{self, ErrorKind, Write},
+    io::ErrorKind,
     iter,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -38,21 +38,6 @@ pub fn find() -> Result<Option<Assets>> {
         return assets.validated().with_context(|| format!("{ASSETS_VARIABLE} is set but not usable")).map(Some);
     }
     Ok(Assets::at(paths::built_assets()?).validated().ok())
-}
-
-/// Returns the binaries for a test suite; without a control plane prints one line that names the suite and the reason.
-///
-/// Prefer [`Suite`](crate::Suite), which also reports the tests as ignored.
-pub fn find_or_skip(suite: &str) -> Result<Option<Assets>> {
-    match find_optional(suite)? {
-        Ok(assets) => Ok(Some(assets)),
-        Err(absence) => {
-            // Not eprintln!, which the test harness captures; and one write, so that the lines of concurrent suites do
-            // not interleave.
-            io::stderr().write_all(format!("SKIPPED {suite}: {absence}\n").as_bytes())?;
-            Ok(None)
-        }
-    }
 }
 
 /// Returns the binaries for a test suite, or the reason why it runs without them.
