@@ -48,7 +48,7 @@ async fn validate_definitions(client: Client) -> Result<(), Failed> {
 /// Compares the answers with the recorded ones, or records them.
 fn compare_or_record(file: &str, answers: Vec<Vec<Cause>>) -> Result<(), Failed> {
     if std::env::var_os("CEL_RECORD").is_some() {
-        let path = format!("{}/corpus/cel/{file}.answers.json", env!("CARGO_MANIFEST_DIR"));
+        let path = tests::workspace_root().join(format!("tests/corpus/cel/{file}.answers.json"));
         let mut text = serde_json::to_string_pretty(&answers)?;
         text.push('\n');
         return Ok(std::fs::write(path, text)?);

@@ -44,7 +44,7 @@ fn runs_and_cleans_up(control_plane: &ControlPlane) -> Result<(), Failed> {
 
 fn does_not_touch_existing_objects(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| control_plane.kubectl().args(["--namespace", "taken"]).args(args).output();
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
+    let sample = tests::workspace_root().join("config/samples/example_v1_logger.yaml");
     let theirs = tempfile::Builder::new().suffix(".yaml").tempfile()?;
     std::fs::write(&theirs, std::fs::read_to_string(sample)?.replace("name: web", "name: audit"))?;
     kubectl(&["create", "namespace", "taken"])?;
