@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
+mod directories;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
@@ -22,7 +24,7 @@ pub mod corpus_v1beta1;
 
 /// Returns the definitions of the corpus, which contain every keyword.
 fn corpus() -> Vec<Value> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/import");
+    let directory = directories::package().join("../tests/corpus/import");
     let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| serde_saphyr::from_str(&fs::read_to_string(file).unwrap()).unwrap()).collect()
@@ -39,7 +41,7 @@ fn generated() -> Vec<Value> {
 /// `UPDATE_IMPORTED=1` updates the modules.
 #[test]
 fn the_modules_are_up_to_date() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
+    let directory = directories::package().join("tests/import");
     for module in import(&corpus(), KubernetesTypes::Reuse).unwrap() {
         let path = directory.join(format!("{}.rs", module.module));
         if env::var_os("UPDATE_IMPORTED").is_some() {

@@ -50,7 +50,7 @@ fn assert_unchanged(file: &Path) {
 
 #[test]
 fn structural_schemas_are_unchanged() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = envtest::workspace_root().unwrap();
     let own = ["config/crd/bases", "tests/fixture/config/crd/bases"]
         .map(|directory| yaml_files(&root.join(directory)))
         .concat();

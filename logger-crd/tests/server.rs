@@ -1,8 +1,8 @@
 //! Compares the responses of a real API server to the shapes with the recorded ones, and the schemas of built-in types
 //! with its OpenAPI document.
 //!
-//! Without a control plane the test is skipped with a line that describes how to get one. With
-//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, it fails.
+//! Without a control plane the tests are ignored, and one line describes how to get one. With
+//! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 #[path = "server/parity.rs"]
 mod parity;
@@ -11,15 +11,14 @@ mod shapes;
 
 use std::error::Error;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use envtest::{Assets, ControlPlane};
+use envtest::{Assets, ControlPlane, Suite};
 use http::{Request, StatusCode};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Failed};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -27,20 +26,16 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let Some(assets) = envtest::find_or_skip("shapes")? else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let control_plane = Arc::new(ControlPlane::start(&assets)?);
+    let suite = Suite::new("shapes", |assets| Ok((assets.clone(), ControlPlane::start(assets)?)))?;
     let trial = |name: &str, run: fn(&Assets, &ControlPlane) -> Result<(), Failed>| {
-        let (assets, control_plane) = (assets.clone(), Arc::clone(&control_plane));
-        Trial::test(name, move || run(&assets, &control_plane))
+        suite.test(name, move |(assets, control_plane)| run(assets, control_plane))
     };
     let trials = vec![
         trial("responses_are_as_recorded", compare_responses),
         trial("overlay_is_up_to_date", overlay_is_up_to_date),
         trial("built_in_types_have_the_schemas_of_the_server", parity::compare),
     ];
-    Ok(libtest_mimic::run(args, trials).exit_code())
+    Ok(suite.run(args, trials).exit_code())
 }
 
 fn overlay_is_up_to_date(assets: &Assets, control_plane: &ControlPlane) -> Result<(), Failed> {

@@ -96,7 +96,7 @@ impl Answer {
 
 /// Returns the directory of the corpus.
 pub fn directory() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/definitions"))
+    crate::workspace_root().join("tests/corpus/definitions")
 }
 
 /// Reads every case.

@@ -7,6 +7,8 @@ pub mod matrix;
 pub mod scenarios;
 pub mod values;
 
+use std::path::{Path, PathBuf};
+
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -15,15 +17,26 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::{Api, Client};
 use logger_types::v1::{Logger, LoggerSpec};
 
+/// Returns the root of the workspace that the running test belongs to.
+///
+/// It is determined at run time. Checkouts with one target directory share their binaries, so that a path that is
+/// compiled in can belong to another checkout.
+///
+/// # Panics
+/// If cargo did not start the test.
+pub fn workspace_root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for tests");
+    Path::new(&package).parent().expect("the package is below the root").to_owned()
+}
+
 /// Reads the generated CRDs of the reference API and of the fixture API. Those of the matrix are [`matrix::crds`].
 ///
 /// # Panics
 /// If they cannot be read.
 pub fn crds() -> Vec<String> {
-    let directories = ["/../config/crd/bases", "/fixture/config/crd/bases"];
-    let read = |directory| {
-        let files =
-            std::fs::read_dir(format!("{}{directory}", env!("CARGO_MANIFEST_DIR"))).expect("the directory exists");
+    let directories = ["config/crd/bases", "tests/fixture/config/crd/bases"];
+    let read = |directory: &str| {
+        let files = std::fs::read_dir(workspace_root().join(directory)).expect("the directory exists");
         files.map(|file| std::fs::read_to_string(file.expect("an entry").path()).expect("the file can be read"))
     };
     directories.into_iter().flat_map(read).collect()
@@ -82,7 +95,7 @@ pub fn quickstart(args: &[&str]) -> std::process::Output {
 /// Returns a cargo command in this workspace, as a user starts it.
 pub fn cargo(args: &[&str]) -> std::process::Command {
     let mut cargo = std::process::Command::new(env!("CARGO"));
-    cargo.args(args).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    cargo.args(args).current_dir(workspace_root());
     // The variables that cargo sets for a test would make it rebuild everything.
     for name in std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("CARGO_")) {
         cargo.env_remove(name);

@@ -157,9 +157,9 @@ macro_rules! call {
 pub fn crds(plurals: Option<&[&str]>) -> Vec<CustomResourceDefinition> {
     let kinds = matrix_types::v1::API_GROUP.kinds().map(|kind| kind.plural);
     let is_wanted = |plural: &&str| plurals.is_none_or(|plurals| plurals.contains(plural));
+    let directory = crate::workspace_root().join("tests/matrix/config/crd/bases");
     let read = |plural| {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/matrix/config/crd/bases");
-        let text = std::fs::read_to_string(format!("{directory}/matrix.example.org_{plural}.yaml"));
+        let text = std::fs::read_to_string(directory.join(format!("matrix.example.org_{plural}.yaml")));
         serde_saphyr::from_str(&text.expect("the file can be read")).expect("a CRD")
     };
     kinds.filter(is_wanted).map(read).collect()

@@ -59,7 +59,7 @@ pub enum Answer {
 }
 
 fn directory() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/values"))
+    crate::workspace_root().join("tests/corpus/values")
 }
 
 fn documents() -> Vec<Document> {

@@ -5,7 +5,6 @@
 //! `tests` therefore repeat what other members enable.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 /// The packages that a selection builds, each with its enabled features, such as `syn v3.0.9 derive,full`.
@@ -13,7 +12,7 @@ fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--prefix", "none", "--format", "{p} {f}", "--edges", edges])
         .args(selection)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .current_dir(tests::workspace_root())
         .output()
         .unwrap();
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));

@@ -37,7 +37,7 @@ fn step(block: &str) -> Option<Step<'_>> {
 }
 
 fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+    tests::workspace_root().canonicalize().unwrap()
 }
 
 /// An empty folder outside the checkout, whose cargo configuration must not apply. The name is the same in each run, so

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The example that stands for a user's project.
-const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/own-api");
+/// The example that stands for a user's project, relative to the root of the workspace.
+const PROJECT: &str = "examples/own-api";
 
 /// The packages of the workspace that can be published, as `cargo metadata` describes them.
 fn published() -> Vec<Value> {
@@ -25,7 +25,7 @@ fn name(package: &Value) -> &str {
 #[test]
 fn the_libraries_are_published_and_nothing_else_is() {
     let names: Vec<_> = published().iter().map(|package| name(package).to_owned()).collect();
-    let mut libraries: Vec<_> = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    let mut libraries: Vec<_> = fs::read_dir(tests::workspace_root())
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
         .filter(|directory| directory.starts_with("logger-"))
@@ -56,7 +56,7 @@ fn a_project_compiles_against_the_packed_crates() {
     fs::create_dir_all(&directory).unwrap();
     let crates = pack(&directory);
     let project = directory.join("project");
-    copy(Path::new(PROJECT), &project);
+    copy(&tests::workspace_root().join(PROJECT), &project);
     use_packed_crates(&project.join("Cargo.toml"), &crates);
 
     let mut check = tests::cargo(&["check", "--offline", "--quiet", "--workspace", "--all-targets", "--target-dir"]);

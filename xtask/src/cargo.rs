@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_workspace_root_is_the_nearest_directory_with_a_workspace() {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
         assert_eq!(nearest_workspace(&package.join("src")), package.parent());
         assert_eq!(nearest_workspace(Path::new("/")), None);
     }

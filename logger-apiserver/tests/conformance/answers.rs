@@ -37,7 +37,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// Reads the recorded answers of a topic. Without a file there are none.
     pub(crate) fn read(topic: &str) -> Result<Self, Box<dyn Error>> {
-        let path = path(topic);
+        let path = path(topic)?;
         let answers = match path.exists() {
             true => serde_json::from_str(&fs::read_to_string(path)?)?,
             false => BTreeMap::new(),
@@ -68,7 +68,7 @@ impl Recorded {
     pub(crate) fn write(&self) -> Result<(), Box<dyn Error>> {
         let mut text = serde_json::to_string_pretty(&sorted(serde_json::to_value(&self.answers)?))?;
         text.push('\n');
-        Ok(fs::write(path(&self.topic), text)?)
+        Ok(fs::write(path(&self.topic)?, text)?)
     }
 
     /// Describes how answers to a check differ from the recorded ones, if they do.
@@ -96,8 +96,8 @@ impl Recorded {
     }
 }
 
-fn path(topic: &str) -> PathBuf {
-    topic::directory().join(format!("{topic}.answers.json"))
+fn path(topic: &str) -> Result<PathBuf, Box<dyn Error>> {
+    Ok(topic::directory()?.join(format!("{topic}.answers.json")))
 }
 
 /// Sorts the fields by name, independent of the features of serde_json.

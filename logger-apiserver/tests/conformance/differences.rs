@@ -21,7 +21,7 @@ pub(crate) struct Differences {
 impl Differences {
     /// Reads the differences, and rejects one of a check that does not exist.
     pub(crate) fn read(topics: &[Topic]) -> Result<Self, Box<dyn Error>> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/differences.yaml");
+        let path = envtest::workspace_root()?.join("logger-apiserver/tests/conformance/differences.yaml");
         let mut differences: Self = serde_saphyr::from_str(&fs::read_to_string(path)?)?;
         let checks: Vec<&String> = topics.iter().flat_map(|topic| &topic.checks).map(|check| &check.name).collect();
         differences.checks = checks.len();

@@ -6,7 +6,8 @@
 //! `CONFORMANCE=record cargo test -p logger-apiserver --test conformance -- [filter]`. Review what was recorded. Known
 //! differences of the server in memory are in `differences.yaml`, with their reasons.
 //!
-//! With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, a missing control plane is a failure.
+//! Without a control plane the tests of the real server are ignored. With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI,
+//! that is a failure.
 
 mod answers;
 mod check;
@@ -22,7 +23,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use envtest::ControlPlane;
+use envtest::{Assets, ControlPlane};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use answers::Recorded;
@@ -37,6 +38,21 @@ fn main() -> ExitCode {
 /// How often a check is tried on the real server, each time in another namespace.
 const ATTEMPTS: usize = 3;
 
+/// The real server, and the control plane that it belongs to.
+type Environment = (Real, ControlPlane);
+
+/// The tests of the real server, which is stopped when they have run.
+type Suite = envtest::Suite<Environment>;
+
+fn suite() -> Result<Arc<Suite>, Box<dyn Error>> {
+    Ok(Suite::new("conformance on the real server", start)?)
+}
+
+fn start(assets: &Assets) -> Result<Environment, Box<dyn Error>> {
+    let control_plane = ControlPlane::start(assets)?;
+    Ok((Real::prepare(&control_plane)?, control_plane))
+}
+
 fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let topics = topic::read_all()?;
     if std::env::var_os("CONFORMANCE").is_some_and(|what| what == "record") {
@@ -44,31 +60,29 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     let differences = Arc::new(Differences::read(&topics)?);
     let mut trials = Vec::new();
-    let control_plane = envtest::find_or_skip("conformance on the real server")?;
-    let control_plane = control_plane.as_ref().map(ControlPlane::start).transpose()?;
-    let real = control_plane.as_ref().map(Real::prepare).transpose()?;
+    let suite = suite()?;
     for topic in topics {
         let recorded = Arc::new(Recorded::read(&topic.name)?);
         recorded.reject_stale(&topic)?;
         for check in topic.checks {
             let check = Arc::new(check);
             let name = check.name.clone();
-            trials.extend(real.clone().map(|real| real_trial(format!("real::{name}"), real, &check, &recorded)));
+            trials.push(real_trial(format!("real::{name}"), &suite, &check, &recorded));
             trials.push(memory_trial(format!("memory::{name}"), &check, &recorded, &differences));
         }
     }
     println!("conformance: {differences}");
-    Ok(libtest_mimic::run(args, trials).exit_code())
+    Ok(suite.run(args, trials).exit_code())
 }
 
 /// Creates the trial that the real server answers as recorded. It serves a definition with a delay, so a check can be
 /// retried.
-fn real_trial(name: String, server: Real, check: &Arc<Check>, recorded: &Arc<Recorded>) -> Trial {
+fn real_trial(name: String, suite: &Arc<Suite>, check: &Arc<Check>, recorded: &Arc<Recorded>) -> Trial {
     let (check, recorded) = (Arc::clone(check), Arc::clone(recorded));
-    Trial::test(name, move || {
+    suite.test(name, move |(real, _)| {
         let mut found = None;
         for attempt in 0..ATTEMPTS {
-            found = recorded.difference(&check, &server.answers(&check, attempt)?);
+            found = recorded.difference(&check, &real.answers(&check, attempt)?);
             if found.is_none() {
                 return Ok(());
             }
@@ -96,17 +110,16 @@ fn memory_trial(name: String, check: &Arc<Check>, recorded: &Arc<Recorded>, diff
 
 /// Records the answers of the real server.
 fn record(args: &Arguments, topics: Vec<Topic>) -> Result<ExitCode, Box<dyn Error>> {
-    let assets = envtest::find()?.ok_or(envtest::HOW_TO_GET)?;
-    let control_plane = ControlPlane::start(&assets)?;
-    let real = Real::prepare(&control_plane)?;
+    let suite = suite()?;
+    suite.assets().ok_or(envtest::HOW_TO_GET)?;
     let mut trials = Vec::new();
     let mut recordings = Vec::new();
     for topic in topics {
         let recording = Arc::new(Mutex::new(Recorded::read(&topic.name)?));
         recording.lock().map_err(|error| error.to_string())?.retain(&topic);
         for check in topic.checks {
-            let (recording, real) = (Arc::clone(&recording), real.clone());
-            trials.push(Trial::test(format!("real::{}", check.name), move || {
+            let recording = Arc::clone(&recording);
+            trials.push(suite.test(format!("real::{}", check.name), move |(real, _)| {
                 let answers = real.answers(&check, 0)?;
                 recording.lock().map_err(|error| Failed::from(error.to_string()))?.insert(&check.name, answers);
                 Ok(())
@@ -114,7 +127,7 @@ fn record(args: &Arguments, topics: Vec<Topic>) -> Result<ExitCode, Box<dyn Erro
         }
         recordings.push(recording);
     }
-    let conclusion = libtest_mimic::run(args, trials);
+    let conclusion = suite.run(args, trials);
     for recording in recordings {
         recording.lock().map_err(|error| error.to_string())?.write()?;
     }

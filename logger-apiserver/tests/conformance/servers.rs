@@ -38,7 +38,6 @@ impl Server for InMemory {
 }
 
 /// A kube-apiserver with the shared definitions.
-#[derive(Clone)]
 pub(crate) struct Real(Config);
 
 impl Real {

@@ -80,20 +80,20 @@ struct File {
 }
 
 /// Returns the directory of the topics.
-pub(crate) fn directory() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/topics"))
+pub(crate) fn directory() -> Result<PathBuf, Box<dyn Error>> {
+    Ok(envtest::workspace_root()?.join("logger-apiserver/tests/conformance/topics"))
 }
 
 /// Reads the definitions that all checks share.
 pub(crate) fn definitions() -> Result<Vec<Value>, Box<dyn Error>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/definitions.yaml");
+    let path = envtest::workspace_root()?.join("logger-apiserver/tests/conformance/definitions.yaml");
     Ok(serde_saphyr::from_str(&fs::read_to_string(path)?)?)
 }
 
 /// Reads every topic, sorted by name.
 pub(crate) fn read_all() -> Result<Vec<Topic>, Box<dyn Error>> {
     let mut paths: Vec<PathBuf> =
-        fs::read_dir(directory())?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;
+        fs::read_dir(directory()?)?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     paths.sort();
     paths.into_iter().map(read).collect()

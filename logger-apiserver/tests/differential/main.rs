@@ -5,6 +5,8 @@
 //! each time; `DIFFERENTIAL=10m` (or `s`, `h`) executes other cases for that time. A seed determines each case. A
 //! failing case is shrunk to a minimal script, which is printed with the seed: `DIFFERENTIAL_SEED=SEED` runs that case
 //! alone. Parts of answers that are not compared are removed in `session.rs`, with the reasons.
+//!
+//! Without a control plane the test is ignored. With `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
@@ -17,9 +19,14 @@ mod operations;
 mod script;
 mod session;
 
-use std::time::{Duration, Instant};
+use std::{
+    error::Error,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
-use envtest::ControlPlane;
+use envtest::{ControlPlane, Suite};
+use libtest_mimic::{Arguments, Failed};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
@@ -38,17 +45,26 @@ const SHRINK_STEPS: usize = 150;
 /// The number of failures after which the run stops.
 const MAX_FAILURES: usize = 8;
 
-#[test]
-fn random_operations_have_equal_results_on_both_servers() {
-    let Some(assets) = envtest::find_or_skip("differential tests with a real server").unwrap() else { return };
-    let control_plane = ControlPlane::start(&assets).unwrap();
+fn main() -> ExitCode {
+    envtest::exit_code(run(&Arguments::from_args()))
+}
+
+fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let suite = Suite::new("differential tests with a real server", |assets| Ok(ControlPlane::start(assets)?))?;
+    let trials = vec![suite.test("random_operations_have_equal_results_on_both_servers", compare_random_operations)];
+    Ok(suite.run(args, trials).exit_code())
+}
+
+fn compare_random_operations(control_plane: &ControlPlane) -> Result<(), Failed> {
     let fragments = Fragments::read();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let servers = runtime.block_on(Servers::prepare(&control_plane, &fragments));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let servers = runtime.block_on(Servers::prepare(control_plane, &fragments));
     let failed: Vec<u64> =
         seeds().filter(|seed| !passes(&runtime, &servers, &fragments, *seed)).take(MAX_FAILURES).collect();
-    control_plane.stop().unwrap();
-    assert!(failed.is_empty(), "the servers differ; repeat one case with DIFFERENTIAL_SEED={}", failed[0]);
+    match failed.first() {
+        None => Ok(()),
+        Some(seed) => Err(format!("the servers differ; repeat one case with DIFFERENTIAL_SEED={seed}").into()),
+    }
 }
 
 /// Returns the requested seed, the seeds of a plain run, or as many seeds as fit into the requested time.

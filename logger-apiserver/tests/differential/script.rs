@@ -21,7 +21,9 @@ use crate::{
     session::{self, Result, SENTINEL, Session},
 };
 
-const DEFINITIONS: [&str; 2] = ["/tests/conformance/definitions.yaml", "/../config/crd/bases/example.com_loggers.yaml"];
+/// Relative to the root of the workspace.
+const DEFINITIONS: [&str; 2] =
+    ["logger-apiserver/tests/conformance/definitions.yaml", "config/crd/bases/example.com_loggers.yaml"];
 
 /// Both servers, with the same kinds.
 pub(crate) struct Servers<'a> {
@@ -61,7 +63,7 @@ impl<'a> Servers<'a> {
 }
 
 fn read(file: &str) -> Vec<Value> {
-    let text = fs::read_to_string(format!("{}{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text = fs::read_to_string(envtest::workspace_root().unwrap().join(file)).unwrap();
     match serde_saphyr::from_str(&text).unwrap() {
         Value::Array(definitions) => definitions,
         definition => vec![definition],

@@ -23,7 +23,7 @@ pub(crate) struct Differences {
 impl Differences {
     /// Reads the differences, and rejects one of a command that does not exist.
     pub(crate) fn read(scripts: &[Script]) -> Result<Self, Box<dyn Error>> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kubectl/differences.yaml");
+        let path = envtest::workspace_root()?.join("logger-apiserver/tests/kubectl/differences.yaml");
         let mut differences: Self = serde_saphyr::from_str(&fs::read_to_string(path)?)?;
         differences.commands = scripts.iter().map(|script| script.commands.len()).sum();
         for (name, command) in differences.all() {

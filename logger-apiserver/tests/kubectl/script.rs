@@ -56,7 +56,7 @@ struct File {
 
 /// Reads every script, sorted by name.
 pub(crate) fn read_all() -> Result<Vec<Script>, Box<dyn Error>> {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kubectl/scripts");
+    let directory = envtest::workspace_root()?.join("logger-apiserver/tests/kubectl/scripts");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<Result<_, std::io::Error>>()?;
     paths.sort();

@@ -18,8 +18,8 @@ use crate::script::{Command, Script, Watch};
 
 /// The limit of every wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The directory of the generated manifests.
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config");
+/// The directory of the generated manifests, relative to the root of the workspace.
+const CONFIG: &str = "config";
 
 /// The output of a command.
 #[derive(Debug, Default, PartialEq)]
@@ -97,7 +97,7 @@ impl Shell {
         let mut shell = process::Command::new("sh");
         shell.args(["-c", line]).current_dir(directory).process_group(0).stdin(Stdio::null());
         shell.env("KUBECONFIG", directory.join("kubeconfig")).env("HOME", directory).env("PATH", &self.path);
-        shell.env("CONFIG", CONFIG).env("LC_ALL", "C").env("TZ", "UTC");
+        shell.env("CONFIG", envtest::workspace_root()?.join(CONFIG)).env("LC_ALL", "C").env("TZ", "UTC");
         Ok(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
     }
 }

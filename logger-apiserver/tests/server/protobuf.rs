@@ -2,7 +2,7 @@
 //! --test server protobuf` creates the objects of `samples.yaml` and records both encodings of each, and of lists and
 //! discovery documents. The tests of `src/protobuf` compare ours with them.
 
-use std::{error::Error, fs};
+use std::{error::Error, fs, path::PathBuf};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use envtest::ControlPlane;
@@ -14,8 +14,8 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protobuf/samples.yaml");
-const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protobuf/recorded.json");
+const SAMPLES: &str = "samples.yaml";
+const RECORDED: &str = "recorded.json";
 
 /// The paths that are recorded in addition to the samples.
 const OTHERS: [&str; 6] = [
@@ -27,9 +27,14 @@ const OTHERS: [&str; 6] = [
     "/api/v1/namespaces/default/events?limit=1",
 ];
 
+/// Returns the path of a file in the directory of the samples.
+fn path(file: &str) -> Result<PathBuf, Box<dyn Error>> {
+    Ok(envtest::workspace_root()?.join("logger-apiserver/tests/protobuf").join(file))
+}
+
 /// Reads the objects to create, with the paths of their collections.
 fn samples() -> Result<Vec<(String, Value)>, Box<dyn Error>> {
-    let samples: Vec<Value> = serde_saphyr::from_str(&fs::read_to_string(SAMPLES)?)?;
+    let samples: Vec<Value> = serde_saphyr::from_str(&fs::read_to_string(path(SAMPLES)?)?)?;
     let sample = |mut sample: Value| {
         let path = sample["path"].as_str().ok_or("a sample has no path")?.to_owned();
         Ok((path, sample["object"].take()))
@@ -44,7 +49,7 @@ async fn every_sample_is_recorded() -> Result<(), Box<dyn Error>> {
         let control_plane = ControlPlane::start(&assets)?;
         record(&control_plane).await?;
     }
-    let recorded: Vec<Value> = serde_json::from_str(&fs::read_to_string(RECORDED)?)?;
+    let recorded: Vec<Value> = serde_json::from_str(&fs::read_to_string(path(RECORDED)?)?)?;
     let is_recorded = |kind: &Value| recorded.iter().any(|recorded| recorded["json"]["kind"] == *kind);
     for (path, object) in samples()? {
         assert!(is_recorded(&object["kind"]), "{path}: not recorded; record it with PROTOBUF=record");
@@ -74,7 +79,7 @@ async fn record(control_plane: &ControlPlane) -> Result<(), Box<dyn Error>> {
     }
     let mut text = serde_json::to_string_pretty(&recorded)?;
     text.push('\n');
-    Ok(fs::write(RECORDED, text)?)
+    Ok(fs::write(path(RECORDED)?, text)?)
 }
 
 /// Returns both encodings of one state. The requests are repeated if the object changes between them.

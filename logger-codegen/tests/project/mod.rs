@@ -1,5 +1,8 @@
 //! A project of imported types, compiled and generated again.
 
+#[path = "../directories/mod.rs"]
+mod directories;
+
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -17,7 +20,8 @@ pub(crate) fn round_trip(
     kubernetes_types: KubernetesTypes,
 ) -> BTreeMap<String, Value> {
     let modules = import(definitions, kubernetes_types).unwrap();
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
+    let package = directories::package();
+    let repository = package.parent().expect("the workspace is above");
     let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import-{name}"));
     drop(fs::remove_dir_all(&project));
     fs::create_dir_all(project.join("src")).unwrap();

@@ -10,7 +10,7 @@ use std::{
 const LAYERS: [&str; 8] = ["syntax", "schema", "types", "formats", "checker", "cost", "interpreter", "validation"];
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cel")
+    envtest::workspace_root().unwrap().join("logger-crd/src/cel")
 }
 
 /// All source files below a directory.

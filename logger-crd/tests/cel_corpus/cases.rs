@@ -37,7 +37,7 @@ pub(crate) struct Run {
 }
 
 fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/cel").join(name)
+    envtest::workspace_root().expect("tests run in a checkout").join("tests/corpus/cel").join(name)
 }
 
 fn text(name: &str) -> String {

@@ -101,7 +101,7 @@ pub(crate) fn rows() -> Vec<Row> {
 
 /// Returns the path of the record.
 pub(crate) fn file() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shapes.txt"))
+    envtest::workspace_root().expect("tests run in a checkout").join("logger-crd/tests/shapes.txt")
 }
 
 /// Returns the recorded results.

@@ -9,13 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cases::{Cause, Group};
-use envtest::ControlPlane;
 use http::Request;
 use kube::Client;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::client_trial;
+use super::{Suite, client_trial};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const NAME: &str = "things.cel.example.com";
@@ -24,10 +23,10 @@ const OBJECTS: &str = "/apis/cel.example.com/v1/namespaces/default/things";
 /// The server's path of the schema of a definition's only version.
 const SCHEMA: &str = "spec.validation.openAPIV3Schema";
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![
-        client_trial(control_plane, "cel::definitions_are_validated_as_recorded", validate_definitions),
-        client_trial(control_plane, "cel::rules_are_evaluated_as_recorded", evaluate_rules),
+        client_trial(suite, "cel::definitions_are_validated_as_recorded", validate_definitions),
+        client_trial(suite, "cel::rules_are_evaluated_as_recorded", evaluate_rules),
     ]
 }
 
@@ -49,7 +48,7 @@ async fn validate_definitions(client: Client) -> Result<(), Failed> {
 /// Compares the answers with the recorded ones, or records them.
 fn compare_or_record(file: &str, answers: Vec<Vec<Cause>>) -> Result<(), Failed> {
     if std::env::var_os("CEL_RECORD").is_some() {
-        let path = format!("{}/corpus/cel/{file}.answers.json", env!("CARGO_MANIFEST_DIR"));
+        let path = tests::workspace_root().join(format!("tests/corpus/cel/{file}.answers.json"));
         let mut text = serde_json::to_string_pretty(&answers)?;
         text.push('\n');
         return Ok(std::fs::write(path, text)?);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envtest::{Assets, ControlPlane};
+use envtest::ControlPlane;
 use futures::StreamExt;
 use http::Request;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::{Suite, trial};
 use crate::proxy::Proxy;
 
 /// The limit of every wait, in real time.
@@ -30,26 +31,22 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 type Outcome = Result<(), Failed>;
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>, assets: &Assets) -> impl Iterator<Item = Trial> + use<> {
-    let assets = assets.clone();
-    let compacted = Trial::test("connections::an_informer_lists_again_when_etcd_compacted_the_version", move || {
-        // With a watch cache the server would still have the version.
-        let control_plane = ControlPlane::start_with(&assets, &["--watch-cache=false"])?;
-        block_on(compaction(&control_plane))
-    });
-    [
-        super::trial(control_plane, "connections::an_informer_resumes_after_resets", |control_plane| {
-            block_on(resets(control_plane))
-        }),
-        super::trial(control_plane, "connections::an_informer_resumes_after_refused_connections", |control_plane| {
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    let compacted = "connections::an_informer_lists_again_when_etcd_compacted_the_version";
+    vec![
+        trial(suite, "connections::an_informer_resumes_after_resets", |control_plane| block_on(resets(control_plane))),
+        trial(suite, "connections::an_informer_resumes_after_refused_connections", |control_plane| {
             block_on(refusals(control_plane))
         }),
-        super::trial(control_plane, "connections::a_reflector_abandons_a_stalled_watch", |control_plane| {
+        trial(suite, "connections::a_reflector_abandons_a_stalled_watch", |control_plane| {
             block_on(stall(control_plane))
         }),
-        compacted,
+        suite.test(compacted, |environment| {
+            // With a watch cache the server would still have the version.
+            let control_plane = ControlPlane::start_with(&environment.assets, &["--watch-cache=false"])?;
+            block_on(compaction(&control_plane))
+        }),
     ]
-    .into_iter()
 }
 
 fn block_on(outcome: impl Future<Output = Outcome>) -> Outcome {

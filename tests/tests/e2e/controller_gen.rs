@@ -12,19 +12,22 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use envtest::ControlPlane;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
-use super::trial;
+use super::Suite;
 use difference::{differences, known_differences};
 use twins::Twins;
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    vec![trial(control_plane, "controller_gen::stored_definitions_are_equal", stored_definitions_are_equal)]
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    let name = "controller_gen::stored_definitions_are_equal";
+    vec![suite.ignorable_test(name, |environment| stored_definitions_are_equal(&environment.control_plane))]
 }
 
-fn stored_definitions_are_equal(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let Some(Twins { ours, theirs }) = twins::find_or_skip() else { return Ok(()) };
+fn stored_definitions_are_equal(control_plane: &ControlPlane) -> Result<Completion, Failed> {
+    let Some(Twins { ours, theirs }) = twins::find_or_skip() else {
+        return Ok(Completion::ignored_with("no Go to build controller-gen"));
+    };
     let (ours, theirs) = (stored(control_plane, ours)?, stored(control_plane, theirs)?);
     let known = known_differences();
     for (name, ours) in &ours {
@@ -34,7 +37,7 @@ fn stored_definitions_are_equal(control_plane: &ControlPlane) -> Result<(), Fail
             }
         }
     }
-    Ok(())
+    Ok(Completion::Completed)
 }
 
 /// Returns the definitions that the server would store, and checks that they are unchanged.

@@ -7,7 +7,6 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envtest::ControlPlane;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, PostParams};
 use kube::client::Body;
@@ -17,12 +16,14 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use tests::definitions::{ACCEPTED, Answer, Case, cases, difference, record, recorded};
 
+use super::{Suite, client_trial};
+
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    vec![super::client_trial(control_plane, "definitions::the_checker_agrees_with_the_server", compare)]
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    vec![client_trial(suite, "definitions::the_checker_agrees_with_the_server", compare)]
 }
 
 async fn compare(client: Client) -> Result<(), Failed> {

@@ -8,11 +8,12 @@ use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::trial;
+use super::{Suite, trial};
 
-const CRD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/crd/bases/example.com_loggers.yaml");
-const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
-const FIXTURE_CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixture/config/crd/bases");
+// Relative to the root of the workspace, in which kubectl runs.
+const CRD: &str = "config/crd/bases/example.com_loggers.yaml";
+const SAMPLE: &str = "config/samples/example_v1_logger.yaml";
+const FIXTURE_CRDS: &str = "tests/fixture/config/crd/bases";
 
 /// Installs every generated CRD with kubectl, and waits until they are established.
 pub(super) fn install(control_plane: &ControlPlane) -> Result<(), Failed> {
@@ -22,10 +23,9 @@ pub(super) fn install(control_plane: &ControlPlane) -> Result<(), Failed> {
     Ok(())
 }
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&ControlPlane) -> Result<(), Failed>| {
-        trial(control_plane, &format!("kubectl::{name}"), run)
-    };
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    let trial =
+        |name: &str, run: fn(&ControlPlane) -> Result<(), Failed>| trial(suite, &format!("kubectl::{name}"), run);
     vec![
         trial("crds_are_structural_and_stored_as_written", crds_are_structural_and_stored_as_written),
         trial("explain_shows_the_doc_comments", explain_shows_the_doc_comments),
@@ -110,7 +110,7 @@ fn the_server_warns_about_deprecated_kinds(control_plane: &ControlPlane) -> Resu
 }
 
 fn invalid_samples_are_rejected(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let sample = std::fs::read_to_string(SAMPLE)?;
+    let sample = std::fs::read_to_string(tests::workspace_root().join(SAMPLE))?;
     let idle = rejection(control_plane, &sample.replace("timeInterval: 60", "timeInterval: 0"))?;
     check(idle.contains("spec.timeInterval") && idle.contains("greater than or equal to 1"), "the field", &idle)?;
     let unknown = rejection(control_plane, &sample.replace("timeInterval", "timeinterval"))?;
@@ -142,9 +142,9 @@ fn kubectl_in(control_plane: &ControlPlane, namespace: &str, args: &[&str]) -> R
     kubectl(control_plane, &[&["--namespace", namespace], args].concat())
 }
 
-/// Runs kubectl and returns its output on both streams.
+/// Runs kubectl in the root of the workspace, and returns its output on both streams.
 fn kubectl(control_plane: &ControlPlane, args: &[&str]) -> Result<String, Failed> {
-    let output = control_plane.kubectl().args(args).output()?;
+    let output = control_plane.kubectl().args(args).current_dir(tests::workspace_root()).output()?;
     let text = text(&output);
     if output.status.success() { Ok(text) } else { Err(format!("kubectl {}: {text}", args.join(" ")).into()) }
 }

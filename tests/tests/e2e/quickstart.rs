@@ -6,12 +6,12 @@ use std::sync::Arc;
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 
-use super::trial;
+use super::{Suite, trial};
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![
-        trial(control_plane, "quickstart::runs_on_the_real_server_and_cleans_up", runs_and_cleans_up),
-        trial(control_plane, "quickstart::does_not_touch_existing_objects", does_not_touch_existing_objects),
+        trial(suite, "quickstart::runs_on_the_real_server_and_cleans_up", runs_and_cleans_up),
+        trial(suite, "quickstart::does_not_touch_existing_objects", does_not_touch_existing_objects),
     ]
 }
 
@@ -44,7 +44,7 @@ fn runs_and_cleans_up(control_plane: &ControlPlane) -> Result<(), Failed> {
 
 fn does_not_touch_existing_objects(control_plane: &ControlPlane) -> Result<(), Failed> {
     let kubectl = |args: &[&str]| control_plane.kubectl().args(["--namespace", "taken"]).args(args).output();
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/samples/example_v1_logger.yaml");
+    let sample = tests::workspace_root().join("config/samples/example_v1_logger.yaml");
     let theirs = tempfile::Builder::new().suffix(".yaml").tempfile()?;
     std::fs::write(&theirs, std::fs::read_to_string(sample)?.replace("name: web", "name: audit"))?;
     kubectl(&["create", "namespace", "taken"])?;

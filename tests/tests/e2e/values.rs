@@ -7,7 +7,6 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envtest::ControlPlane;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Patch, PatchParams};
 use kube::client::Body;
@@ -16,12 +15,14 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use tests::values::{Answer, Case, cases, record, recorded, schema};
 
+use super::{Suite, client_trial};
+
 const PATH: &str = "/apis/values.example.com/v1/things";
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-pub(super) fn trials(control_plane: &Arc<ControlPlane>) -> Vec<Trial> {
-    vec![super::client_trial(control_plane, "values::our_answers_agree_with_the_server", compare)]
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    vec![client_trial(suite, "values::our_answers_agree_with_the_server", compare)]
 }
 
 async fn compare(client: Client) -> Result<(), Failed> {

@@ -14,7 +14,7 @@ use logger_types::v1::Logger;
 use tempfile::TempDir;
 
 fn workspace(below: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(below)
+    tests::workspace_root().join(below)
 }
 
 fn args(root: &Path, check: bool) -> Args {

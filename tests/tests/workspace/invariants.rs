@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+    tests::workspace_root().canonicalize().unwrap()
 }
 
 /// Reports whether `package` depends on `dependency`, from `cargo tree`. Dev-dependencies are ignored.

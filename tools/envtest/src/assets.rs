@@ -1,8 +1,8 @@
 //! The binaries of the control plane: found, or built from the Go module of this crate.
 
 use std::{
-    env, fs,
-    io::{self, ErrorKind, Write},
+    env, fmt, fs,
+    io::ErrorKind,
     iter,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -23,6 +23,7 @@ const KUBECTL: &str = "kubectl";
 /// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 const REQUIRE_VARIABLE: &str = "LOGGER_REQUIRE_CONTROL_PLANE";
+const SKIP_VARIABLE: &str = "LOGGER_SKIP_CONTROL_PLANE";
 
 /// The number of lines that are shown of a failed `go build`.
 const SHOWN_LINES: usize = 30;
@@ -39,28 +40,50 @@ pub fn find() -> Result<Option<Assets>> {
     Ok(Assets::at(paths::built_assets()?).validated().ok())
 }
 
-/// Returns the result of [`find`] for a test suite; without a control plane prints one line that names the suite and
-/// tells how to get one.
+/// Returns the binaries for a test suite, or the reason why it runs without them.
 ///
-/// With `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, a missing control plane is an error instead. Prefer
-/// [`Suite`](crate::Suite), which also reports the tests as ignored.
-pub fn find_or_skip(suite: &str) -> Result<Option<Assets>> {
-    let found = find_optional(suite)?;
-    if found.is_none() {
-        let line = format!("SKIPPED {suite}: no control plane; {HOW_TO_GET}\n");
-        // Not eprintln!, which the test harness captures; and one write, so that the lines of concurrent suites do not
-        // interleave.
-        io::stderr().write_all(line.as_bytes())?;
-    }
-    Ok(found)
+/// The variables `LOGGER_REQUIRE_CONTROL_PLANE` and `LOGGER_SKIP_CONTROL_PLANE` count if they are 1. With the first, a
+/// missing control plane is an error; with the second, none is used.
+pub(crate) fn find_optional(suite: &str) -> Result<Result<Assets, Absence>> {
+    let is_set = |name| env::var_os(name).is_some_and(|value| value == "1");
+    select(suite, is_set(REQUIRE_VARIABLE), is_set(SKIP_VARIABLE), find)
 }
 
-/// Returns the result of [`find`], but fails if there is no control plane and `LOGGER_REQUIRE_CONTROL_PLANE` is 1.
-pub(crate) fn find_optional(suite: &str) -> Result<Option<Assets>> {
-    let found = find()?;
-    let is_required = env::var_os(REQUIRE_VARIABLE).is_some_and(|value| value == "1");
-    ensure!(found.is_some() || !is_required, "{suite}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}");
-    Ok(found)
+fn select(
+    suite: &str,
+    is_required: bool,
+    is_skipped: bool,
+    find: impl FnOnce() -> Result<Option<Assets>>,
+) -> Result<Result<Assets, Absence>> {
+    match (is_required, is_skipped) {
+        (true, true) => bail!("{REQUIRE_VARIABLE} and {SKIP_VARIABLE} are both 1; set at most one of them"),
+        (false, true) => Ok(Err(Absence::Skipped)),
+        (is_required, false) => {
+            let found = find()?;
+            ensure!(
+                found.is_some() || !is_required,
+                "{suite}: no control plane, and {REQUIRE_VARIABLE} is 1; {HOW_TO_GET}"
+            );
+            Ok(found.ok_or(Absence::NotFound))
+        }
+    }
+}
+
+/// The reason why a test suite uses no control plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absence {
+    NotFound,
+    /// The environment declares that none is used.
+    Skipped,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound => write!(f, "no control plane; {HOW_TO_GET}"),
+            Self::Skipped => write!(f, "skipped by {SKIP_VARIABLE}=1"),
+        }
+    }
 }
 
 /// Builds the binaries with `go build`, unless [`find`] returns some.
@@ -215,6 +238,37 @@ mod tests {
         }
         let assets = Assets::at(dir.path().to_owned()).validated().unwrap();
         assert_eq!(assets.etcd(), assets.dir().join("etcd"));
+    }
+
+    fn found() -> Result<Option<Assets>> {
+        Ok(Some(Assets::at(PathBuf::from("bin"))))
+    }
+
+    #[test]
+    fn a_suite_uses_the_control_plane_that_is_found() {
+        for is_required in [false, true] {
+            assert_eq!(select("suite", is_required, false, found).unwrap(), Ok(Assets::at(PathBuf::from("bin"))));
+        }
+    }
+
+    #[test]
+    fn a_missing_control_plane_is_an_error_only_if_it_is_required() {
+        assert_eq!(select("suite", false, false, || Ok(None)).unwrap(), Err(Absence::NotFound));
+        let error = select("suite", true, false, || Ok(None)).unwrap_err().to_string();
+        assert!(error.starts_with("suite: no control plane, and LOGGER_REQUIRE_CONTROL_PLANE is 1"), "{error}");
+    }
+
+    #[test]
+    fn a_skipped_control_plane_is_not_searched() {
+        let absence = select("suite", false, true, || bail!("searched")).unwrap().unwrap_err();
+        assert_eq!(absence, Absence::Skipped);
+        assert_eq!(absence.to_string(), "skipped by LOGGER_SKIP_CONTROL_PLANE=1");
+    }
+
+    #[test]
+    fn to_require_and_to_skip_the_control_plane_is_an_error_that_names_both_variables() {
+        let error = select("suite", true, true, found).unwrap_err().to_string();
+        assert!(error.contains(REQUIRE_VARIABLE) && error.contains(SKIP_VARIABLE), "{error}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod servers;
 mod state;
 mod suite;
 
-pub use assets::{Assets, HOW_TO_GET, build, find, find_or_skip};
+pub use assets::{Assets, HOW_TO_GET, build, find};
 pub use control_plane::ControlPlane;
 pub use detached::{down, up};
 pub use paths::workspace_root;

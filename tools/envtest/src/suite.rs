@@ -13,18 +13,19 @@ use std::{
 use anyhow::Result;
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 
-use crate::assets::{self, Assets, HOW_TO_GET};
+use crate::assets::{self, Absence, Assets};
 
 type Setup<T> = Box<dyn Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync>;
 
 /// A test suite whose tests share an environment on a control plane, such as a [`ControlPlane`](crate::ControlPlane).
 ///
 /// The first test that runs sets the environment up; the end of [`run`](Self::run) drops it. Without a control plane
-/// every test of the suite is reported as ignored, and one line on stderr tells how to get one. With
-/// `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, [`new`](Self::new) fails instead.
+/// every test of the suite is reported as ignored, and one line on stderr describes how to get one. With
+/// `LOGGER_REQUIRE_CONTROL_PLANE=1` in the environment, [`new`](Self::new) fails instead. With
+/// `LOGGER_SKIP_CONTROL_PLANE=1`, no control plane is used, even if there is one. Both are an error.
 pub struct Suite<T> {
     name: String,
-    assets: Option<Assets>,
+    assets: Result<Assets, Absence>,
     setup: Setup<T>,
     environment: OnceLock<Result<T, String>>,
     tests: AtomicUsize,
@@ -41,7 +42,7 @@ impl<T: Send + Sync + 'static> Suite<T> {
 
     fn with_assets(
         name: &str,
-        assets: Option<Assets>,
+        assets: Result<Assets, Absence>,
         setup: impl Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync + 'static,
     ) -> Arc<Self> {
         let (environment, tests) = (OnceLock::new(), AtomicUsize::new(0));
@@ -50,7 +51,7 @@ impl<T: Send + Sync + 'static> Suite<T> {
 
     /// Returns the binaries; `None` without a control plane.
     pub fn assets(&self) -> Option<&Assets> {
-        self.assets.as_ref()
+        self.assets.as_ref().ok()
     }
 
     /// Creates a test on the environment, which is ignored without a control plane.
@@ -59,11 +60,21 @@ impl<T: Send + Sync + 'static> Suite<T> {
         name: impl Into<String>,
         run: impl FnOnce(&T) -> Result<(), Failed> + Send + 'static,
     ) -> Trial {
+        self.ignorable_test(name, move |environment| run(environment).map(|()| Completion::Completed))
+    }
+
+    /// Creates a test like [`test`](Self::test) that can also be ignored for another reason.
+    pub fn ignorable_test(
+        self: &Arc<Self>,
+        name: impl Into<String>,
+        run: impl FnOnce(&T) -> Result<Completion, Failed> + Send + 'static,
+    ) -> Trial {
         self.tests.fetch_add(1, Ordering::Relaxed);
         let suite = Arc::clone(self);
-        Trial::ignorable_test(name, move || {
-            let Some(assets) = &suite.assets else { return Ok(Completion::ignored_with("no control plane")) };
-            run(suite.environment(assets)?).map(|()| Completion::Completed)
+        Trial::ignorable_test(name, move || match &suite.assets {
+            Ok(assets) => run(suite.environment(assets)?),
+            Err(Absence::NotFound) => Ok(Completion::ignored_with("no control plane")),
+            Err(absence @ Absence::Skipped) => Ok(Completion::ignored_with(absence)),
         })
     }
 
@@ -74,9 +85,11 @@ impl<T: Send + Sync + 'static> Suite<T> {
 
     /// Runs the tests, then drops the environment. `trials` can include tests that need no control plane.
     pub fn run(self: Arc<Self>, arguments: &Arguments, trials: Vec<Trial>) -> Conclusion {
-        if self.assets.is_none() && !arguments.list {
+        if let Err(absence) = self.assets
+            && !arguments.list
+        {
             let tests = self.tests.load(Ordering::Relaxed);
-            let line = format!("SKIPPED {}: no control plane for its {tests} tests; {HOW_TO_GET}\n", self.name);
+            let line = format!("SKIPPED {} ({tests} tests): {absence}\n", self.name);
             // One write, so that the lines of concurrent suites do not interleave.
             drop(io::stderr().write_all(line.as_bytes()));
         }
@@ -107,16 +120,28 @@ mod tests {
         (conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored)
     }
 
-    fn assets() -> Option<Assets> {
-        Some(Assets::at(std::path::PathBuf::new()))
+    fn assets() -> Result<Assets, Absence> {
+        Ok(Assets::at(std::path::PathBuf::new()))
     }
 
     #[test]
     fn without_a_control_plane_every_test_of_the_suite_is_ignored() {
-        let suite = Suite::with_assets("suite", None, |_| -> Result<(), _> { Err("not called".into()) });
-        let mut trials: Vec<_> = ["a", "b"].map(|name| suite.test(name, |()| Err("not called".into()))).into();
-        trials.push(Trial::test("c", || Ok(())));
-        assert_eq!(run(suite, trials), (1, 0, 2));
+        for absence in [Absence::NotFound, Absence::Skipped] {
+            let suite = Suite::with_assets("suite", Err(absence), |_| -> Result<(), _> { Err("not called".into()) });
+            let mut trials: Vec<_> = ["a", "b"].map(|name| suite.test(name, |()| Err("not called".into()))).into();
+            trials.push(Trial::test("c", || Ok(())));
+            assert_eq!(run(suite, trials), (1, 0, 2));
+        }
+    }
+
+    #[test]
+    fn an_ignorable_test_can_be_ignored_on_a_control_plane() {
+        let suite = Suite::with_assets("suite", assets(), |_| Ok(()));
+        let trials = vec![
+            suite.ignorable_test("a", |()| Ok(Completion::ignored_with("no Go"))),
+            suite.ignorable_test("b", |()| Ok(Completion::Completed)),
+        ];
+        assert_eq!(run(suite, trials), (1, 0, 1));
     }
 
     #[test]

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use logger_codegen::{CrdOptions, Layout, generate};
 use serde_json::Value;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The directory of the Go module, in which the tool is built.
 const MODULE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/controller-gen");
 const TOOL: &str = "sigs.k8s.io/controller-tools/cmd/controller-gen";
@@ -65,7 +64,7 @@ fn theirs() -> BTreeMap<String, Value> {
 }
 
 fn path(below: &str) -> PathBuf {
-    Path::new(ROOT).join(below)
+    tests::workspace_root().join(below)
 }
 
 fn by_plural(texts: impl Iterator<Item = String>) -> BTreeMap<String, Value> {
