@@ -242,7 +242,7 @@ fn kube_kind(krate: &TokenStream) -> TokenStream {
     }
 }
 
-/// Emits a trait with the requirements of `Object`. It has no message of its own, because `KubeKind` reports the error.
+/// Emits a trait with the requirements of `Object`. It has no diagnostic message, because `KubeKind` reports the error.
 fn kube_object(krate: &TokenStream) -> TokenStream {
     quote! {
         pub trait KubeObject<'a>:

@@ -4,7 +4,7 @@ use logger_core::meta::{ApiGroup, ApiKind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// Returns the warning of its lifecycle, then the note of its own `#[deprecated]`, on one line. `None` if the kind is not
+/// Returns the warning of its lifecycle, then the note of its `#[deprecated]`, on one line. `None` if the kind is not
 /// deprecated; empty if it is deprecated without any text.
 pub(crate) fn warning(group: &ApiGroup, kind: &ApiKind) -> Option<String> {
     let api_version = match group.group {

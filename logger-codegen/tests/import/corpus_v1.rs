@@ -61,7 +61,7 @@ use serde_json::Value;
 pub struct Gadget {
     /// Standard object's metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// The desired state.
     pub spec: GadgetSpec,
     /// What was observed.
     #[default(with = default_gadget_status)]
@@ -85,7 +85,7 @@ pub struct GadgetList {
     pub items: Vec<Gadget>,
 }
 
-/// What is wanted.
+/// The desired state.
 #[logger_core::defaults]
 #[derive(
     Clone,
@@ -148,7 +148,7 @@ pub struct GadgetSpec {
     pub empty: Option<Empty>,
     #[schema(allow_float)]
     pub exact: Option<f64>,
-    /// A list of what has docs of its own.
+    /// A list of documented items.
     #[schema(list_type = atomic)]
     pub hosts: Option<Vec<Host>>,
     /// Replaced together.

@@ -37,7 +37,7 @@ const MIN_CLEANUP_SIZE: usize = 64;
 ///
 /// Guarantees:
 /// - a key without writes is caught up;
-/// - a write is caught up when the version of the store is that of the write or later, whoever makes later changes;
+/// - a write is caught up when the version of the store is that of the write or later, also if another client made later changes;
 /// - a deletion is caught up when the store has no object of that key and UID, or only one that is being deleted;
 /// - what cannot be compared never blocks: a version that is not a decimal number, or an object without a version;
 /// - writes that are caught up are removed: at most 16,384 keys are stored. If more writes are pending, their versions

@@ -204,7 +204,7 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
     }
 }
 
-/// Removes the numbers of rule types, which the server assigns anew for each request.
+/// Removes the numbers of rule types, which the server assigns for each request.
 fn without_numbers(text: &str) -> String {
     let mut parts = text.split("selfType");
     let first = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A proxy on the loopback interface whose connections can be reset, stalled and refused.
+//! A proxy on the loopback interface that can reset, stall and reject connections.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -60,7 +60,7 @@ impl Proxy {
         self.state.send_modify(|state| state.traffic = Traffic::Stalled);
     }
 
-    /// Resets every connection, and refuses new ones by the time this returns.
+    /// Resets every connection. By the time this returns, new connections are refused.
     pub async fn refuse(&self) {
         self.state.send_modify(|state| *state = State { traffic: Traffic::Refused, resets: state.resets + 1 });
         drop(self.listening.clone().wait_for(|listening| !listening).await);

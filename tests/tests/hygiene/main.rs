@@ -1,5 +1,7 @@
 //! Declarations that must compile without warnings: the expansion uses absolute paths.
 
+#![deny(future_incompatible)]
+
 extern crate logger_core as renamed;
 
 pub mod adopted;

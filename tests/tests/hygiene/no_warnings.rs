@@ -1,7 +1,7 @@
 //! The expansion has no warnings, including those that are off by default.
 
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-#![deny(future_incompatible, nonstandard_style, rust_2018_idioms, unused)]
+#![deny(nonstandard_style, rust_2018_idioms, unused)]
 #![deny(
     missing_debug_implementations,
     single_use_lifetimes,

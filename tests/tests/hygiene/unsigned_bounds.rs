@@ -1,7 +1,6 @@
 //! Bounds of a `u64` can exceed the range of `i64`.
 
 use logger_core::KubeSchema;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, KubeSchema, Serialize)]

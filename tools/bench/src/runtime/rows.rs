@@ -23,7 +23,7 @@ enum Goal {
     AtMost(Option<f64>, Option<f64>),
     /// At least this factor of Go's figure.
     AtLeast(f64),
-    /// At most this factor of our own settled memory.
+    /// At most this factor of the settled memory of this runtime.
     OfSettled(f64),
 }
 
