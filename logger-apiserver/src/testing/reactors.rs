@@ -46,8 +46,9 @@ const RECORD_BYTE_LIMIT: usize = 64 << 20;
 /// let reactors = Reactors::new();
 /// let maps: Api<ConfigMap> = Api::default_namespaced(ApiServer::new().client_with(reactors.layer()));
 ///
-/// reactors.prepend(Requests::to("configmaps").verb(Verb::Create), |_| Reaction::reject(403, "Forbidden", "no more
-/// maps")); let mut map = ConfigMap::default();
+/// let creates = Requests::to("configmaps").verb(Verb::Create);
+/// reactors.prepend(creates, |_| Reaction::reject(403, "Forbidden", "no more maps"));
+/// let mut map = ConfigMap::default();
 /// map.metadata.name = Some("settings".into());
 /// assert!(maps.create(&PostParams::default(), &map).await.is_err());
 /// assert_eq!(reactors.actions().creates::<ConfigMap>()?, [map]);

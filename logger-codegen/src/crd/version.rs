@@ -188,12 +188,12 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
     let options = structural::Options { root: Some(root), ..structural_options(options) };
     match structural::generate(kind.schema?, &options) {
         Ok(structural) => Some(structural),
-        Err(refusals) => {
-            for refusal in refusals {
+        Err(schema_errors) => {
+            for error in schema_errors {
                 // A type without its module path is less specific than the path below the kind.
-                let rust = refusal.rust_field.filter(|rust| rust.matches("::").count() > 1);
-                let item = rust.map_or_else(|| item.at(&refusal.path), |rust| item.with_path(rust));
-                errors.push(item, refusal.message);
+                let rust = error.rust_field.filter(|rust| rust.matches("::").count() > 1);
+                let item = rust.map_or_else(|| item.at(&error.path), |rust| item.with_path(rust));
+                errors.push(item, error.message);
             }
             None
         }

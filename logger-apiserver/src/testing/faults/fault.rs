@@ -108,7 +108,7 @@ impl Fault {
 
     /// The connection is refused.
     #[must_use]
-    pub fn refused() -> Self {
+    pub fn connection_refused() -> Self {
         Self::of(Outcome::Broken(io::ErrorKind::ConnectionRefused))
     }
 
