@@ -1,4 +1,4 @@
-//! The rules of resources: how the objects of a kind are defaulted, validated, merged and owned.
+//! Resources: defaulting, validation, merging and field ownership of the objects of each kind.
 
 pub(crate) mod built_in;
 pub(crate) mod definition;

@@ -1,8 +1,10 @@
-//! Layers for tests before any server: faults, reactors, recorded actions and fake clientsets.
+//! Test support: fault injection, reactors, recorded actions and fake clientsets.
 
 pub(crate) mod actions;
+mod body;
 pub mod fake;
 pub(crate) mod faults;
+mod layer;
 pub(crate) mod reactors;
 pub(crate) mod record;
 pub(crate) mod request_info;

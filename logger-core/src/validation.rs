@@ -132,12 +132,12 @@ fn new_validator<K: Kind>() -> Result<Validator, Invalid> {
     let root = Root { description: String::new(), status: kind.status };
     let options = Options { root: Some(root), allow_floats: true, ..Options::default() };
     let schema = structural::generate(schema, &options)
-        .map_err(|refusals| Invalid(refusals.into_iter().map(schema_error).collect()))?;
+        .map_err(|errors| Invalid(errors.into_iter().map(schema_error).collect()))?;
     Validator::new(schema.schema).map_err(|rules| Invalid(rules.iter().map(rule_error).collect()))
 }
 
-fn schema_error(refusal: SchemaError) -> FieldError {
-    FieldError { field: refusal.path, message: refusal.message }
+fn schema_error(error: SchemaError) -> FieldError {
+    FieldError { field: error.path, message: error.message }
 }
 
 fn rule_error(finding: &RuleError) -> FieldError {

@@ -1,13 +1,13 @@
-//! The kinds of Kubernetes itself: one description each, and the rules that all of them share.
+//! Built-in kinds: one table row for each, and the rules that all of them share.
 //!
-//! A kind is a row in `kinds`. Its schema is that of its k8s-openapi type, with what a real server publishes (the
-//! overlay of `logger-crd`) and the facts in `marks.rs`. The schema determines how bodies are decoded, defaulted,
+//! A kind is a row in `kinds`. Its schema is that of its k8s-openapi type, with the additions of a real server (the
+//! overlay of `logger-crd`) and the markers in `markers.rs`. The schema determines how bodies are decoded, defaulted,
 //! validated, merged and owned.
 
 mod decode;
-mod fill_in;
+mod defaults;
 mod kinds;
-mod marks;
+mod markers;
 mod published;
 pub(crate) mod rules;
 mod schema;
@@ -24,7 +24,7 @@ pub(crate) use schema::{TypeInfo, default};
 
 use crate::resource::strategy::Strategy;
 
-/// What sets one kind of Kubernetes apart from another.
+/// The properties of one built-in kind.
 #[derive(Debug)]
 pub(crate) struct BuiltIn {
     pub(crate) group: &'static str,

@@ -1,4 +1,4 @@
-//! Custom resource definitions: what they are made of, and their rules.
+//! Custom resource definitions: defaulting, validation and the stored versions.
 
 pub(crate) mod conditions;
 pub(crate) mod names;
@@ -22,15 +22,15 @@ use crate::{
 /// The resource of definitions.
 pub(crate) const RESOURCE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// Reads the spec as its published type, which drops unknown fields, and fills in the names that can be derived. What is
-/// written to the status alone may be without one.
+/// Defaults a definition: decodes the spec as its published type, which drops unknown fields, and sets the derived
+/// names. A write of `/status` can omit the spec.
 pub(crate) fn default(definition: &mut Object) -> Result<()> {
     definition.body.retain(|name, _| matches!(name.as_str(), "spec" | "status"));
     if !definition.body.contains_key("spec") {
         return Ok(());
     }
-    if let Some(unreadable) = crd::decode_error(&json_of(definition)) {
-        return Err(ApiError::bad_request(unreadable.detail));
+    if let Some(error) = crd::decode_error(&json_of(definition)) {
+        return Err(ApiError::bad_request(error.detail));
     }
     let mut spec = spec_of(definition)?;
     let kind = spec.names.kind.clone();
@@ -41,7 +41,7 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
     spec.preserve_unknown_fields = spec.preserve_unknown_fields.filter(|preserves| *preserves);
     spec.conversion.get_or_insert_with(|| CustomResourceConversion { strategy: "None".to_owned(), webhook: None });
     let mut status = status_of(definition);
-    // A definition without stored versions is set to its storage version.
+    // The default of the stored versions is the storage version.
     if definition.body.contains_key("status") && status.stored_versions.as_ref().is_none_or(Vec::is_empty) {
         status.stored_versions = Some(storage_versions(&spec).map(str::to_owned).collect());
         set_status(definition, json!(status));
@@ -52,7 +52,7 @@ pub(crate) fn default(definition: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// Notes in the status of a definition which versions it stores.
+/// Adds the storage version to the stored versions in the status.
 pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<()> {
     let spec = spec_of(definition)?;
     match old {
@@ -66,14 +66,14 @@ pub(crate) fn prepare(definition: &mut Object, old: Option<&Object>) -> Result<(
     Ok(())
 }
 
-/// The rules a definition breaks, or an update of one.
+/// Validates a definition, or an update of one.
 pub(crate) fn check(definition: &Object, old: Option<&Object>) -> Vec<FieldError> {
     let new = json_of(definition);
-    let findings = match old {
+    let errors = match old {
         None => crd::validate(&new),
         Some(old) => crd::validate_update(&new, &json_of(old)),
     };
-    findings.into_iter().filter(field::FieldError::is_error).map(FieldError::from).collect()
+    errors.into_iter().filter(field::FieldError::is_error).map(FieldError::from).collect()
 }
 
 fn json_of(definition: &Object) -> Value {
@@ -98,7 +98,7 @@ pub(crate) fn set_status(definition: &mut Object, status: Value) {
     definition.body.insert("status".to_owned(), status);
 }
 
-/// The status before the names are accepted.
+/// Returns the status before the names are accepted.
 fn new_status(spec: &CustomResourceDefinitionSpec) -> Value {
     let stored: Vec<&str> = storage_versions(spec).collect();
     json!({ "conditions": null, "acceptedNames": CustomResourceDefinitionNames::default(), "storedVersions": stored })

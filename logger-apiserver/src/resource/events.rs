@@ -1,10 +1,11 @@
-//! Events: one storage, seen through two groups.
+//! Events: one storage for two groups.
 //!
-//! It promises:
-//! - What is written through one group is there through the other, under the same version and with the same owners of fields.
-//! - Both groups select by their own names of the fields.
+//! Guarantees:
+//! - An object that is written through one group can be read through the other, with the same resource version and
+//!   field owners.
+//! - Field selectors use the field names of their group.
 //!
-//! They are kept as those of the core group.
+//! Events are stored in the representation of the core group.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::{
     resource::registry::Resource,
 };
 
-/// What the fields are called: in the core group, in `events.k8s.io`.
+/// The names of fields that differ: in the core group and in `events.k8s.io`.
 pub(crate) const NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
@@ -27,7 +28,7 @@ pub(crate) const NAMES: [(&str, &str); 7] = [
 ];
 
 impl Resource {
-    /// An object of the store as one of this kind.
+    /// Converts a stored object to this kind.
     pub(crate) fn read_stored(&self, stored: &Stored) -> Stored {
         if !self.shares_storage() {
             return stored.clone();
@@ -43,7 +44,7 @@ impl Resource {
         Arc::new(object)
     }
 
-    /// Makes an object of this kind what the store keeps of it.
+    /// Converts an object of this kind to the stored representation.
     pub(crate) fn to_storage(&self, object: &mut Object) {
         if self.shares_storage() {
             rename(&mut object.body, |(core, new)| (new, core));

@@ -3,7 +3,7 @@
 //! The rules are those of structured-merge-diff as kube-apiserver uses it. A manager owns the fields that it writes; a
 //! later write by another manager takes them over; removed fields are not owned. An apply is the complete set of
 //! fields of its manager: fields that it no longer contains are removed unless others own them, and fields of others
-//! are kept or conflict.
+//! are retained or conflict.
 
 pub(crate) mod built_in;
 mod check;
@@ -60,7 +60,7 @@ pub(crate) struct Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    /// A part of the server itself.
+    /// Returns the author of writes by the server itself.
     pub(crate) fn server(kind: &'a Resource, endpoint: &'a Endpoint) -> Self {
         Self { manager: "kube-apiserver", kind, endpoint }
     }
@@ -68,13 +68,13 @@ impl<'a> Author<'a> {
 
 /// Updates the managed fields of `new`, which `author` writes in place of `live`.
 pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object) {
-    let managers = claimed(author, live, new);
+    let managers = managers_before(author, live, new);
     new.metadata.managed_fields = None;
     // Ownership of an object without managers is tracked from its first apply on.
     if live.is_some() && managers.is_empty() {
         return;
     }
-    let before = live.map_or_else(|| nothing(author.kind), |live| value(author.kind, live));
+    let before = live.map_or_else(|| empty_object(author.kind), |live| value(author.kind, live));
     let after = value(author.kind, new);
     let reset = reset_fields(author.kind, author.endpoint);
     let api_version = author.kind.api_version();
@@ -83,38 +83,38 @@ pub(crate) fn track(author: Author<'_>, live: Option<&Object>, new: &mut Object)
     new.metadata.managed_fields = tracked.ok().and_then(|managers| managers::encode(&managers));
 }
 
-/// Applies to an object, or to nothing.
+/// Applies a configuration to an object, or creates the object.
 pub(crate) fn apply(author: Author<'_>, live: Option<&Object>, applied: &Value, force: bool) -> Result<Applied> {
     let kind = author.kind;
     check_type(applied, &kind.group, &kind.version, &kind.kind)?;
-    let before = live.map_or_else(|| nothing(kind), |live| value(kind, live));
+    let before = live.map_or_else(|| empty_object(kind), |live| value(kind, live));
     let reset = reset_fields(kind, author.endpoint);
     let api_version = kind.api_version();
     let writer = writer(author, &api_version, &reset);
-    let managers = live.map(stored).unwrap_or_default();
-    let (outcome, managers) = apply_with(&writer, &nothing(kind), &before, applied, managers, force)?;
+    let managers = live.map(stored_managers).unwrap_or_default();
+    let (outcome, managers) = apply_with(&writer, &empty_object(kind), &before, applied, managers, force)?;
     let mut object = outcome.unwrap_or_else(|| before.clone());
-    last_applied::note(author.manager, applied, &mut object);
+    last_applied::update(author.manager, applied, &mut object);
     let outcome = Some(object).filter(|object| *object != before);
     Ok(Applied { outcome, entries: managers::encode(&managers) })
 }
 
-/// What became of an apply.
+/// The result of an apply.
 pub(crate) struct Applied {
-    /// The object, before defaults; nothing if the apply changes nothing of it.
+    /// The object before defaulting; `None` if the apply does not change it.
     pub(crate) outcome: Option<Value>,
     pub(crate) entries: Option<Entries>,
 }
 
-/// A write of the time alone is none: if nothing else is new the times stay.
+/// Restores the times of the managed fields if empty_object else changes.
 pub(crate) fn keep_times(new: &mut Object, old: &Object) {
-    let untimed = |object: &Object| {
+    let without_times = |object: &Object| {
         let mut entries = object.metadata.managed_fields.clone();
         entries.iter_mut().flatten().for_each(|entry| entry.time = None);
         entries
     };
     let entries = &old.metadata.managed_fields;
-    if new.metadata.managed_fields == *entries || new.body != old.body || untimed(new) != untimed(old) {
+    if new.metadata.managed_fields == *entries || new.body != old.body || without_times(new) != without_times(old) {
         return;
     }
     let written = std::mem::replace(&mut new.metadata.managed_fields, entries.clone());
@@ -123,12 +123,12 @@ pub(crate) fn keep_times(new: &mut Object, old: &Object) {
     }
 }
 
-/// The entries of an object once `author` writes its Scale, which then has these replicas in place of the others.
+/// Returns the entries of an object after `author` changes the replicas of its Scale.
 pub(crate) fn track_scale(author: Author<'_>, live: &Object, before: i32, after: i32) -> Option<Entries> {
-    let parent = stored(live);
+    let parent = stored_managers(live);
     let paths = author.kind.replica_paths();
     let managers = scale::to_scale(&parent, paths);
-    // None are left out, as Go leaves zeros out.
+    // Go omits zero replicas.
     let value = |replicas: i32| match replicas {
         0 => json!({ "spec": {} }),
         _ => json!({ "spec": { "replicas": replicas } }),
@@ -141,9 +141,9 @@ pub(crate) fn track_scale(author: Author<'_>, live: &Object, before: i32, after:
     managers::encode(&scale::to_parent(&parent, tracked, paths, &author.kind.api_version()))
 }
 
-/// Applies to the Scale of an object and returns what it makes of that, and the object's entries. The real server cannot store
-/// what an apply makes of a custom resource's Scale: all it does is to tell conflicts, and to share ownership of replicas that
-/// are as wanted already.
+/// Applies a configuration to the Scale of an object. Returns the new Scale, if it changes, and the entries of the
+/// object. For custom resources, the real server cannot convert a changed Scale: an apply can only conflict, or share
+/// the ownership of unchanged replicas.
 pub(crate) fn apply_to_scale(
     author: Author<'_>,
     live: &Object,
@@ -152,16 +152,19 @@ pub(crate) fn apply_to_scale(
     force: bool,
 ) -> Result<(Option<Value>, Option<Entries>)> {
     check_type(applied, "autoscaling", "v1", "Scale")?;
-    let parent = stored(live);
+    let parent = stored_managers(live);
     let paths = author.kind.replica_paths();
     let managers = scale::to_scale(&parent, paths);
     if author.kind.is_custom && managers.is_empty() {
-        return Err(unconvertible("failed to create manager for existing fields: failed to convert live", &json!({})));
+        return Err(conversion_error(
+            "failed to create manager for existing fields: failed to convert live",
+            &json!({}),
+        ));
     }
     let writer = scale_writer(author);
     let (outcome, managers) = apply_with(&writer, &json!({}), &json!(scale), applied, managers, force)?;
     if author.kind.is_custom && outcome.is_some() {
-        return Err(unconvertible("failed to convert new", applied));
+        return Err(conversion_error("failed to convert new", applied));
     }
     let managers = scale::to_parent(&parent, managers, paths, &author.kind.api_version());
     Ok((outcome, managers::encode(&managers)))
@@ -169,14 +172,14 @@ pub(crate) fn apply_to_scale(
 
 fn apply_with(
     writer: &Writer<'_>,
-    nothing: &Value,
+    empty_object: &Value,
     live: &Value,
     applied: &Value,
     managers: Managers,
     force: bool,
 ) -> Result<(Option<Value>, Managers)> {
     let managers = writer
-        .before_apply(live, nothing, managers)
+        .before_apply(live, empty_object, managers)
         .map_err(|why| ApiError::internal(format!("failed to create manager for existing fields: {why}")))?;
     if applied.pointer("/metadata/managedFields").is_some_and(Value::is_array) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
@@ -187,11 +190,11 @@ fn apply_with(
             ApiError::internal(format!("failed to create typed {what} object ({}): {why}", describe(value)))
         })
     };
-    typed(applied, Duplicates::Refused, "patch")?;
+    typed(applied, Duplicates::Rejected, "patch")?;
     typed(live, Duplicates::Allowed, "live")?;
     writer.apply(live, applied, managers, force).map_err(|failure| match failure {
-        Failure::Conflicts(conflicts) => conflicts.refusal(),
-        Failure::Broken(why) => ApiError::internal(why),
+        Failure::Conflicts(conflicts) => conflicts.to_api_error(),
+        Failure::Internal(why) => ApiError::internal(why),
     })
 }
 
@@ -211,37 +214,37 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
 }
 
 fn scale_writer(author: Author<'_>) -> Writer<'_> {
-    static NOTHING: BTreeMap<String, FieldSet> = BTreeMap::new();
+    static NO_RESET_FIELDS: BTreeMap<String, FieldSet> = BTreeMap::new();
     Writer {
         name: author.manager,
         api_version: scale::API_VERSION,
         subresource: "scale",
         types: &scale::TYPES,
-        reset: &NOTHING,
+        reset: &NO_RESET_FIELDS,
         versions_are_known: true,
     }
 }
 
-/// Whom the fields belong to before a write: a write to the object itself may say so.
-fn claimed(author: Author<'_>, live: Option<&Object>, new: &Object) -> Managers {
+/// Returns the managers before a write. A write to the main resource can replace or reset them.
+fn managers_before(author: Author<'_>, live: Option<&Object>, new: &Object) -> Managers {
     let entries = new.metadata.managed_fields.as_deref();
     if *author.endpoint != Endpoint::Main || entries.is_none() {
-        return live.map(stored).unwrap_or_default();
+        return live.map(stored_managers).unwrap_or_default();
     }
     let entries = entries.unwrap_or_default();
     let is_reset = entries.is_empty() || entries == [ManagedFieldsEntry::default()];
     if is_reset {
         return Managers::new();
     }
-    managers::decode(entries).unwrap_or_else(|_| live.map(stored).unwrap_or_default())
+    managers::decode(entries).unwrap_or_else(|_| live.map(stored_managers).unwrap_or_default())
 }
 
-fn stored(object: &Object) -> Managers {
+fn stored_managers(object: &Object) -> Managers {
     let entries = object.metadata.managed_fields.as_deref().unwrap_or_default();
     managers::decode(entries).unwrap_or_default()
 }
 
-/// What the endpoint leaves as it is, and so does not own, in each version of the kind.
+/// Returns the fields that the endpoint does not change and therefore does not own, by version (`GetResetFields`).
 fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldSet> {
     let set = |names: &[&str]| FieldSet::of(names.iter().map(|name| fields(&[name])));
     match endpoint {
@@ -257,21 +260,21 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
     }
 }
 
-/// An object as ownership sees it: without the entries.
+/// Returns an object as JSON without managed fields.
 fn value(kind: &Resource, object: &Object) -> Value {
     let metadata = ObjectMeta { managed_fields: None, ..object.metadata.clone() };
     object::json(&metadata, &object.body, &kind.api_version(), &kind.kind)
 }
 
-/// What is there before an object is created.
-fn nothing(kind: &Resource) -> Value {
-    let mut nothing = kind.as_built_in().map_or_else(|| json!({}), |facts| facts.type_info().nothing.clone());
-    nothing["apiVersion"] = json!(kind.api_version());
-    nothing["kind"] = json!(kind.kind);
-    nothing
+/// Returns the empty object of a kind.
+fn empty_object(kind: &Resource) -> Value {
+    let mut empty_object = kind.as_built_in().map_or_else(|| json!({}), |facts| facts.type_info().empty_object.clone());
+    empty_object["apiVersion"] = json!(kind.api_version());
+    empty_object["kind"] = json!(kind.kind);
+    empty_object
 }
 
-/// What is applied must say that it is of the endpoint's type.
+/// Validates that an applied configuration has the type of the endpoint.
 fn check_type(applied: &Value, group: &str, version: &str, kind: &str) -> Result<()> {
     let found = group_version_kind(applied);
     if found == (group.to_owned(), version.to_owned(), kind.to_owned()) {
@@ -281,14 +284,14 @@ fn check_type(applied: &Value, group: &str, version: &str, kind: &str) -> Result
     Err(ApiError::bad_request(format!("invalid object type: {group}/{version}, Kind={kind}")))
 }
 
-fn unconvertible(what: &str, scale: &Value) -> ApiError {
+fn conversion_error(what: &str, scale: &Value) -> ApiError {
     let (namespace, name) = (text(&scale["metadata"]["namespace"]), text(&scale["metadata"]["name"]));
     let why = "request to convert CR to an invalid group/version: autoscaling/v1";
     let object = format!("{namespace}/{name}; autoscaling/v1, Kind=Scale");
     ApiError::internal(format!("{what} object ({object}) to proper version: {why}"))
 }
 
-/// `namespace/name; group/version, Kind=kind`
+/// Formats an object as `namespace/name; group/version, Kind=kind`.
 pub(crate) fn describe(object: &Value) -> String {
     let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
     let (group, version, kind) = group_version_kind(object);
@@ -299,7 +302,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What an object says it is; an unreadable `apiVersion` says nothing.
+/// Returns the group, version and kind of an object; all are empty if `apiVersion` is invalid.
 fn group_version_kind(object: &Value) -> (String, String, String) {
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]).to_owned());
     match api_version.split('/').collect::<Vec<_>>().as_slice() {

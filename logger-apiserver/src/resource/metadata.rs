@@ -1,4 +1,4 @@
-//! The rules for metadata that every kind shares: names, labels, finalizers, and what an update cannot change.
+//! Metadata of all kinds: generated names, system fields, and validation.
 
 mod owners;
 
@@ -17,29 +17,29 @@ use crate::{
     resource::strategy::{Generation, Naming},
 };
 
-/// What is left for a prefix once five characters are added to a name of at most 63.
-const LONGEST_PREFIX: usize = 58;
-/// No vowels and no digits that look like them: a generated name spells no word.
+/// The maximum length of the prefix of a generated name (`MaxGeneratedNameLength`).
+const MAX_PREFIX_LENGTH: usize = 58;
+/// No vowels and no digits similar to them, so that generated names do not contain words.
 const SUFFIX_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// All annotations of an object together, in bytes.
-const MOST_ANNOTATIONS: usize = 256 << 10;
+/// The maximum total size of annotations, in bytes (`TotalAnnotationSizeLimitB`).
+const MAX_ANNOTATION_SIZE: usize = 256 << 10;
 
 const NAME: &str = "metadata.name";
 
-/// A name from `generateName`: the prefix and five random characters.
+/// Generates a name from `generateName`: the prefix and five random characters.
 pub(crate) fn generate_name(prefix: &str) -> String {
-    let prefix: String = prefix.chars().take(LONGEST_PREFIX).collect();
+    let prefix: String = prefix.chars().take(MAX_PREFIX_LENGTH).collect();
     let random = Uuid::new_v4().into_bytes();
     let letter = |byte: u8| char::from(SUFFIX_ALPHABET[usize::from(byte) % SUFFIX_ALPHABET.len()]);
-    // The first bytes of a version 4 uuid are all random.
+    // The first bytes of a version 4 UUID are random.
     random.into_iter().take(5).fold(prefix, |mut name, byte| {
         name.push(letter(byte));
         name
     })
 }
 
-/// Sets what the server alone decides about a new object.
+/// Sets the system fields of a new object (`FillObjectMetaSystemFields`).
 pub(crate) fn initialise(generation: Generation, object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
@@ -49,7 +49,7 @@ pub(crate) fn initialise(generation: Generation, object: &mut Object) {
     }
 }
 
-/// Removes the fields of a new object that only the server sets.
+/// Clears the system fields of a new object (`WipeObjectMetaSystemFields`).
 pub(crate) fn wipe(object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = None;
@@ -58,7 +58,7 @@ pub(crate) fn wipe(object: &mut Object) {
     metadata.deletion_grace_period_seconds = None;
 }
 
-/// Keeps what an update cannot change as it is stored.
+/// Restores the fields of the stored object that an update cannot change.
 pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     let (to, from) = (&mut new.metadata, &old.metadata);
     to.creation_timestamp.clone_from(&from.creation_timestamp);
@@ -73,7 +73,7 @@ pub(crate) fn carry_over(new: &mut Object, old: &Object) {
     }
 }
 
-/// Marks an object whose finalizers keep it from going at once; whoever is marked keeps the time.
+/// Sets the deletion timestamp of an object with finalizers. An existing timestamp is retained.
 pub(crate) fn mark_deleted(object: &mut Object) {
     let metadata = &mut object.metadata;
     if metadata.deletion_timestamp.is_none() {
@@ -83,11 +83,11 @@ pub(crate) fn mark_deleted(object: &mut Object) {
     metadata.deletion_grace_period_seconds = Some(0);
 }
 
-/// The metadata rules an object breaks by itself.
+/// Validates the metadata of an object (`ValidateObjectMeta`).
 pub(crate) fn check(kind: &Kind, naming: Naming, object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(prefix) = &object.metadata.generate_name {
-        check_name(naming, "metadata.generateName", &masked(prefix), &mut errors);
+        check_name(naming, "metadata.generateName", &mask_trailing_dash(prefix), &mut errors);
     }
     if object.name().is_empty() {
         errors.push(FieldError::required(NAME, "name or generateName is required"));
@@ -107,7 +107,7 @@ fn check_common(object: &Object) -> Vec<FieldError> {
     errors
 }
 
-/// The metadata rules an update breaks.
+/// Validates an update of metadata (`ValidateObjectMetaUpdate`).
 pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     const IMMUTABLE: &str = "field is immutable";
     let mut errors = check_common(new);
@@ -131,8 +131,8 @@ pub(crate) fn check_update(new: &Object, old: &Object) -> Vec<FieldError> {
     errors
 }
 
-/// A prefix as if it were a name: its last dash is not the end of one.
-fn masked(prefix: &str) -> Cow<'_, str> {
+/// Makes a prefix with a trailing dash a valid name (`maskTrailingDash`).
+fn mask_trailing_dash(prefix: &str) -> Cow<'_, str> {
     match prefix.strip_suffix('-') {
         Some(rest) if !rest.is_empty() => {
             let mut rest: Vec<char> = rest.chars().collect();
@@ -145,31 +145,31 @@ fn masked(prefix: &str) -> Cow<'_, str> {
 }
 
 fn check_name(naming: Naming, field: &str, name: &str, errors: &mut Vec<FieldError>) {
-    let mistakes = match naming {
+    let messages = match naming {
         Naming::Label => validation::dns_1123_label(name),
         Naming::Subdomain => validation::dns_1123_subdomain(name),
         Naming::PathSegment => validation::path_segment(name),
     };
-    errors.extend(mistakes.into_iter().map(|why| FieldError::invalid(field, format!("{name:?}"), why)));
+    errors.extend(messages.into_iter().map(|why| FieldError::invalid(field, format!("{name:?}"), why)));
 }
 
-/// Of built-in kinds only the known ones may be without a domain.
+/// Validates finalizers. For built-in kinds, only the standard ones can be unqualified.
 fn check_finalizers(kind: &Kind, object: &Object, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.finalizers";
     const STANDARD: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
     for (index, finalizer) in object.finalizers().iter().enumerate() {
-        let mistakes = validation::label_key(finalizer);
+        let messages = validation::label_key(finalizer);
         let shown = format!("{finalizer:?}");
-        if mistakes.is_empty() && !kind.is_custom && !finalizer.contains('/') && !STANDARD.contains(&finalizer.as_str())
+        if messages.is_empty() && !kind.is_custom && !finalizer.contains('/') && !STANDARD.contains(&finalizer.as_str())
         {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
             errors.push(FieldError::invalid(format!("{FIELD}[{index}]"), &shown, why));
         }
-        errors.extend(mistakes.into_iter().map(|why| FieldError::invalid(FIELD, &shown, why)));
+        errors.extend(messages.into_iter().map(|why| FieldError::invalid(FIELD, &shown, why)));
     }
 }
 
-/// What should be said of finalizers of a custom object that are well-formed and not well chosen.
+/// Returns the warnings for unqualified finalizers of a custom object.
 pub(crate) fn unqualified_finalizers(object: &Object) -> impl Iterator<Item = String> {
     let unqualified = object.finalizers().iter().filter(|finalizer| !finalizer.contains('/'));
     unqualified.map(|finalizer| {
@@ -193,12 +193,12 @@ fn check_labels(labels: Option<&BTreeMap<String, String>>, errors: &mut Vec<Fiel
 fn check_annotations(annotations: Option<&BTreeMap<String, String>>, errors: &mut Vec<FieldError>) {
     const FIELD: &str = "metadata.annotations";
     for key in annotations.into_iter().flatten().map(|(key, _)| key) {
-        // Annotations may be written in capitals before the slash.
-        let mistakes = validation::label_key(&key.to_lowercase()).into_iter();
-        errors.extend(mistakes.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
+        // The prefix of an annotation key can contain upper case.
+        let messages = validation::label_key(&key.to_lowercase()).into_iter();
+        errors.extend(messages.map(|why| FieldError::invalid(FIELD, format!("{key:?}"), why)));
     }
     let size: usize = annotations.into_iter().flatten().map(|(key, value)| key.len() + value.len()).sum();
-    if size > MOST_ANNOTATIONS {
-        errors.push(FieldError::too_long(FIELD, MOST_ANNOTATIONS));
+    if size > MAX_ANNOTATION_SIZE {
+        errors.push(FieldError::too_long(FIELD, MAX_ANNOTATION_SIZE));
     }
 }

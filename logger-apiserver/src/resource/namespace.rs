@@ -1,4 +1,4 @@
-//! The rules of namespaces, and of being in one.
+//! The strategy of namespaces.
 
 use serde_json::{Map, Value, json};
 
@@ -11,18 +11,18 @@ use crate::{
     resource::metadata,
 };
 
-/// Never deleted.
-const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
+/// The namespaces that cannot be deleted.
+const PROTECTED: [&str; 3] = ["default", "kube-public", "kube-system"];
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-/// Labels a namespace with its name, once it has one.
+/// Labels a namespace with its name, if it has one.
 pub(crate) fn default(namespace: &mut Object) {
     if !namespace.name().is_empty() {
         add_name_label(namespace);
     }
 }
 
-/// What a new namespace gets.
+/// Sets the finalizer and the phase of a new namespace.
 pub(crate) fn prepare_create(namespace: &mut Object) {
     namespace.metadata.generation = None;
     namespace.body = Map::new();
@@ -31,13 +31,13 @@ pub(crate) fn prepare_create(namespace: &mut Object) {
     add_name_label(namespace);
 }
 
-/// What an update of a namespace cannot change.
+/// Restores the spec, which an update cannot change.
 pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
     new.body.retain(|name, _| name == "status");
     new.copy_field(old, "spec");
 }
 
-/// `/finalize` changes everything but the status.
+/// Restores the status, which `/finalize` cannot change.
 pub(crate) fn prepare_finalize(new: &mut Object, old: &Object) {
     let is_empty = is_final(new);
     metadata::carry_over(new, old);
@@ -47,14 +47,14 @@ pub(crate) fn prepare_finalize(new: &mut Object, old: &Object) {
     }
 }
 
-/// Whether no finalizer of the spec holds it.
+/// Returns whether the spec has no finalizers.
 pub(crate) fn is_final(namespace: &Object) -> bool {
     namespace.field("spec.finalizers").and_then(Value::as_array).is_none_or(Vec::is_empty)
 }
 
 /// Rejects the deletion of the namespaces that every cluster needs.
 pub(crate) fn check_delete(kind: &Kind, name: &str) -> Result<()> {
-    if IMMORTAL.contains(&name) {
+    if PROTECTED.contains(&name) {
         return Err(ApiError::forbidden(kind, name, "this namespace may not be deleted"));
     }
     Ok(())

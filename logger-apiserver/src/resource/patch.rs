@@ -1,4 +1,4 @@
-//! Patches: a changed copy of an object, by JSON patch, merge patch or strategic merge patch.
+//! Patches: JSON patch, merge patch and strategic merge patch.
 
 mod shown;
 
@@ -61,13 +61,13 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
         if is_test_of_absence(&operation, object) {
             return Ok(());
         }
-        let operation = lenient(operation, object);
+        let operation = rewrite_for_absent_fields(operation, object);
         json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
     })?;
     Ok(mistakes)
 }
 
-/// The fields of operations that are none.
+/// Returns the unknown fields of operations.
 fn unknown_fields(operations: &Value) -> Vec<String> {
     const KNOWN: [&str; 4] = ["op", "path", "from", "value"];
     let operations = operations.as_array().into_iter().flatten().enumerate();
@@ -79,15 +79,16 @@ fn unknown_fields(operations: &Value) -> Vec<String> {
     unknown.collect()
 }
 
-/// To the real server a field that is not there is null, if what it would be in is there: so one tests that it is not.
+/// Returns whether an operation tests that a field is absent: the real server treats absent fields of existing objects
+/// as null.
 fn is_test_of_absence(operation: &PatchOperation, object: &Value) -> bool {
     let PatchOperation::Test(test) = operation else { return false };
     test.value.is_null() && in_map(object, test.path.as_str()) && object.pointer(test.path.as_str()).is_none()
 }
 
-/// The real server replaces a field that is not there too, and copies it as null: an absent zero is to be writable as if it
-/// were sent.
-fn lenient(operation: PatchOperation, object: &Value) -> PatchOperation {
+/// Rewrites operations on absent fields as the real server executes them: `replace` adds the field, and `copy` copies
+/// null.
+fn rewrite_for_absent_fields(operation: PatchOperation, object: &Value) -> PatchOperation {
     match operation {
         PatchOperation::Replace(ReplaceOperation { path, value }) if in_map(object, path.as_str()) => {
             PatchOperation::Add(AddOperation { path, value })

@@ -1,4 +1,4 @@
-//! The printer columns of kinds: what their tables show.
+//! The printer columns of kinds, which Tables consist of.
 
 pub(crate) mod built_in;
 pub(crate) mod json_path;
@@ -11,14 +11,14 @@ use self::json_path::Path;
 /// The `additionalPrinterColumns` of one version of a custom kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Columns {
-    /// The definitions of the columns, as a Table lists them.
+    /// The column definitions of the Table.
     pub(crate) headers: Vec<Value>,
-    /// Their types and paths; the first column, the name, has none.
+    /// The types and paths of the columns after the first, which is the name.
     pub(crate) paths: Vec<(String, Path)>,
 }
 
 impl Columns {
-    /// Reads the columns of a definition. Without any there is the age; columns from the first invalid path on are ignored.
+    /// Creates the columns of a definition. The default is the age. Columns from the first invalid path on are ignored.
     pub(crate) fn of(definitions: &[CustomResourceColumnDefinition]) -> Self {
         let mut columns = Self { headers: vec![built_in::name()], paths: Vec::new() };
         if definitions.is_empty() {

@@ -1,4 +1,4 @@
-//! Priority classes: those of the system, and the priority of pods.
+//! Priority classes: the system classes, and the admission of pods.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
 /// The resource of priority classes.
 pub(crate) const RESOURCE: &str = "priorityclasses.scheduling.k8s.io";
 
-/// The priorities of the system stay.
+/// Rejects the deletion of the system priority classes.
 pub(crate) fn check_delete(kind: &Kind, name: &str) -> Result<()> {
     if SYSTEM_PRIORITIES.iter().any(|(own, ..)| *own == name) {
         return Err(ApiError::forbidden(kind, name, "this is a system priority class and cannot be deleted"));
@@ -45,11 +45,11 @@ pub(crate) fn admit(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Res
         ("preemptionPolicy", "string value of PreemptionPolicy", &policy),
     ];
     for (field, words, value) in computed {
-        let given = spec.get(field).filter(|given| !given.is_null() && *given != value);
-        if let Some(given) = given {
-            let (given, value) = (bare(given), bare(value));
+        let provided = spec.get(field).filter(|provided| !provided.is_null() && *provided != value);
+        if let Some(provided) = provided {
+            let (provided, value) = (unquoted(provided), unquoted(value));
             let why = format!(
-                "the {words} ({given}) must not be provided in pod spec; priority admission controller computed {value} from the \
+                "the {words} ({provided}) must not be provided in pod spec; priority admission controller computed {value} from the \
                  given PriorityClass name"
             );
             return Err(ApiError::forbidden(kind, &name, &why));
@@ -62,13 +62,13 @@ pub(crate) fn admit(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Res
     Ok(())
 }
 
-/// Of several classes that are the default the least counts.
+/// Returns the default class: that with the lowest value, if there are several.
 fn default_class(objects: &dyn Objects) -> Option<Stored> {
     let classes = objects.list(RESOURCE, None).into_iter();
     let defaults = classes.filter(|class| class.field("globalDefault") == Some(&Value::Bool(true)));
     defaults.min_by_key(|class| class.field("value").and_then(Value::as_i64))
 }
 
-fn bare(value: &Value) -> String {
+fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Which kinds are served, and the facts about each that the rules ask for.
+//! The registry of served kinds, and their schemas, strategies and versions.
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
@@ -61,12 +61,12 @@ pub(crate) struct CustomResource {
 }
 
 impl Resource {
-    /// The kind `Namespace`.
+    /// Returns the kind `Namespace`.
     pub(crate) fn namespace() -> Self {
         Self::built_in(built_in::namespace())
     }
 
-    /// The kind `CustomResourceDefinition`.
+    /// Returns the kind `CustomResourceDefinition`.
     pub(crate) fn definition() -> Self {
         Self::built_in(built_in::definition())
     }
@@ -194,13 +194,13 @@ impl Resource {
         self.custom().map(|custom| &*custom.versions)
     }
 
-    /// A stored object as it is read in this version.
+    /// Converts a stored object to this version.
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
         self.versions().map_or_else(|| Ok(self.read_stored(stored)), |versions| versions.read(stored, &self.version))
     }
 
-    /// Makes an object what is stored of it: `5.0` is written as 5, and of a built-in kind what was taken away since it came
-    /// (a status) has its default again.
+    /// Converts an object to the stored representation: `5.0` is stored as 5, and removed fields of built-in kinds,
+    /// such as the status, get their defaults again.
     pub(crate) fn write(&self, object: &mut Object) -> Result<()> {
         if let Some(versions) = self.versions() {
             return versions.write(object, &self.version);
@@ -212,21 +212,21 @@ impl Resource {
     }
 }
 
-/// What a definition says of a version that is deprecated, or what the server says if it says nothing: to use the newest that is
-/// not.
+/// Returns the warning of a deprecated version: that of the definition, or by default one that recommends the newest
+/// version that is not deprecated.
 fn deprecation(spec: &CustomResourceDefinitionSpec, version: &CustomResourceDefinitionVersion) -> String {
     let names = |version: &str| format!("{} {}", group_version(&spec.group, version), spec.names.kind);
-    let age = |version: &CustomResourceDefinitionVersion| Version::parse(&version.name).priority();
+    let priority = |version: &CustomResourceDefinitionVersion| Version::parse(&version.name).priority();
     let newer = spec
         .versions
         .iter()
-        .filter(|other| other.served && !other.deprecated.unwrap_or(false) && age(other) > age(version));
-    let plain = || {
-        let newest = newer.max_by_key(|version| age(version));
-        let instead = newest.map(|newest| format!("; use {}", names(&newest.name))).unwrap_or_default();
-        format!("{} is deprecated{instead}", names(&version.name))
+        .filter(|other| other.served && !other.deprecated.unwrap_or(false) && priority(other) > priority(version));
+    let default = || {
+        let newest = newer.max_by_key(|version| priority(version));
+        let suggestion = newest.map(|newest| format!("; use {}", names(&newest.name))).unwrap_or_default();
+        format!("{} is deprecated{suggestion}", names(&version.name))
     };
-    version.deprecation_warning.clone().unwrap_or_else(plain)
+    version.deprecation_warning.clone().unwrap_or_else(default)
 }
 
 fn selectable_path(field: &SelectableField) -> String {
@@ -236,23 +236,23 @@ fn selectable_path(field: &SelectableField) -> String {
 /// The registry of served kinds.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    /// By group, version and plural, so that discovery lists in that order.
+    /// The resources by group, version and plural, which is the order of discovery.
     served: BTreeMap<(String, String, String), Arc<Resource>>,
-    /// The definitions in service, by resource.
+    /// The installed definitions, by resource.
     installed: BTreeMap<String, Installed>,
 }
 
-/// The state of a definition that is in service: another of the same name has another uid.
+/// An installed definition. The uid distinguishes it from a recreated definition of the same name.
 #[derive(Debug)]
 struct Installed {
     uid: String,
     spec: CustomResourceDefinitionSpec,
     /// Its objects are being deleted.
-    is_ending: bool,
+    is_terminating: bool,
 }
 
 impl Registry {
-    /// The built-in kinds alone.
+    /// Creates a registry of the built-in kinds.
     pub(crate) fn new() -> Self {
         let mut kinds = Self { served: BTreeMap::new(), installed: BTreeMap::new() };
         kinds.insert(Resource::namespace());
@@ -270,24 +270,24 @@ impl Registry {
         self.iter().any(|kind| !kind.is_custom && kind.group == group)
     }
 
-    /// Any served version of a resource.
+    /// Returns any served version of a resource.
     pub(crate) fn any_version(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
         self.iter().find(|kind| kind.group == group && kind.plural == plural).cloned()
     }
 
-    /// Any served version of a resource, by its name in the store.
+    /// Returns any served version of a resource, by its storage key.
     pub(crate) fn of_resource(&self, resource: &str) -> Option<Arc<Resource>> {
         let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
         self.any_version(group, plural)
     }
 
-    /// The kind that an `apiVersion` and a `kind` name.
+    /// Returns the kind with this `apiVersion` and `kind`.
     pub(crate) fn named(&self, api_version: &str, kind: &str) -> Option<Arc<Resource>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.iter().find(|known| known.group == group && known.version == version && known.kind == kind).cloned()
     }
 
-    /// Whether `kind` is served still, by the same state of its definition.
+    /// Returns whether `kind` is still served, by an unchanged definition.
     pub(crate) fn serves(&self, kind: &Arc<Resource>) -> bool {
         self.get(&kind.group, &kind.version, &kind.plural).is_some_and(|served| Arc::ptr_eq(&served, kind))
     }
@@ -296,14 +296,14 @@ impl Registry {
         self.served.values()
     }
 
-    /// Serves the versions a definition says are served, and no others of it. The names are those it was given.
-    pub(crate) fn install(&mut self, spec: CustomResourceDefinitionSpec, uid: &str, is_ending: bool) {
+    /// Serves exactly the served versions of a definition, under its accepted names.
+    pub(crate) fn install(&mut self, spec: CustomResourceDefinitionSpec, uid: &str, is_terminating: bool) {
         let resource = qualified(&spec.names.plural, &spec.group);
         if let Some(known) = self.installed.get_mut(&resource).filter(|known| known.uid == uid && known.spec == spec) {
-            known.is_ending = is_ending;
+            known.is_terminating = is_terminating;
             return;
         }
-        let installed = Installed { uid: uid.to_owned(), spec, is_ending };
+        let installed = Installed { uid: uid.to_owned(), spec, is_terminating };
         let spec = &installed.spec;
         self.remove(&spec.group, &spec.names.plural);
         let versions = Arc::new(Versions::of(spec));
@@ -313,9 +313,9 @@ impl Registry {
         self.installed.insert(resource, installed);
     }
 
-    /// Whether the objects of a kind are being deleted with their definition.
+    /// Returns whether the objects of a kind are being deleted with their definition.
     pub(crate) fn is_ending(&self, kind: &Resource) -> bool {
-        self.installed.get(&kind.group_resource()).is_some_and(|installed| installed.is_ending)
+        self.installed.get(&kind.group_resource()).is_some_and(|installed| installed.is_terminating)
     }
 
     /// Stops serving every version of a resource.

@@ -1,4 +1,4 @@
-//! The Scale of an object: its replicas as an `autoscaling/v1` Scale, at the paths of its kind.
+//! The scale subresource: converts between objects and `autoscaling/v1` Scale, with the paths of the kind.
 
 use k8s_openapi::{
     api::autoscaling::v1::{Scale, ScaleSpec, ScaleStatus},
@@ -13,9 +13,9 @@ use crate::{
 
 const MAP: &str = "map[string]interface{}";
 
-/// The rules for replicas and selectors an object breaks; a write of the status answers for the status alone.
-pub(crate) fn check(object: &Object, paths: &ScalePaths, status_alone: bool) -> Vec<FieldError> {
-    let spec = (!status_alone).then_some(&paths.spec_replicas_path);
+/// Validates the replicas and the selector of an object, or only its status for a write of `/status`.
+pub(crate) fn check(object: &Object, paths: &ScalePaths, status_only: bool) -> Vec<FieldError> {
+    let spec = (!status_only).then_some(&paths.spec_replicas_path);
     let counts = spec.into_iter().chain([&paths.status_replicas_path]);
     let mut errors: Vec<FieldError> = counts.filter_map(|path| check_replicas(object, path)).collect();
     if let Some(path) = selector_path(paths)
@@ -26,7 +26,10 @@ pub(crate) fn check(object: &Object, paths: &ScalePaths, status_alone: bool) -> 
     errors
 }
 
-/// The Scale of an object, with replicas only if they are set; or which of its fields is of the wrong type.
+/// Returns the Scale of an object, with replicas only if they are set.
+///
+/// # Errors
+/// A field has the wrong type.
 pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths) -> Result<Scale, String> {
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
@@ -34,13 +37,13 @@ pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths
         false => object.field("spec.selector").map(selector::text_of),
         true => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
     };
-    // Written before the kind had a Scale, a count can be too large for one: the real server cuts it off too.
-    let cut = |count: i64| count as i32;
+    // Objects that are older than the scale subresource can have larger counts. The real server truncates them too.
+    let truncate = |count: i64| count as i32;
     Ok(Scale {
         metadata: metadata(&object.metadata),
-        spec: Some(ScaleSpec { replicas: spec.map(cut) }),
+        spec: Some(ScaleSpec { replicas: spec.map(truncate) }),
         status: Some(ScaleStatus {
-            replicas: status.map(cut).unwrap_or_default(),
+            replicas: status.map(truncate).unwrap_or_default(),
             selector: selector.filter(|selector| !selector.is_empty()),
         }),
     })
@@ -61,7 +64,7 @@ pub(crate) fn replicas(scale: &Scale) -> Option<i32> {
     scale.spec.as_ref().and_then(|spec| spec.replicas)
 }
 
-/// The form that is sent: no replicas are none, as Go leaves zeros out.
+/// Returns the encoded representation. Go omits zero replicas.
 pub(crate) fn sent(mut scale: Scale) -> Scale {
     let replicas = replicas(&scale).filter(|replicas| *replicas != 0);
     scale.spec = Some(ScaleSpec { replicas });
@@ -93,7 +96,7 @@ fn text<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a str>,
     nested(body, path)?.map(typed).transpose()
 }
 
-/// The value at a path, if there is one.
+/// Returns the value at a path, if it exists.
 fn nested<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Value>, String> {
     let names = names(path);
     let mut value = body.get(names[0]);
@@ -107,21 +110,21 @@ fn nested<'a>(body: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Val
     Ok(value)
 }
 
-/// Puts replicas at a path, with the objects that lead there.
+/// Sets the replicas at a path and creates missing parents.
 pub(crate) fn set_replicas(body: &mut Map<String, Value>, path: &str, replicas: i32) -> Result<(), String> {
     let names = names(path);
     let last = names.len() - 1;
     let mut fields = body;
     for (index, name) in names[..last].iter().enumerate() {
         let child = fields.entry(*name).or_insert_with(|| json!({}));
-        let no_map = || format!("value cannot be set because {} is not a {MAP}", json_path(&names[..=index]));
-        fields = child.as_object_mut().ok_or_else(no_map)?;
+        let not_a_map = || format!("value cannot be set because {} is not a {MAP}", json_path(&names[..=index]));
+        fields = child.as_object_mut().ok_or_else(not_a_map)?;
     }
     fields.insert(names[last].to_owned(), json!(replicas));
     Ok(())
 }
 
-/// The names a path is made of; there is at least one.
+/// Splits a path into at least one name.
 pub(crate) fn names(path: &str) -> Vec<&str> {
     path.strip_prefix('.').unwrap_or(path).split('.').collect()
 }

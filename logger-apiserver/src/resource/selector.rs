@@ -1,7 +1,7 @@
-//! Label and field selectors: which objects a list or a watch is about.
+//! Label and field selectors of lists and watches.
 
 mod fields;
-mod of_objects;
+mod label_selector;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 use fields::Term;
-pub(crate) use of_objects::{selects, text_of};
+pub(crate) use label_selector::{selects, text_of};
 
 /// A label selector and a field selector, both of which an object must match.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    /// Reads `labelSelector` and `fieldSelector` of a query.
+    /// Parses `labelSelector` and `fieldSelector` of a query.
     pub(crate) fn from_query(query: &Query, kind: &Resource) -> Result<Self> {
         let labels = query.get("labelSelector").map(parse_labels).transpose().map_err(ApiError::bad_request)?;
         let fields = query
@@ -38,7 +38,7 @@ impl Selector {
         Ok(Self { labels: labels.unwrap_or_default(), fields: fields.unwrap_or_default() })
     }
 
-    /// Whether it asks for nothing, so that every object matches.
+    /// Returns whether the selector is empty and matches every object.
     pub(crate) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -55,31 +55,31 @@ impl Selector {
 #[derive(Debug, PartialEq)]
 struct Requirement {
     key: String,
-    test: Test,
+    operator: Operator,
 }
 
 #[derive(Debug, PartialEq)]
-enum Test {
+enum Operator {
     Exists,
-    Missing,
+    DoesNotExist,
     In(BTreeSet<String>),
-    /// Also what has no such label.
+    /// Objects without the label match too.
     NotIn(BTreeSet<String>),
-    Above(i64),
-    Below(i64),
+    GreaterThan(i64),
+    LessThan(i64),
 }
 
 impl Requirement {
     fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         let value = labels.get(&self.key);
         let number = || value.and_then(|value| value.parse::<i64>().ok());
-        match &self.test {
-            Test::Exists => value.is_some(),
-            Test::Missing => value.is_none(),
-            Test::In(values) => value.is_some_and(|value| values.contains(value)),
-            Test::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
-            Test::Above(bound) => number().is_some_and(|number| number > *bound),
-            Test::Below(bound) => number().is_some_and(|number| number < *bound),
+        match &self.operator {
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::In(values) => value.is_some_and(|value| values.contains(value)),
+            Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+            Operator::GreaterThan(bound) => number().is_some_and(|number| number > *bound),
+            Operator::LessThan(bound) => number().is_some_and(|number| number < *bound),
         }
     }
 }
@@ -90,7 +90,7 @@ fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
     if tokens.peek().is_empty() {
         return Ok(requirements);
     }
-    if tokens.peek() != "!" && !is_word(tokens.peek()) {
+    if tokens.peek() != "!" && !is_identifier(tokens.peek()) {
         return Err(tokens.expected("!, identifier, or 'end of string'"));
     }
     loop {
@@ -100,7 +100,7 @@ fn parse_labels(text: &str) -> Result<Vec<Requirement>, String> {
             "," => tokens.advance(),
             _ => return Err(tokens.expected("',' or 'end of string'")),
         }
-        if tokens.peek() != "!" && !is_word(tokens.peek()) {
+        if tokens.peek() != "!" && !is_identifier(tokens.peek()) {
             return Err(tokens.expected("identifier after ','"));
         }
     }
@@ -111,51 +111,52 @@ fn requirement(tokens: &mut Tokens) -> Result<Requirement, String> {
     if negated {
         tokens.advance();
     }
-    let key = tokens.word()?;
-    refuse("<nil>", &key, validation::label_key(&key))?;
-    let test = if negated {
-        Test::Missing
+    let key = tokens.identifier()?;
+    reject_invalid("<nil>", &key, validation::label_key(&key))?;
+    let operator = if negated {
+        Operator::DoesNotExist
     } else if matches!(tokens.peek(), "" | ",") {
-        Test::Exists
+        Operator::Exists
     } else {
         comparison(tokens)?
     };
-    if let Test::In(values) | Test::NotIn(values) = &test {
+    if let Operator::In(values) | Operator::NotIn(values) = &operator {
         for (index, value) in values.iter().enumerate() {
-            refuse(&format!("values[{index}][{key}]"), value, validation::label_value(value))?;
+            reject_invalid(&format!("values[{index}][{key}]"), value, validation::label_value(value))?;
         }
     }
-    Ok(Requirement { key, test })
+    Ok(Requirement { key, operator })
 }
 
-fn refuse(place: &str, text: &str, mistakes: Vec<String>) -> Result<(), String> {
-    let told: Vec<String> =
-        mistakes.iter().map(|mistake| format!("{place}: Invalid value: {text:?}: {mistake}")).collect();
-    match told.as_slice() {
+/// Returns the validation messages as one error.
+fn reject_invalid(field: &str, text: &str, messages: Vec<String>) -> Result<(), String> {
+    let errors: Vec<String> =
+        messages.iter().map(|message| format!("{field}: Invalid value: {text:?}: {message}")).collect();
+    match errors.as_slice() {
         [] => Ok(()),
         [one] => Err(one.clone()),
         several => Err(format!("[{}]", several.join(", "))),
     }
 }
 
-fn comparison(tokens: &mut Tokens) -> Result<Test, String> {
+fn comparison(tokens: &mut Tokens) -> Result<Operator, String> {
     let operator = tokens.peek().to_owned();
     if !matches!(operator.as_str(), "in" | "notin" | "=" | "==" | "!=" | ">" | "<") {
         return Err(tokens.expected("in, notin, =, ==, !=, gt, lt"));
     }
     tokens.advance();
     Ok(match operator.as_str() {
-        "in" => Test::In(value_list(tokens)?),
-        "notin" => Test::NotIn(value_list(tokens)?),
-        "!=" => Test::NotIn([exact_value(tokens)?].into()),
-        ">" => Test::Above(number(&exact_value(tokens)?)?),
-        "<" => Test::Below(number(&exact_value(tokens)?)?),
-        _ => Test::In([exact_value(tokens)?].into()),
+        "in" => Operator::In(value_list(tokens)?),
+        "notin" => Operator::NotIn(value_list(tokens)?),
+        "!=" => Operator::NotIn([exact_value(tokens)?].into()),
+        ">" => Operator::GreaterThan(number(&exact_value(tokens)?)?),
+        "<" => Operator::LessThan(number(&exact_value(tokens)?)?),
+        _ => Operator::In([exact_value(tokens)?].into()),
     })
 }
 
 fn exact_value(tokens: &mut Tokens) -> Result<String, String> {
-    if matches!(tokens.peek(), "" | ",") { Ok(String::new()) } else { tokens.word() }
+    if matches!(tokens.peek(), "" | ",") { Ok(String::new()) } else { tokens.identifier() }
 }
 
 fn number(value: &str) -> Result<i64, String> {
@@ -164,7 +165,7 @@ fn number(value: &str) -> Result<i64, String> {
     })
 }
 
-/// `(a, b)`; an empty place is the empty value.
+/// Parses `(a, b)`. Empty items are empty values.
 fn value_list(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
     if tokens.peek() != "(" {
         return Err(format!("found '{}' expected: '('", tokens.peek()));
@@ -172,7 +173,7 @@ fn value_list(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
     tokens.advance();
     let mut values = BTreeSet::new();
     loop {
-        values.insert(if matches!(tokens.peek(), "," | ")") { String::new() } else { tokens.word()? });
+        values.insert(if matches!(tokens.peek(), "," | ")") { String::new() } else { tokens.identifier()? });
         match tokens.peek() {
             ")" => break,
             "," => tokens.advance(),
@@ -183,7 +184,7 @@ fn value_list(tokens: &mut Tokens) -> Result<BTreeSet<String>, String> {
     Ok(values)
 }
 
-/// Words and operators of a label selector; the end reads as the empty token.
+/// The identifiers and operators of a label selector. The end is the empty token.
 struct Tokens {
     tokens: Vec<String>,
     next: usize,
@@ -209,13 +210,13 @@ impl Tokens {
         self.next += 1;
     }
 
-    fn word(&mut self) -> Result<String, String> {
-        if !is_word(self.peek()) {
+    fn identifier(&mut self) -> Result<String, String> {
+        if !is_identifier(self.peek()) {
             return Err(self.expected("identifier"));
         }
-        let word = self.peek().to_owned();
+        let identifier = self.peek().to_owned();
         self.advance();
-        Ok(word)
+        Ok(identifier)
     }
 
     fn expected(&self, what: &str) -> String {
@@ -231,7 +232,7 @@ fn token_length(text: &str) -> usize {
     }
 }
 
-fn is_word(token: &str) -> bool {
+fn is_identifier(token: &str) -> bool {
     !token.is_empty() && !token.contains(['=', '!', '(', ')', ',', '>', '<'])
 }
 
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_label_requirement_is_understood() {
+    fn all_operators_of_label_selectors_are_supported() {
         let labels = [("app", "a"), ("tier", "web"), ("n", "7")];
         for yes in [
             "",
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_label_selectors_are_worded_as_the_real_server_words_them() {
+    fn invalid_label_selectors_are_rejected_with_the_errors_of_the_real_server() {
         let cases = [
             ("a===", "unable to parse requirement: found '=', expected: identifier"),
             ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),

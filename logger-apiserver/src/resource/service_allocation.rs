@@ -1,8 +1,8 @@
-//! Addresses and node ports: given to services that need some.
+//! Allocates the cluster IPs and node ports of services.
 //!
-//! It promises:
-//! - No two services have the same address, nor the same port of the nodes for the same protocol.
-//! - What a deleted service had is free again.
+//! Guarantees:
+//! - Cluster IPs are unique, and node ports are unique per protocol.
+//! - The addresses and ports of a deleted service are available again.
 //!
 //! Addresses are in `10.0.0.0/16` and ports in 30000–32767, the defaults of kube-apiserver (apart from its range of
 //! 254 addresses).
@@ -30,28 +30,28 @@ const HEADLESS: &str = "None";
 /// Allocates the cluster IPs and node ports of a service.
 ///
 /// # Errors
-/// What it asks for is another's, or out of range; or nothing is left.
+/// A requested address or port is already allocated or out of range, or the range is full.
 pub(crate) fn allocate(objects: &dyn Objects, kind: &Kind, service: &mut Object) -> Result<()> {
     let (name, uid) = (service.name().to_owned(), service.uid().to_owned());
     let others: Vec<Stored> = objects.list(RESOURCE, None).into_iter().filter(|other| other.uid() != uid).collect();
     let Some(spec) = service.body.get_mut("spec").filter(|spec| spec["type"] != "ExternalName") else {
         return Ok(());
     };
-    let refuse = |error| ApiError::invalid(kind, &name, &[error]);
-    give_address(spec, &others)?.map_or(Ok(()), |error| Err(refuse(error)))?;
-    name_families(spec);
-    let opens =
+    let invalid = |error| ApiError::invalid(kind, &name, &[error]);
+    allocate_cluster_ip(spec, &others)?.map_or(Ok(()), |error| Err(invalid(error)))?;
+    default_ip_families(spec);
+    let needs_node_ports =
         spec["type"] == "NodePort" || spec["type"] == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false;
-    if opens || spec["type"] == "LoadBalancer" {
-        give_ports(spec, &others, opens)?.map_or(Ok(()), |error| Err(refuse(error)))?;
+    if needs_node_ports || spec["type"] == "LoadBalancer" {
+        allocate_node_ports(spec, &others, needs_node_ports)?.map_or(Ok(()), |error| Err(invalid(error)))?;
     }
     Ok(())
 }
 
-fn give_address(spec: &mut Value, others: &[Stored]) -> Result<Option<FieldError>> {
+fn allocate_cluster_ip(spec: &mut Value, others: &[Stored]) -> Result<Option<FieldError>> {
     let is_free =
         |address: &str| !others.iter().any(|other| other.field("spec.clusterIP").is_some_and(|ip| ip == address));
-    let refuse = |address: &str, why: &str| {
+    let allocation_error = |address: &str, why: &str| {
         let why = format!("failed to allocate IP {address}: {why}");
         Ok(Some(FieldError::invalid("spec.clusterIPs", json!([address]), why)))
     };
@@ -64,9 +64,9 @@ fn give_address(spec: &mut Value, others: &[Stored]) -> Result<Option<FieldError
             spec["clusterIPs"] = json!([address]);
         }
         address if !is_in_range(address) => {
-            return refuse(address, "the provided network does not match the current range");
+            return allocation_error(address, "the provided network does not match the current range");
         }
-        address if !is_free(address) => return refuse(address, "provided IP is already allocated"),
+        address if !is_free(address) => return allocation_error(address, "provided IP is already allocated"),
         _ => {}
     }
     Ok(None)
@@ -76,10 +76,10 @@ fn is_in_range(address: &str) -> bool {
     matches!(address.parse().map(|address: Ipv4Addr| address.octets()), Ok([10, 0, ..]))
 }
 
-/// Any that is free: the first is a guess, so that few are tried.
+/// Returns an available address. The search starts at a random one, so few are tried.
 fn free_address(is_free: impl Fn(&str) -> bool) -> Option<String> {
-    let guess = u16::try_from(Uuid::new_v4().as_u128() % u128::from(u16::MAX)).unwrap_or_default();
-    let hosts = (guess..=u16::MAX).chain(0..guess).filter(|host| HOSTS.contains(host));
+    let start = u16::try_from(Uuid::new_v4().as_u128() % u128::from(u16::MAX)).unwrap_or_default();
+    let hosts = (start..=u16::MAX).chain(0..start).filter(|host| HOSTS.contains(host));
     let mut addresses = hosts.map(|host| {
         let [high, low] = host.to_be_bytes();
         Ipv4Addr::new(10, 0, high, low).to_string()
@@ -87,11 +87,11 @@ fn free_address(is_free: impl Fn(&str) -> bool) -> Option<String> {
     addresses.find(|address| is_free(address))
 }
 
-/// Addresses are IPv4 only, as on a real server with a single range.
-fn name_families(spec: &mut Value) {
-    let is_everywhere = spec["clusterIP"] == HEADLESS && spec.get("selector").is_none();
+/// Sets the IP families: IPv4 only, as on a real server with a single range.
+fn default_ip_families(spec: &mut Value) {
+    let is_dual_stack = spec["clusterIP"] == HEADLESS && spec.get("selector").is_none();
     let (families, policy) =
-        if is_everywhere { (json!(["IPv4", "IPv6"]), "RequireDualStack") } else { (json!(["IPv4"]), "SingleStack") };
+        if is_dual_stack { (json!(["IPv4", "IPv6"]), "RequireDualStack") } else { (json!(["IPv4"]), "SingleStack") };
     if spec["ipFamilies"].is_null() {
         spec["ipFamilies"] = families;
     }
@@ -100,45 +100,45 @@ fn name_families(spec: &mut Value) {
     }
 }
 
-/// The protocol and the number of an open port.
-type OpenPort = (String, i64);
+/// The protocol and the number of a node port.
+type NodePort = (String, i64);
 
-fn give_ports(spec: &mut Value, others: &[Stored], opens: bool) -> Result<Option<FieldError>> {
-    let mut taken: BTreeSet<OpenPort> =
-        others.iter().flat_map(|other| open_ports(other.body.get("spec").unwrap_or(&Value::Null))).collect();
-    for (index, (protocol, number)) in asked_ports(spec) {
+fn allocate_node_ports(spec: &mut Value, others: &[Stored], needs_node_ports: bool) -> Result<Option<FieldError>> {
+    let mut allocated: BTreeSet<NodePort> =
+        others.iter().flat_map(|other| node_ports(other.body.get("spec").unwrap_or(&Value::Null))).collect();
+    for (index, (protocol, number)) in requested_node_ports(spec) {
         let why = match number {
             number if !PORTS.contains(&number) => {
                 "provided port is not in the valid range. The range of valid ports is 30000-32767"
             }
-            number if !taken.insert((protocol, number)) => "provided port is already allocated",
+            number if !allocated.insert((protocol, number)) => "provided port is already allocated",
             _ => continue,
         };
         return Ok(Some(FieldError::invalid(format!("spec.ports[{index}].nodePort"), number, why)));
     }
-    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| opens) {
-        if open_port(port).is_none() {
+    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter(|_| needs_node_ports) {
+        if node_port(port).is_none() {
             let protocol = protocol_of(port);
-            let free = PORTS.into_iter().find(|number| !taken.contains(&(protocol.clone(), *number)));
+            let available = PORTS.into_iter().find(|number| !allocated.contains(&(protocol.clone(), *number)));
             let number =
-                free.ok_or_else(|| ApiError::internal_error("failed to allocate a nodePort: range is full"))?;
-            taken.insert((protocol, number));
+                available.ok_or_else(|| ApiError::internal_error("failed to allocate a nodePort: range is full"))?;
+            allocated.insert((protocol, number));
             port["nodePort"] = json!(number);
         }
     }
     Ok(None)
 }
 
-fn asked_ports(spec: &Value) -> Vec<(usize, OpenPort)> {
+fn requested_node_ports(spec: &Value) -> Vec<(usize, NodePort)> {
     let ports = spec["ports"].as_array().into_iter().flatten().enumerate();
-    ports.filter_map(|(index, port)| Some((index, open_port(port)?))).collect()
+    ports.filter_map(|(index, port)| Some((index, node_port(port)?))).collect()
 }
 
-fn open_ports(spec: &Value) -> Vec<OpenPort> {
-    spec["ports"].as_array().into_iter().flatten().filter_map(open_port).collect()
+fn node_ports(spec: &Value) -> Vec<NodePort> {
+    spec["ports"].as_array().into_iter().flatten().filter_map(node_port).collect()
 }
 
-fn open_port(port: &Value) -> Option<OpenPort> {
+fn node_port(port: &Value) -> Option<NodePort> {
     let number = port["nodePort"].as_i64().filter(|number| *number != 0)?;
     Some((protocol_of(port), number))
 }

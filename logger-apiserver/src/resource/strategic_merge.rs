@@ -1,8 +1,8 @@
-//! Strategic merge patches: merge patches that know how the lists of built-in kinds are merged.
+//! Strategic merge patches: merge patches with the merge strategies of the lists of built-in kinds.
 //!
-//! The rules are those of Kubernetes' `strategicpatch`: lists whose items have a key are merged item by item, lists of single
-//! values as sets, and directives in the patch (`$patch`, `$retainKeys`, `$setElementOrder`, `$deleteFromPrimitiveList`)
-//! say what a value cannot.
+//! The rules are those of Kubernetes' `strategicpatch`: lists whose items have a key are merged item by item, lists of
+//! single values as sets, and directives in the patch (`$patch`, `$retainKeys`, `$setElementOrder`,
+//! `$deleteFromPrimitiveList`) express what values cannot.
 
 mod lists;
 mod schema;
@@ -17,7 +17,7 @@ use crate::{
     resource::registry::Resource,
 };
 
-use schema::{Place, Strategy};
+use schema::{PatchSchema, Strategy};
 
 type Fields = Map<String, Value>;
 
@@ -26,13 +26,13 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const ORDER: &str = "$setElementOrder";
 const DELETIONS: &str = "$deleteFromPrimitiveList";
 
-/// Applies a patch to the fields of an object of a built-in kind, or of one that has no lists.
+/// Applies a patch to the fields of an object. Without a kind, lists are replaced.
 pub(crate) fn apply(kind: Option<&Resource>, patch: Fields, object: Fields) -> Result<Fields> {
-    merge(object, patch, Place::root(kind))
+    merge(object, patch, PatchSchema::root(kind))
 }
 
 /// Merges a patch into a map.
-fn merge(mut original: Fields, mut patch: Fields, place: Place<'_>) -> Result<Fields> {
+fn merge(mut original: Fields, mut patch: Fields, schema: PatchSchema<'_>) -> Result<Fields> {
     if let Some(directive) = patch.remove(PATCH) {
         return match directive.as_str() {
             Some("replace") => Ok(patch),
@@ -44,19 +44,19 @@ fn merge(mut original: Fields, mut patch: Fields, place: Place<'_>) -> Result<Fi
         };
     }
     retain_keys(&mut original, &mut patch)?;
-    lists::in_order(&mut original, &mut patch, place)?;
+    lists::merge_ordered(&mut original, &mut patch, schema)?;
     for (key, value) in patch {
         match deletions_of(&key) {
-            Some(Err(refusal)) => return Err(refusal),
+            Some(Err(error)) => return Err(error),
             Some(Ok(name)) => lists::delete(&mut original, name, &value),
-            None => merge_field(&mut original, key, value, place)?,
+            None => merge_field(&mut original, key, value, schema)?,
         }
     }
     Ok(original)
 }
 
-fn merge_field(original: &mut Fields, key: String, value: Value, place: Place<'_>) -> Result<()> {
-    let (inside, strategy) = place.field(&key);
+fn merge_field(original: &mut Fields, key: String, value: Value, schema: PatchSchema<'_>) -> Result<()> {
+    let (inside, strategy) = schema.field(&key);
     let merged = match (original.remove(&key), value) {
         (_, Value::Null) => None,
         (Some(Value::Object(_)), Value::Object(new)) if strategy == Strategy::Replace => Some(Value::Object(new)),
@@ -76,35 +76,35 @@ fn merge_field(original: &mut Fields, key: String, value: Value, place: Place<'_
     Ok(())
 }
 
-/// Drops the fields that a patch does not want kept.
+/// Applies the directive `$retainKeys`: drops all fields that it does not list.
 fn retain_keys(original: &mut Fields, patch: &mut Fields) -> Result<()> {
     let Some(directive) = patch.remove(RETAIN_KEYS) else {
         return Ok(());
     };
-    let bad = || ApiError::bad_request("invalid patch format of retainKeys");
-    let kept = directive.as_array().ok_or_else(bad)?;
-    let is_kept = |name: &String| kept.iter().any(|kept| kept.as_str() == Some(name));
-    let is_plain = |name: &str| !name.starts_with(DELETIONS) && !name.starts_with(ORDER);
-    if patch.iter().any(|(name, value)| !value.is_null() && is_plain(name) && !is_kept(name)) {
-        return Err(bad());
+    let invalid = || ApiError::bad_request("invalid patch format of retainKeys");
+    let retained = directive.as_array().ok_or_else(invalid)?;
+    let is_retained = |name: &String| retained.iter().any(|retained| retained.as_str() == Some(name));
+    let is_not_directive = |name: &str| !name.starts_with(DELETIONS) && !name.starts_with(ORDER);
+    if patch.iter().any(|(name, value)| !value.is_null() && is_not_directive(name) && !is_retained(name)) {
+        return Err(invalid());
     }
-    original.retain(|name, _| is_kept(name));
+    original.retain(|name, _| is_retained(name));
     Ok(())
 }
 
-/// The list that a list of deletions is for, if it is one.
+/// Returns the name of the list for a key `$deleteFromPrimitiveList/name`.
 fn deletions_of(key: &str) -> Option<Result<&str>> {
     let rest = key.strip_prefix(DELETIONS)?;
     Some(rest.strip_prefix('/').ok_or_else(|| ApiError::bad_request("invalid patch format of primitive list")))
 }
 
-/// The value of a patch that is put where there was none; nothing, if all it says is how to merge.
+/// Returns the value for a field that did not exist, without directives, or `None` if it consists of directives.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(fields) if fields.contains_key(PATCH) => None,
         Value::Object(fields) => {
-            let kept = fields.into_iter().filter_map(|(name, value)| Some((name, without_directives(value)?)));
-            Some(Value::Object(kept.collect()))
+            let fields = fields.into_iter().filter_map(|(name, value)| Some((name, without_directives(value)?)));
+            Some(Value::Object(fields.collect()))
         }
         Value::Array(items) => Some(Value::Array(items.into_iter().filter_map(without_directives).collect())),
         other => Some(other),
@@ -124,10 +124,10 @@ fn drop_nulls(value: &mut Value) {
 
 fn unknown_directive(patch: &Fields) -> ApiError {
     let directive = patch.get(PATCH).map(go::text).unwrap_or_default();
-    ApiError::internal(format!("unknown patch type: {directive} in map: {}", shown(patch)))
+    ApiError::internal(format!("unknown patch type: {directive} in map: {}", format_map(patch)))
 }
 
-/// A map as Go prints it.
-fn shown(fields: &Fields) -> String {
+/// Formats a map as Go prints it.
+fn format_map(fields: &Fields) -> String {
     go::text(&Value::Object(fields.clone()))
 }

@@ -1,4 +1,4 @@
-//! Strategies: what is specific to one resource between a request and the storage, as the registries of kube-apiserver define it.
+//! Strategies: the resource-specific steps between a request and the storage, as in the registries of kube-apiserver.
 
 use crate::{
     api::{
@@ -16,7 +16,7 @@ use crate::{
 /// `prepare_for_update`, `propagate`, `rules`, `validate`, `allocate`.
 #[derive(Debug)]
 pub(crate) struct Strategy {
-    /// What else is stored, changed or deleted with an object.
+    /// The effects of writes and deletions on other objects.
     pub(crate) lifecycle: Lifecycle,
     /// Which changes `metadata.generation` counts.
     pub(crate) generation: Generation,
@@ -26,7 +26,7 @@ pub(crate) struct Strategy {
     pub(crate) allows_delete_collection: bool,
     /// `/finalize` is served.
     pub(crate) has_finalize: bool,
-    /// The subresources that are created and never read.
+    /// The subresources that can only be created.
     pub(crate) pod_subresources: &'static [PodSubresource],
     /// An update of an object that does not exist creates it (`AllowCreateOnUpdate`).
     pub(crate) allows_create_on_update: bool,
@@ -89,7 +89,7 @@ pub(crate) trait Objects {
     fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored>;
 }
 
-/// What storing or deleting an object entails beyond the object.
+/// The effects of writes and deletions on other objects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Lifecycle {
     /// Nothing.
@@ -105,9 +105,9 @@ pub(crate) enum Lifecycle {
 /// Which changes `metadata.generation` counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Generation {
-    /// None, and a new object has none.
+    /// No generation.
     Unset,
-    /// None; it is always 1.
+    /// Always 1.
     Constant,
     /// Changes of anything but metadata and status.
     Content,
@@ -118,14 +118,16 @@ pub(crate) enum Generation {
 /// The rule for names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Naming {
+    /// A DNS-1123 subdomain.
     Subdomain,
+    /// A DNS-1123 label.
     Label,
-    /// Any segment of a path.
+    /// A path segment.
     PathSegment,
 }
 
 impl Strategy {
-    /// The strategy of a namespaced object without any specific behaviour.
+    /// The strategy of a namespaced object without any specific behavior.
     pub(crate) const DEFAULT: Self = Self {
         lifecycle: Lifecycle::Object,
         generation: Generation::Unset,

@@ -1,13 +1,14 @@
-//! The versions of a custom kind: an object is stored in one, and read in any.
+//! The versions of a custom kind: objects are stored in one version and can be read in any.
 //!
-//! It promises:
-//! - An object is stored in the storage version: what that version's schema does not know is not kept.
-//! - It is read by the schema of the version in which it was written, which prunes and defaults it, and then in the
-//!   requested version, which prunes it again without adding defaults.
-//! - Reading changes nothing: a stored object is another only once it is written.
-//! - An object that only a webhook can convert is rejected, and so is one of a version that no longer exists.
+//! Guarantees:
+//! - Objects are stored in the storage version, without the fields that its schema does not have.
+//! - A read prunes and defaults the object by the schema of the version in which it was written, and then prunes it by
+//!   the schema of the requested version without setting defaults.
+//! - Reads do not change the stored object.
+//! - Objects that need a conversion webhook, or whose version no longer exists, are rejected.
 //!
-//! So does the storage of the real server (`pkg/apiserver/customresource_handler.go` of apiextensions-apiserver 1.36).
+//! The storage of the real server has the same rules (`pkg/apiserver/customresource_handler.go` of
+//! apiextensions-apiserver 1.36).
 
 use std::{
     collections::BTreeMap,
@@ -36,16 +37,16 @@ use crate::{
     },
 };
 
-/// What every version of a custom kind, served or not, has to say of its objects.
+/// The schemas and types of all versions of a custom kind, served or not.
 #[derive(Debug)]
 pub(crate) struct Versions {
-    /// Identifies these schemas, which change with the definition.
+    /// Identifies these schemas. It changes with the definition.
     serial: u64,
     group: String,
     kind: String,
-    /// The version that is stored.
+    /// The storage version.
     storage: Arc<str>,
-    /// Objects are converted by a webhook, if by anything.
+    /// The conversion strategy is `Webhook`.
     has_webhook: bool,
     validators: BTreeMap<Arc<str>, Option<Arc<Validator>>>,
     types: BTreeMap<String, Type>,
@@ -76,31 +77,31 @@ impl Versions {
         }
     }
 
-    /// The validator of the objects of a version, if it has a schema.
+    /// Returns the validator of a version, if it has a schema.
     pub(crate) fn validator(&self, version: &str) -> Option<&Arc<Validator>> {
         self.validators.get(version).and_then(Option::as_ref)
     }
 
-    /// How fields are merged and owned, by `group/version`.
+    /// Returns the types for merging and field ownership, by `group/version`.
     pub(crate) fn types(&self) -> &BTreeMap<String, Type> {
         &self.types
     }
 
-    /// Where replicas are, by `group/version`.
+    /// Returns the paths of replicas, by `group/version`.
     pub(crate) fn replica_paths(&self) -> &ReplicaPaths {
         &self.replica_paths
     }
 
-    /// The fields of a whole object that a version does not know; one that is no version knows none.
+    /// Returns the fields of a complete object that a version does not have. An unknown version has no fields.
     pub(crate) fn unknown(&self, version: &str, fields: &Map<String, Value>) -> Vec<String> {
-        let nothing = json!({ "type": "object" });
-        value::prune(&mut fields.clone(), self.validator(version).map_or(&nothing, |validator| validator.schema()))
+        let empty = json!({ "type": "object" });
+        value::prune(&mut fields.clone(), self.validator(version).map_or(&empty, |validator| validator.schema()))
     }
 
-    /// A stored object as it is read in a version.
+    /// Converts a stored object to a version.
     ///
     /// # Errors
-    /// The object would have to be converted from a version that no longer exists, or by a webhook.
+    /// The version of the stored object no longer exists, or the conversion needs a webhook.
     pub(crate) fn read(&self, stored: &Stored, asked: &str) -> Result<Stored> {
         let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
         let is_whole = stored.written.completed_by == Some(self.serial);
@@ -116,7 +117,7 @@ impl Versions {
         Ok(Arc::new(object))
     }
 
-    /// Makes an object what is stored of it; if nothing says in which version it is, it is in `own`.
+    /// Converts an object to the storage version. An object without a version is in the version `own`.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -133,14 +134,14 @@ impl Versions {
         Ok(())
     }
 
-    /// Prunes and defaults an object by the schema of a version as it is now.
+    /// Prunes and defaults an object by the current schema of a version.
     fn complete(&self, object: &mut Object, version: &str) {
         if let Some(validator) = self.validator(version) {
             validator.prune_and_default(&mut object.body);
         }
     }
 
-    /// Drops what the schema of another version does not know.
+    /// Converts an object to another version by pruning.
     fn convert(&self, object: &mut Object, from: &str, to: &str) -> Result<()> {
         if from == to {
             return Ok(());
@@ -163,7 +164,7 @@ impl Versions {
     }
 }
 
-/// The schema of a version, as JSON.
+/// Returns the schema of a version as JSON.
 fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<Value> {
     version.schema.as_ref()?.open_api_v3_schema.as_ref().map(|schema| json!(schema))
 }

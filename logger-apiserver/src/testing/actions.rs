@@ -1,4 +1,4 @@
-//! Actions: the requests that were sent, with what they brought.
+//! Actions: recorded requests with their bodies.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -14,36 +14,36 @@ use crate::testing::{
     requests::Requests,
 };
 
-/// A request and its body, as they were sent.
+/// A recorded request and its body.
 #[derive(Debug, Clone)]
 pub struct Action {
-    /// What it asks for: verb, resource, subresource, namespace, name and options.
+    /// The attributes of the request: verb, resource, subresource, namespace, name and options.
     pub info: RequestInfo,
-    /// When it was sent, by tokio's clock.
+    /// The time at which it was sent, from tokio's clock.
     pub at: Instant,
-    /// The type of the body, empty where there is none.
+    /// The media type of the body; empty if there is none.
     pub content_type: String,
     /// The body.
     pub body: Bytes,
 }
 
-/// How a patch is to be understood.
+/// The format of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchType {
-    /// A list of operations (RFC 6902).
+    /// A JSON patch: a list of operations (RFC 6902).
     Json,
-    /// A document to merge (RFC 7386).
+    /// A JSON merge patch (RFC 7386).
     Merge,
-    /// A document to merge by the kind's merge keys.
+    /// A strategic merge patch, which merges lists by the merge keys of the kind.
     StrategicMerge,
     /// A server-side apply.
     Apply,
 }
 
 impl PatchType {
-    /// By the media type of the body, without parameters.
-    fn of(content_type: &str) -> Option<Self> {
-        match content_type {
+    /// Returns the patch type for a media type without parameters.
+    fn from_media_type(media_type: &str) -> Option<Self> {
+        match media_type {
             "application/json-patch+json" => Some(Self::Json),
             "application/merge-patch+json" => Some(Self::Merge),
             "application/strategic-merge-patch+json" => Some(Self::StrategicMerge),
@@ -64,62 +64,62 @@ impl Action {
         }
     }
 
-    /// What is to be done.
+    /// Returns the verb of the request.
     #[must_use]
     pub fn verb(&self) -> Verb {
         self.info.verb
     }
 
-    /// The plural, empty where the path is of no resource.
+    /// Returns the plural resource name; empty for non-resource paths.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.info.resource
     }
 
-    /// The name in the path, or else that in the metadata of the object; empty where neither has one.
+    /// Returns the name in the path, or else the name in the metadata of the object; empty if both are missing.
     #[must_use]
     pub fn name(&self) -> String {
         if !self.info.name.is_empty() {
             return self.info.name.clone();
         }
-        self.object::<Named>().ok().and_then(|named| named.metadata.name).unwrap_or_default()
+        self.object::<PartialObject>().ok().and_then(|object| object.metadata.name).unwrap_or_default()
     }
 
-    /// The body as an object: of a create, an update, an apply, or the options of a delete.
+    /// Decodes the body: the object of a create, an update or an apply, or the options of a delete.
     ///
     /// # Errors
-    /// The body is no such object.
+    /// The body is not an object of this type.
     pub fn object<K: DeserializeOwned>(&self) -> Result<K, Error> {
         match serde_json::from_slice(&self.body) {
-            // An apply may be YAML.
+            // The body of an apply can be YAML.
             Err(error) if self.patch_type() == Some(PatchType::Apply) => {
                 let text = str::from_utf8(&self.body).map_err(|_| error)?;
                 let value: Value = serde_saphyr::from_str(text).map_err(serde::de::Error::custom)?;
                 serde_json::from_value(value)
             }
-            read => read,
+            decoded => decoded,
         }
     }
 
-    /// The body as JSON: of a patch, say.
+    /// Decodes the body, for example of a patch, as JSON.
     ///
     /// # Errors
-    /// The body is none.
+    /// The body is not JSON.
     pub fn json(&self) -> Result<Value, Error> {
         self.object()
     }
 
-    /// How the body is to be understood, if this is a patch of a known type.
+    /// Returns the patch type, if this is a patch of a known type.
     #[must_use]
     pub fn patch_type(&self) -> Option<PatchType> {
-        let content_type = self.content_type.split(';').next().unwrap_or_default().trim();
-        PatchType::of(content_type).filter(|_| self.verb() == Verb::Patch)
+        let media_type = self.content_type.split(';').next().unwrap_or_default().trim();
+        PatchType::from_media_type(media_type).filter(|_| self.verb() == Verb::Patch)
     }
 }
 
-/// Of an object its name.
+/// The name of an object of any kind.
 #[derive(Deserialize)]
-struct Named {
+struct PartialObject {
     metadata: Metadata,
 }
 
@@ -128,10 +128,10 @@ struct Metadata {
     name: Option<String>,
 }
 
-/// Actions in the order they were sent. It is a slice of them.
+/// Actions in the order they were sent. It dereferences to a slice.
 ///
-/// The typed accessors look at the kind's group and plural, and at writes of the resource itself, not of its subresources;
-/// for those there is [`of`](Self::of).
+/// The typed accessors return writes of the resource with the group and plural of the kind, not of its subresources;
+/// use [`of`](Self::of) for those.
 #[derive(Debug, Clone, Default)]
 pub struct Actions(Vec<Arc<Action>>);
 
@@ -140,24 +140,24 @@ impl Actions {
         Self(actions.collect())
     }
 
-    /// Of these actions, those with such a request.
+    /// Returns the actions that match the requests.
     #[must_use]
     pub fn of(&self, requests: impl Into<Requests>) -> Self {
         let requests = requests.into();
         Self(self.0.iter().filter(|action| requests.contain(&action.info)).cloned().collect())
     }
 
-    /// The writes: all but gets, lists and watches.
+    /// Returns the writes: all actions other than gets, lists and watches.
     #[must_use]
     pub fn writes(&self) -> Self {
         let is_write = |action: &&Arc<Action>| !matches!(action.verb(), Verb::Get | Verb::List | Verb::Watch);
         Self(self.0.iter().filter(is_write).cloned().collect())
     }
 
-    /// The objects that were to be created.
+    /// Returns the objects of the creates.
     ///
     /// # Errors
-    /// A body is no such object.
+    /// A body is not an object of this type.
     pub fn creates<K>(&self) -> Result<Vec<K>, Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
@@ -165,10 +165,10 @@ impl Actions {
         self.objects(Verb::Create)
     }
 
-    /// The objects that were to be put in place of what was there.
+    /// Returns the objects of the updates.
     ///
     /// # Errors
-    /// A body is no such object.
+    /// A body is not an object of this type.
     pub fn updates<K>(&self) -> Result<Vec<K>, Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
@@ -176,13 +176,13 @@ impl Actions {
         self.objects(Verb::Update)
     }
 
-    /// The patches of objects of a kind.
+    /// Returns the patches of objects of a kind.
     #[must_use]
     pub fn patches<K: Resource<DynamicType = ()>>(&self) -> Self {
         self.of(requests::<K>(Verb::Patch))
     }
 
-    /// The names of the objects that were to be deleted, each by itself.
+    /// Returns the names of the objects in deletes of one object.
     #[must_use]
     pub fn deletes<K: Resource<DynamicType = ()>>(&self) -> Vec<String> {
         self.of(requests::<K>(Verb::Delete)).iter().map(|action| action.info.name.clone()).collect()

@@ -1,4 +1,4 @@
-//! Fake clientsets: the real one, on an API server in memory.
+//! Fake clientsets: generated clientsets on an in-memory API server.
 
 use std::{fmt, ops::Deref};
 
@@ -11,23 +11,24 @@ use crate::{
     testing::{actions::Actions, faults::Faults, reactors::Reactors},
 };
 
-/// A clientset that can stand on a server in memory. Generated, behind the feature `fake` of a client crate.
+/// A clientset that can use an in-memory API server. The implementation is generated (feature `fake` of a client
+/// crate).
 pub trait Fakeable: Clone {
-    /// The definitions of its kinds, as YAML documents.
+    /// The CustomResourceDefinitions of its kinds, as YAML documents.
     const DEFINITIONS: &'static str;
 
-    /// The clientset on this client.
+    /// Creates the clientset on this client.
     fn on(client: kube::Client) -> Self;
 }
 
 /// The real clientset on a dedicated in-memory API server. It dereferences to the clientset. A clone is another handle
 /// to the same server.
 ///
-/// It promises:
-/// - what it answers is what the real server answers: versions, conflicts, defaults, validation, watches;
-/// - the objects it begins with are as they were given: status, uid, times and owners included;
-/// - every request of the clientset is an [action](Self::actions), meets the [reactors](Self::reactors) first, the
-///   [faults](Self::faults) then, and the [server](Self::server) last.
+/// Guarantees:
+/// - Responses are those of a real server: resource versions, conflicts, defaults, validation, watches.
+/// - Initial objects are stored unchanged, with their status, uid, times and owners.
+/// - Every request of the clientset is recorded as an [action](Self::actions), and passes the
+///   [reactors](Self::reactors), then the [faults](Self::faults), then the [server](Self::server).
 #[derive(Clone)]
 pub struct Fake<C> {
     clientset: C,
@@ -37,11 +38,11 @@ pub struct Fake<C> {
 }
 
 impl<C: Fakeable> Fake<C> {
-    /// Creates a clientset whose server has these objects, of its kinds or of built-in kinds. Their namespaces are
+    /// Creates a clientset whose server contains these objects, of its kinds or of built-in kinds. Their namespaces are
     /// created.
     ///
     /// # Errors
-    /// An object breaks a rule of its kind, is there twice, or is of a kind that is not served.
+    /// An object is invalid, is a duplicate, or is of a kind that is not served.
     ///
     /// # Panics
     /// Outside a tokio runtime, as [`ApiServer::client`].
@@ -54,10 +55,10 @@ impl<C: Fakeable> Fake<C> {
         Ok(Fake { clientset: C::on(client), server, reactors, faults })
     }
 
-    /// The same, with nothing in it yet.
+    /// Creates a clientset without objects.
     ///
     /// # Errors
-    /// A definition breaks a rule, which generated ones do not.
+    /// A definition is invalid. Generated definitions are valid.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -67,22 +68,22 @@ impl<C: Fakeable> Fake<C> {
 }
 
 impl<C> Fake<C> {
-    /// What was asked, in order, each with the object it brought.
+    /// Returns the recorded requests, in order, with their bodies.
     pub fn actions(&self) -> Actions {
         self.reactors.actions()
     }
 
-    /// What answers in the server's place, where it wants to.
+    /// Returns the reactors, which can handle requests in place of the server.
     pub fn reactors(&self) -> &Reactors {
         &self.reactors
     }
 
-    /// What goes wrong on the way to the server.
+    /// Returns the faults on the way to the server.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// Returns the server. Another client of it acts as the rest of the cluster: its requests are not recorded.
+    /// Returns the server. Other clients of it act as the rest of the cluster: their requests are not recorded.
     pub fn server(&self) -> &ApiServer {
         &self.server
     }

@@ -1,4 +1,4 @@
-//! Fault injection: a server, or the connection to it, that fails on purpose.
+//! Fault injection: errors of the server and of the connection to it.
 
 mod body;
 mod connections;
@@ -14,26 +14,25 @@ use std::{
 
 use tokio::{sync::watch::Sender, time::Instant};
 
-use crate::testing::{record::Record, request_info::RequestInfo, requests::Requests};
+use crate::testing::{layer::InterceptLayer, record::Record, request_info::RequestInfo, requests::Requests};
 
 pub use fault::Fault;
 pub use layer::{FaultLayer, FaultService};
 pub use rules::Rule;
 
-pub(crate) use body::{Bodies, whole};
 pub(crate) use fault::expired_line;
-pub(crate) use layer::answer;
+pub(crate) use layer::respond;
 
 use connections::{Connection, Connections, End};
 use rules::Rules;
 
 /// The default number of recorded requests.
-const REMEMBERED: usize = 16_384;
+const RECORD_LIMIT: usize = 16_384;
 
-/// Makes requests fail, and records them. A clone is another handle to the same faults.
+/// Injects faults into requests and records them. A clone is another handle to the same faults.
 ///
-/// It stands, as a [`tower::Layer`], between a client and any server: the embedded one or a cluster. Where it stands above
-/// kube's own retries, as below, what it answers is not retried by them.
+/// The [layer](Self::layer) goes between a client and any server: the embedded one or a cluster. Where it is above
+/// kube's retry layer, as below, kube does not retry the injected errors.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -55,18 +54,18 @@ const REMEMBERED: usize = 16_384;
 /// # }
 /// ```
 ///
-/// It promises:
-/// - a request meets the first rule that is for it and not used up, and no other;
-/// - a request that meets no rule reaches the server and is answered by it, unchanged;
-/// - all time is tokio's, so with its clock paused the same test has the same course every time;
-/// - requests are recorded in order; only the latest are kept, and the number of dropped ones is reported;
-/// - nothing is kept of a request that is over but its place among those.
+/// Guarantees:
+/// - The first rule that matches a request and is not used up applies, and no other.
+/// - Requests that no rule matches, and their responses, pass through unchanged.
+/// - All times are from tokio's clock, so a test with a paused clock is deterministic.
+/// - Requests are recorded in order. Only the latest are retained, and the number of dropped ones is reported.
+/// - A completed request uses no memory other than its record.
 #[derive(Clone)]
 pub struct Faults(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Notified of every change of the state.
+    /// Notified of each change of the state.
     changed: Sender<()>,
 }
 
@@ -77,23 +76,23 @@ struct State {
     connections: Connections,
 }
 
-/// A request that was sent.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// What it asked for.
+    /// The attributes of the request: verb, resource, namespace, name and options.
     pub info: RequestInfo,
-    /// When it came, by tokio's clock.
+    /// The time of arrival, from tokio's clock.
     pub at: Instant,
 }
 
 impl Faults {
-    /// No faults yet; the latest 16,384 requests are remembered.
+    /// Creates faults without rules, and a record of the latest 16,384 requests.
     #[must_use]
     pub fn new() -> Self {
-        Self::remembering(REMEMBERED)
+        Self::remembering(RECORD_LIMIT)
     }
 
-    /// No faults yet; this many of the latest requests are remembered.
+    /// Creates faults without rules, and a record of this many of the latest requests.
     #[must_use]
     pub fn remembering(limit: usize) -> Self {
         let state = State {
@@ -104,29 +103,30 @@ impl Faults {
         Self(Arc::new(Shared { state: Mutex::new(state), changed: Sender::new(()) }))
     }
 
-    /// What to put between a client and a server. All layers of these faults share rules, record and connections.
+    /// Returns the [`tower::Layer`] to put between a client and a server. All layers of these faults share rules,
+    /// record and connections.
     #[must_use]
     pub fn layer(&self) -> FaultLayer {
-        FaultLayer(self.clone())
+        InterceptLayer::new(self.clone())
     }
 
-    /// The next such request fails so.
+    /// Applies the fault to the next matching request.
     pub fn once(&self, requests: impl Into<Requests>, fault: Fault) -> Rule {
         self.next(1, requests, fault)
     }
 
-    /// The next `count` such requests fail so.
+    /// Applies the fault to the next `count` matching requests.
     pub fn next(&self, count: usize, requests: impl Into<Requests>, fault: Fault) -> Rule {
         let rule = self.lock().rules.add(requests.into(), Some(count), move |_: &RequestInfo| Some(fault.clone()));
         self.rule(rule)
     }
 
-    /// Such requests fail so until they are [healed](Self::heal).
+    /// Applies the fault to all matching requests until the rules are [removed](Self::heal).
     pub fn always(&self, requests: impl Into<Requests>, fault: Fault) -> Rule {
         self.decide(requests, move |_| Some(fault.clone()))
     }
 
-    /// Of such requests this decides each time which fault they meet; with none, the next rule has its turn.
+    /// Calls `decide` for each matching request to choose the fault. If it returns `None`, the next rule is tried.
     pub fn decide(
         &self,
         requests: impl Into<Requests>,
@@ -136,87 +136,89 @@ impl Faults {
         self.rule(rule)
     }
 
-    /// Ends every rule. Requests that hang go on hanging, as on a real line: [`cut`](Self::cut) them.
+    /// Removes all rules. Requests that hang remain so, as on a real connection: [`cut`](Self::cut) them.
     pub fn heal(&self) {
         self.lock().rules.clear();
     }
 
-    /// Breaks the connection of every such request that is not over: those that wait get a reset for an answer, bodies
-    /// that go on (watches) break with one. Says how many there were.
+    /// Resets the connections of all matching requests in flight: pending requests and response bodies that are still
+    /// open, as those of watches, fail. Returns the number of connections.
     pub fn cut(&self, requests: impl Into<Requests>) -> usize {
         self.end_open(&requests.into(), End::Reset)
     }
 
-    /// Ends the body of every such answer that goes on, as a server does at a watch's timeout. Says how many there were.
+    /// Ends all matching response bodies that are still open, as a server does when a watch times out. Returns their
+    /// number.
     pub fn end(&self, requests: impl Into<Requests>) -> usize {
         self.end_open(&requests.into(), End::Clean)
     }
 
-    /// Ends every such watch with an event that its version is too old (410 `Expired`). Says how many there were.
+    /// Ends all matching watches with an `ERROR` event: the resource version is too old (410 `Expired`). Returns their
+    /// number.
     pub fn expire(&self, requests: impl Into<Requests>) -> usize {
         self.end_open(&requests.into(), End::Expired)
     }
 
-    /// How many such requests wait for the beginning of their answer.
+    /// Returns the number of matching requests without a response so far.
     #[must_use]
     pub fn waiting(&self, requests: impl Into<Requests>) -> usize {
         self.lock().connections.count(&requests.into(), false)
     }
 
-    /// How many such requests have an answer that goes on, as watches do.
+    /// Returns the number of matching requests whose response body is still open, as that of a watch.
     #[must_use]
     pub fn open(&self, requests: impl Into<Requests>) -> usize {
         self.lock().connections.count(&requests.into(), true)
     }
 
-    /// How many such requests were sent, of those that are remembered.
+    /// Returns the number of matching requests in the record.
     #[must_use]
     pub fn count(&self, requests: impl Into<Requests>) -> usize {
         self.lock().seen(&requests.into()).count()
     }
 
-    /// The requests of this sort that were sent, in order, of those that are remembered.
+    /// Returns the matching requests in the record, in order.
     #[must_use]
     pub fn seen(&self, requests: impl Into<Requests>) -> Vec<Seen> {
         self.lock().seen(&requests.into()).cloned().collect()
     }
 
-    /// How many requests were sent that are not remembered any more.
+    /// Returns the number of requests that were dropped from the record.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
-        self.lock().seen.forgotten()
+        self.lock().seen.dropped()
     }
 
-    /// Clears the recorded requests; counts restart.
+    /// Clears the record; counts restart.
     pub fn forget(&self) {
         self.lock().seen.clear();
     }
 
-    /// Waits until this many such requests were sent, counted as [`count`](Self::count) does. It waits for ever if they are not.
+    /// Waits until [`count`](Self::count) returns at least this number. There is no timeout.
     pub async fn until(&self, requests: impl Into<Requests>, count: usize) {
         let requests = requests.into();
         self.wait_for(|faults| faults.count(&requests) >= count).await;
     }
 
-    /// Waits until this is so; it is asked again whenever a request comes, is answered or is over.
-    pub async fn wait_for(&self, mut is_so: impl FnMut(&Self) -> bool) {
+    /// Waits until the condition is true. It is evaluated whenever a request arrives, gets its response or completes.
+    pub async fn wait_for(&self, mut condition: impl FnMut(&Self) -> bool) {
         let mut changed = self.0.changed.subscribe();
-        while !is_so(self) {
-            // The sender lives as long as `self`, so a change can only come or not come.
+        while !condition(self) {
+            // The sender lives as long as `self`, so there is no error.
             let _ = changed.changed().await;
         }
     }
 
-    /// Notes a request and says what it meets.
-    fn arrive(&self, info: RequestInfo) -> (Connection, Option<Fault>) {
+    /// Records a request and returns its connection and the fault that applies to it.
+    fn begin(&self, info: RequestInfo) -> (Connection, Option<Fault>) {
         let mut state = self.lock();
-        state.seen.note(Seen { info: info.clone(), at: Instant::now() }, 0);
+        state.seen.push(Seen { info: info.clone(), at: Instant::now() }, 0);
         let rules = state.rules.clone();
-        let (id, ending) = state.connections.begin(info.clone());
+        let (id, end) = state.connections.begin(info.clone());
         drop(state);
         self.0.changed.send_replace(());
-        // Not under the lock: a rule that decides may look at the faults.
-        (Connection::new(self.clone(), id, ending), rules.fault(&info))
+        // Not under the lock: the callback of a rule may use the faults.
+        (Connection::new(self.clone(), id, end), rules.fault(&info))
     }
 
     fn end_open(&self, requests: &Requests, end: End) -> usize {
@@ -227,7 +229,7 @@ impl Faults {
         Rule::new(self.clone(), id)
     }
 
-    /// The state; it is whole between any two statements, so a panic elsewhere does not spoil it.
+    /// Locks the state. A poisoned lock is ignored: the state is consistent between any two statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

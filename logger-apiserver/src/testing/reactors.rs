@@ -1,4 +1,4 @@
-//! Reactors: what answers a request before the server does, and the record of actions.
+//! Reactors: callbacks that handle requests before the server does, and the record of actions.
 
 mod feed;
 mod layer;
@@ -13,6 +13,7 @@ use bytes::Bytes;
 
 use crate::testing::{
     actions::{Action, Actions},
+    layer::InterceptLayer,
     record::Record,
     requests::Requests,
 };
@@ -24,16 +25,16 @@ pub use reaction::Reaction;
 use reaction::{Handled, Kind};
 
 /// The default number of recorded actions.
-const REMEMBERED: usize = 16_384;
+const RECORD_LIMIT: usize = 16_384;
 
-/// How many bytes of bodies are remembered.
-const REMEMBERED_BYTES: usize = 64 << 20;
+/// The maximum total size of recorded bodies, in bytes.
+const RECORD_BYTE_LIMIT: usize = 64 << 20;
 
-/// A chain of reactors between a client and a server, and the record of what went over it. A clone is another handle to the
+/// A chain of reactors between a client and a server, and the record of the actions. A clone is another handle to the
 /// same chain.
 ///
-/// It stands, as a [`tower::Layer`], before any server: the embedded one or a cluster. The server is the end of the chain.
-/// It stands above kube's own retries, so actions are what the program asks for, each once.
+/// The [layer](Self::layer) goes before any server: the embedded one or a cluster. The server is the end of the chain.
+/// The layer is above kube's retry layer, so each request of the program is one action, retried or not.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -45,7 +46,8 @@ const REMEMBERED_BYTES: usize = 64 << 20;
 /// let reactors = Reactors::new();
 /// let maps: Api<ConfigMap> = Api::default_namespaced(ApiServer::new().client_with(reactors.layer()));
 ///
-/// reactors.prepend(Requests::to("configmaps").verb(Verb::Create), |_| Reaction::refuse(403, "Forbidden", "no more maps"));
+/// let creates = Requests::to("configmaps").verb(Verb::Create);
+/// reactors.prepend(creates, |_| Reaction::reject(403, "Forbidden", "no more maps"));
 /// let mut map = ConfigMap::default();
 /// map.metadata.name = Some("settings".into());
 /// assert!(maps.create(&PostParams::default(), &map).await.is_err());
@@ -54,12 +56,12 @@ const REMEMBERED_BYTES: usize = 64 << 20;
 /// # }
 /// ```
 ///
-/// It promises:
-/// - reactors are asked in their order, each for the requests it is for: what was prepended last is first;
-/// - a reactor that handles the request ends the chain, and the server does not receive it;
-/// - one that changes the object hands the changed one to those after it, and to the server;
-/// - every action is recorded once, in order, as it was sent: before any reactor, and with the object unchanged;
-/// - only the latest actions are recorded (16,384 by default, and at most 64 MiB), and the number of dropped ones is
+/// Guarantees:
+/// - Reactors are called in order, each for the requests that it matches. The reactor that was prepended last is first.
+/// - A reactor that handles the request ends the chain, and the server does not receive the request.
+/// - If a reactor changes the object, the reactors after it and the server receive the changed object.
+/// - Every action is recorded once, in order, before any reactor and with the original object.
+/// - Only the latest actions are recorded (16,384 by default, and at most 64 MiB), and the number of dropped ones is
 ///   reported.
 #[derive(Clone)]
 pub struct Reactors(Arc<Mutex<State>>);
@@ -75,23 +77,23 @@ struct Reactor {
 }
 
 impl Reactors {
-    /// An empty chain.
+    /// Creates an empty chain.
     #[must_use]
     pub fn new() -> Self {
-        Self::remembering(REMEMBERED)
+        Self::remembering(RECORD_LIMIT)
     }
 
-    /// An empty chain that remembers so many of the latest actions.
+    /// Creates an empty chain that records this many of the latest actions.
     #[must_use]
     pub fn remembering(limit: usize) -> Self {
-        let actions = Record::new(limit, REMEMBERED_BYTES);
+        let actions = Record::new(limit, RECORD_BYTE_LIMIT);
         Self(Arc::new(Mutex::new(State { chain: Vec::new(), actions })))
     }
 
-    /// What to put between a client and a server.
+    /// Returns the [`tower::Layer`] to put between a client and a server.
     #[must_use]
     pub fn layer(&self) -> ReactorLayer {
-        ReactorLayer(self.clone())
+        InterceptLayer::new(self.clone())
     }
 
     /// Adds a reactor before the others.
@@ -104,30 +106,31 @@ impl Reactors {
         self.lock().chain.push(Reactor::new(requests.into(), react));
     }
 
-    /// Removes every reactor. The record stays.
+    /// Removes all reactors. The record is retained.
     pub fn clear(&self) {
         self.lock().chain.clear();
     }
 
-    /// What was sent, of what is remembered.
+    /// Returns the recorded actions.
     #[must_use]
     pub fn actions(&self) -> Actions {
         Actions::new(self.lock().actions.iter().cloned())
     }
 
-    /// Forgets what was sent.
+    /// Clears the record.
     pub fn clear_actions(&self) {
         self.lock().actions.clear();
     }
 
-    /// How many actions are not remembered any more.
+    /// Returns the number of actions that were dropped from the record.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
-        self.lock().actions.forgotten()
+        self.lock().actions.dropped()
     }
 
-    /// Records an action and asks the chain: who handles it, or else the body to send on.
-    fn ask(&self, mut action: Action) -> Result<Handled, Bytes> {
+    /// Records an action and calls the reactors that match it. If none handles it, returns the body to forward as the
+    /// error.
+    fn react(&self, mut action: Action) -> Result<Handled, Bytes> {
         for reactor in self.record(&action) {
             if !reactor.requests.contain(&action.info) {
                 continue;
@@ -141,14 +144,15 @@ impl Reactors {
         Err(action.body)
     }
 
-    /// The chain as it is now: it is asked outside the lock, so a reactor may use the reactors.
+    /// Records an action and returns the current chain. Reactors are called outside the lock, so they can use the
+    /// chain.
     fn record(&self, action: &Action) -> Vec<Arc<Reactor>> {
         let mut state = self.lock();
-        state.actions.note(Arc::new(action.clone()), action.body.len());
+        state.actions.push(Arc::new(action.clone()), action.body.len());
         state.chain.clone()
     }
 
-    /// The state; it is whole between any two statements, so a panic elsewhere does not spoil it.
+    /// Locks the state. A poisoned lock is ignored: the state is consistent between any two statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

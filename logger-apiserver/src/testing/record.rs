@@ -1,46 +1,47 @@
-//! A record of what was sent, the latest of it: bounded in number and in bytes.
+//! A bounded record of the latest entries.
 
 use std::collections::VecDeque;
 
+/// Retains the latest entries, bounded in number and in total size.
 #[derive(Debug)]
 pub(crate) struct Record<T> {
-    /// Each with its bytes.
+    /// Each entry with its size in bytes.
     entries: VecDeque<(T, usize)>,
     bytes: usize,
     limit: usize,
     byte_limit: usize,
-    forgotten: u64,
+    dropped: u64,
 }
 
 impl<T> Record<T> {
     pub(crate) fn new(limit: usize, byte_limit: usize) -> Self {
-        Self { entries: VecDeque::new(), bytes: 0, limit, byte_limit, forgotten: 0 }
+        Self { entries: VecDeque::new(), bytes: 0, limit, byte_limit, dropped: 0 }
     }
 
-    /// Adds an entry of so many bytes, and forgets the oldest for it.
-    pub(crate) fn note(&mut self, entry: T, bytes: usize) {
+    /// Adds an entry of this size, and drops the oldest ones to stay within the limits.
+    pub(crate) fn push(&mut self, entry: T, bytes: usize) {
         self.entries.push_back((entry, bytes));
         self.bytes += bytes;
         while self.entries.len() > self.limit || self.bytes > self.byte_limit {
             let Some((_, bytes)) = self.entries.pop_front() else { break };
             self.bytes -= bytes;
-            self.forgotten += 1;
+            self.dropped += 1;
         }
     }
 
-    /// The entries, the oldest first.
+    /// Iterates over the entries, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(entry, _)| entry)
     }
 
-    /// How many entries were noted and are not there any more.
-    pub(crate) fn forgotten(&self) -> u64 {
-        self.forgotten
+    /// Returns the number of dropped entries.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
     }
 
-    /// Forgets all.
+    /// Drops all entries.
     pub(crate) fn clear(&mut self) {
-        self.forgotten += self.entries.len() as u64;
+        self.dropped += self.entries.len() as u64;
         self.entries.clear();
         self.bytes = 0;
     }
@@ -51,18 +52,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_are_forgotten_for_number_and_for_bytes() {
+    fn the_oldest_entries_are_dropped_beyond_the_limits_of_number_and_size() {
         let mut record = Record::new(3, 10);
         for (entry, bytes) in [("a", 1), ("b", 1), ("c", 1), ("d", 1)] {
-            record.note(entry, bytes);
+            record.push(entry, bytes);
         }
-        assert_eq!((record.iter().copied().collect::<String>(), record.forgotten()), ("bcd".into(), 1));
-        record.note("e", 9);
-        assert_eq!((record.iter().copied().collect::<String>(), record.forgotten()), ("de".into(), 3));
-        record.note("f", 11);
-        assert_eq!((record.iter().count(), record.forgotten(), record.bytes), (0, 6, 0));
-        record.note("g", 10);
+        assert_eq!((record.iter().copied().collect::<String>(), record.dropped()), ("bcd".into(), 1));
+        record.push("e", 9);
+        assert_eq!((record.iter().copied().collect::<String>(), record.dropped()), ("de".into(), 3));
+        record.push("f", 11);
+        assert_eq!((record.iter().count(), record.dropped(), record.bytes), (0, 6, 0));
+        record.push("g", 10);
         record.clear();
-        assert_eq!((record.iter().count(), record.forgotten(), record.bytes), (0, 7, 0));
+        assert_eq!((record.iter().count(), record.dropped(), record.bytes), (0, 7, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! What a request asks for: verb, resource, namespace, name and options.
+//! The attributes of a request: verb, resource, namespace, name and options.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use http::{Method, Request, Uri};
 
 use crate::wire::request::{Query, Route, Target};
 
-/// What is to be done, as RBAC rules and audit events name it.
+/// A request verb, as in RBAC rules and audit events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
-    /// Reads one object, or a path that is of no resource.
+    /// Reads one object or a non-resource path.
     Get,
     /// Reads a collection.
     List,
-    /// Follows a collection.
+    /// Watches a collection.
     Watch,
-    /// Makes an object.
+    /// Creates an object.
     Create,
     /// Replaces an object.
     Update,
-    /// Changes parts of an object; a server-side apply is a patch, too.
+    /// Patches an object; a server-side apply is a patch too.
     Patch,
     /// Deletes one object.
     Delete,
@@ -28,7 +28,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// As Kubernetes writes it: `get`, `deletecollection`.
+    /// Returns the verb as Kubernetes writes it: `get`, `deletecollection`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,37 +50,37 @@ impl fmt::Display for Verb {
     }
 }
 
-/// What a request asks for, read from its method, path and query as kube-apiserver's `RequestInfo` is. A text is empty where
-/// the path has no such part.
+/// The attributes of a request, parsed from its method, path and query as kube-apiserver's `RequestInfo`. A field is
+/// empty if the path does not have that part.
 #[derive(Debug, Clone)]
 pub struct RequestInfo {
-    /// What is to be done.
+    /// The verb.
     pub verb: Verb,
-    /// The group, empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
-    /// The version in the path: `v1`.
+    /// The API version in the path: `v1`.
     pub version: String,
-    /// The plural: `loggers`. Empty where the path is of no resource, as `/version`.
+    /// The plural resource name: `loggers`. Empty for non-resource paths such as `/version`.
     pub resource: String,
-    /// `status`, `scale` ..; empty for the resource itself.
+    /// The subresource: `status`, `scale`. Empty for the resource itself.
     pub subresource: String,
     /// The namespace in the path.
     pub namespace: String,
     /// The name in the path.
     pub name: String,
-    /// The path as it was sent.
+    /// The complete path, unchanged.
     pub path: String,
     query: Query,
 }
 
 impl RequestInfo {
-    /// Reads a request.
+    /// Parses the method, path and query of a request.
     #[must_use]
     pub fn of<B>(request: &Request<B>) -> Self {
         Self::new(request.method(), request.uri())
     }
 
-    /// Reads a method and a path with its query.
+    /// Parses a method and a path with its query.
     #[must_use]
     pub fn new(method: &Method, uri: &Uri) -> Self {
         let target = match Route::parse(uri.path()) {
@@ -101,13 +101,14 @@ impl RequestInfo {
         }
     }
 
-    /// The first value an option of the query has, if it has one and it is not empty: `resourceVersion`, `limit` ..
+    /// Returns the first value of a query parameter such as `resourceVersion` or `limit`, unless it is missing or
+    /// empty.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.query.get(name)
     }
 
-    /// Whether an option of the query is there, be it empty.
+    /// Returns whether the query has this parameter, with or without a value.
     #[must_use]
     pub fn has_option(&self, name: &str) -> bool {
         self.query.has(name)
@@ -121,9 +122,9 @@ impl fmt::Display for RequestInfo {
             return write!(f, "{} {}", self.verb, self.path);
         }
         write!(f, "{} {}", self.verb, self.resource)?;
-        for (mark, part) in [("/", &self.subresource), (".", &self.group), (" ", &self.namespace)] {
+        for (separator, part) in [("/", &self.subresource), (".", &self.group), (" ", &self.namespace)] {
             if !part.is_empty() {
-                write!(f, "{mark}{part}")?;
+                write!(f, "{separator}{part}")?;
             }
         }
         match (self.name.is_empty(), self.namespace.is_empty()) {
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_print_as_what_they_ask_for() {
+    fn request_info_displays_verb_resource_and_name() {
         for (uri, text) in [
             ("/apis/example.com/v1/namespaces/n/loggers/audit/status?x", "get loggers/status.example.com n/audit"),
             ("/api/v1/namespaces", "list namespaces"),
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_those_of_the_query() {
+    fn options_are_query_parameters() {
         let info = info("GET", "/api/v1/pods?resourceVersion=0&labelSelector=a%3Db&continue=");
         assert_eq!((info.option("resourceVersion"), info.option("labelSelector")), (Some("0"), Some("a=b")));
         assert_eq!(

@@ -1,8 +1,8 @@
-//! Sets of requests: what faults and reactors are for.
+//! Request matchers of faults and reactors.
 
 use crate::testing::request_info::{RequestInfo, Verb};
 
-/// A set of requests: by verb, resource, subresource, namespace and name. What is not said is any.
+/// Matches requests by verb, group, resource, subresource, namespace and name. What is not specified matches any value.
 ///
 /// ```
 /// use logger_apiserver::{Requests, Verb};
@@ -22,58 +22,59 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Every request, discovery included.
+    /// Matches every request, discovery included.
     #[must_use]
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Those to this resource, by its plural, and to its subresources.
+    /// Matches requests to this resource (plural name) and its subresources.
     #[must_use]
     pub fn to(resource: impl Into<String>) -> Self {
         Self { resource: Some(resource.into()), ..Self::default() }
     }
 
-    /// Of these, those with this verb.
+    /// Restricts the match to this verb.
     #[must_use]
     pub fn verb(self, verb: Verb) -> Self {
         Self { verb: Some(verb), ..self }
     }
 
-    /// Of these, those to this group; empty is the core group.
+    /// Restricts the match to this API group; empty is the core group.
     #[must_use]
     pub fn group(self, group: impl Into<String>) -> Self {
         Self { group: Some(group.into()), ..self }
     }
 
-    /// Of these, those to this subresource; empty is the resource itself.
+    /// Restricts the match to this subresource; empty is the resource itself.
     #[must_use]
     pub fn subresource(self, subresource: impl Into<String>) -> Self {
         Self { subresource: Some(subresource.into()), ..self }
     }
 
-    /// Of these, those in this namespace; empty is those of cluster-scoped kinds or over all namespaces.
+    /// Restricts the match to this namespace; empty matches cluster-scoped requests and requests across all namespaces.
     #[must_use]
     pub fn namespace(self, namespace: impl Into<String>) -> Self {
         Self { namespace: Some(namespace.into()), ..self }
     }
 
-    /// Of these, those that name this object.
+    /// Restricts the match to this object name.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Whether a request is one of these.
+    /// Returns whether the request matches.
     #[must_use]
     pub fn contain(&self, request: &RequestInfo) -> bool {
-        let is = |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|wanted| wanted == has);
+        let matches =
+            |expected: &Option<String>, actual: &str| expected.as_deref().is_none_or(|expected| expected == actual);
         self.verb.is_none_or(|verb| verb == request.verb)
-            && is(&self.group, &request.group)
-            && is(&self.resource, &request.resource)
-            && is(&self.subresource, &request.subresource)
-            && is(&self.namespace, &request.namespace)
-            && is(&self.name, &request.name)
+            && matches(&self.group, &request.group)
+            && matches(&self.resource, &request.resource)
+            && matches(&self.subresource, &request.subresource)
+            && matches(&self.namespace, &request.namespace)
+            && matches(&self.name, &request.name)
     }
 }
 
@@ -96,24 +97,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_that_is_said_must_be_so() {
+    fn each_specified_attribute_must_match() {
         let uri = "/apis/example.com/v1/namespaces/n/loggers/audit/status".parse().unwrap();
         let request = RequestInfo::new(&Method::PUT, &uri);
-        let these = Requests::to("loggers");
+        let loggers = Requests::to("loggers");
         for requests in [
             Requests::all(),
             Verb::Update.into(),
-            these.clone().group("example.com").namespace("n").name("audit").subresource("status"),
+            loggers.clone().group("example.com").namespace("n").name("audit").subresource("status"),
         ] {
             assert!(requests.contain(&request), "{requests:?}");
         }
         for requests in [
             Verb::Get.into(),
             Requests::to("books"),
-            these.clone().group(""),
-            these.clone().namespace(""),
-            these.clone().name("b"),
-            these.subresource(""),
+            loggers.clone().group(""),
+            loggers.clone().namespace(""),
+            loggers.clone().name("b"),
+            loggers.subresource(""),
         ] {
             assert!(!requests.contain(&request), "{requests:?}");
         }

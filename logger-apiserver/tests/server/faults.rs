@@ -100,9 +100,9 @@ async fn next(events: &mut Events) -> String {
 #[tokio::test(start_paused = true)]
 async fn the_first_matching_rule_with_remaining_uses_applies() {
     let fixture = fixture();
-    fixture.faults.once(Verb::Get, Fault::refused());
+    fixture.faults.once(Verb::Get, Fault::connection_refused());
     fixture.faults.next(2, Verb::List, Fault::status(500, "InternalError", "etcd is down"));
-    fixture.faults.once(Requests::to("secrets"), Fault::refused());
+    fixture.faults.once(Requests::to("secrets"), Fault::connection_refused());
     let last = fixture.faults.always(Requests::to("configmaps"), Fault::status(503, "ServiceUnavailable", "later"));
     let mut met = Vec::new();
     for _ in 0..3 {
@@ -122,7 +122,7 @@ async fn the_first_matching_rule_with_remaining_uses_applies() {
 async fn requests_without_a_matching_rule_reach_the_server_unchanged() {
     let fixture = fixture();
     fixture.create("a").await;
-    fixture.faults.always(Requests::to("secrets"), Fault::refused());
+    fixture.faults.always(Requests::to("secrets"), Fault::connection_refused());
     let path = "/api/v1/namespaces/default/configmaps/a";
     let direct = fixture.server.clone().oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
     let through = fixture.raw(path).await;
@@ -136,7 +136,7 @@ async fn a_rule_can_decide_per_request() {
     fixture.faults.decide(Verb::List, |request| {
         (request.option("limit") == Some("7")).then(|| Fault::status(504, "Timeout", "too slow"))
     });
-    fixture.faults.always(Verb::List, Fault::refused());
+    fixture.faults.always(Verb::List, Fault::connection_refused());
     let error = fixture.maps.list(&ListParams::default().limit(7)).await.unwrap_err();
     assert_eq!(failure(&error), "504 Timeout");
     assert_eq!(failure(&fixture.list().await.unwrap_err()), "ConnectionRefused");
@@ -255,7 +255,7 @@ async fn latency_delays_the_request_and_late_the_response() {
         assert_eq!((listing.await.unwrap(), start.elapsed()), (expected, MOMENT));
         fixture.direct.delete("a", &Default::default()).await.unwrap();
     }
-    fixture.faults.once(Verb::List, Fault::refused().delayed(MOMENT));
+    fixture.faults.once(Verb::List, Fault::connection_refused().delayed(MOMENT));
     let start = Instant::now();
     assert_eq!((failure(&fixture.list().await.unwrap_err()), start.elapsed()), ("ConnectionRefused".into(), MOMENT));
 }
@@ -313,7 +313,7 @@ async fn clock_skew_shifts_dates_and_the_times_of_objects() {
 #[tokio::test(start_paused = true)]
 async fn requests_are_recorded_in_order() {
     let fixture = fixture();
-    fixture.faults.always(Verb::Delete, Fault::refused());
+    fixture.faults.always(Verb::Delete, Fault::connection_refused());
     fixture.maps.create(&PostParams::default(), &map("a")).await.unwrap();
     tokio::time::sleep(MOMENT).await;
     fixture.list().await.unwrap();
@@ -361,7 +361,7 @@ async fn faults_wrap_any_service() {
         tower::service_fn(|_: Request<Body>| async { Ok::<_, io::Error>(Response::new(Full::<Bytes>::from("hello"))) });
     let client = kube::client::ClientBuilder::new(other, "default").with_layer(&faults.layer()).build::<_>();
     let ask = || Request::get("/version").body(Vec::new()).unwrap();
-    faults.once(Verb::Get, Fault::refused());
+    faults.once(Verb::Get, Fault::connection_refused());
     assert_eq!(failure(&client.request_text(ask()).await.unwrap_err()), "ConnectionRefused");
     assert_eq!(client.request_text(ask()).await.unwrap(), "hello");
 }

@@ -76,7 +76,7 @@ async fn f01_prepended_reactors_run_first_and_appended_ones_last() {
 async fn f01_a_reactor_that_handles_the_request_ends_the_chain() {
     let fixture = fixture();
     fixture.reactors.append(Verb::Create, |_| panic!("the reactor is called"));
-    fixture.reactors.prepend(Verb::Create, |_| Reaction::refuse(403, "Forbidden", "no more maps"));
+    fixture.reactors.prepend(Verb::Create, |_| Reaction::reject(403, "Forbidden", "no more maps"));
     let error = fixture.create("a").await.unwrap_err();
     assert!(
         matches!(&error, kube::Error::Api(status) if status.code == 403 && status.message == "no more maps"),
@@ -103,7 +103,7 @@ async fn f01_a_change_by_a_reactor_that_does_not_handle_the_request_is_stored() 
 async fn f01_every_action_is_recorded_with_the_object_as_it_was_sent() {
     let fixture = fixture();
     fixture.reactors.prepend(Verb::Create, set_to("changed"));
-    fixture.reactors.append(Requests::to("configmaps").name("b"), |_| Reaction::refuse(500, "InternalError", "no"));
+    fixture.reactors.append(Requests::to("configmaps").name("b"), |_| Reaction::reject(500, "InternalError", "no"));
     let sent = map("a", "sent");
     fixture.maps.create(&PostParams::default(), &sent).await.unwrap();
     fixture.maps.delete("b", &DeleteParams::default()).await.unwrap_err();
@@ -117,7 +117,7 @@ async fn f01_every_action_is_recorded_with_the_object_as_it_was_sent() {
 async fn f01_reactors_match_a_verb_a_resource_and_a_subresource() {
     let fixture = fixture();
     let client = fixture.server.client_with(fixture.reactors.layer());
-    let reject = |message: &'static str| move |_: &logger_apiserver::Action| Reaction::refuse(418, "Teapot", message);
+    let reject = |message: &'static str| move |_: &logger_apiserver::Action| Reaction::reject(418, "Teapot", message);
     fixture.reactors.append(Requests::to("deployments").subresource("scale"), reject("scale"));
     fixture
         .reactors

@@ -193,12 +193,18 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
     let options = structural::Options { root: Some(root), ..structural_options(options) };
     match structural::generate(kind.schema?, &options) {
         Ok(structural) => Some(structural),
-        Err(refusals) => {
-            for refusal in refusals {
+        Err(schema_errors) => {
+            for error in schema_errors {
                 // A type without its module path is less specific than the path below the kind.
+<<<<<<< HEAD
                 let rust = refusal.rust_field.filter(|rust| rust.matches("::").count() > 1);
                 let item = rust.map_or_else(|| item.at(&refusal.path), |rust| item.with_path(rust));
                 errors.push(item.with_location(refusal.location), refusal.message);
+=======
+                let rust = error.rust_field.filter(|rust| rust.matches("::").count() > 1);
+                let item = rust.map_or_else(|| item.at(&error.path), |rust| item.with_path(rust));
+                errors.push(item, error.message);
+>>>>>>> w/prose2
             }
             None
         }

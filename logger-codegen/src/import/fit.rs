@@ -45,9 +45,9 @@ pub(super) fn fit(module: &mut Module) -> Vec<String> {
 fn remove_ineffective(kind: &Kind, types: &mut Types) -> bool {
     let mut is_changed = false;
     match predict::schema(types, kind) {
-        Err(refusals) => {
-            for refusal in refusals {
-                is_changed |= simplify(types, kind.item, &pointer_of_path(&kind.schema, &refusal.path));
+        Err(errors) => {
+            for error in errors {
+                is_changed |= simplify(types, kind.item, &pointer_of_path(&kind.schema, &error.path));
             }
         }
         Ok(_) => {

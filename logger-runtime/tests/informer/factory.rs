@@ -77,7 +77,7 @@ async fn sync_error(fault: Fault) -> SyncError {
 async fn a_sync_error_names_the_kinds_and_reasons() {
     let cases = [
         (Fault::status(403, "Forbidden", "User \"ann\" cannot list that"), "User \"ann\" cannot list that; "),
-        (Fault::refused(), "onnection refused"),
+        (Fault::connection_refused(), "onnection refused"),
     ];
     for (fault, message) in cases {
         let error = sync_error(fault).await;
@@ -108,7 +108,7 @@ async fn shutdown_ends_every_task_even_if_the_server_hangs() {
         (Verb::Create, Fault::hang()),
         (Verb::List, Fault::hang()),
         (Verb::Watch, Fault::hang()),
-        (Verb::List, Fault::refused()),
+        (Verb::List, Fault::connection_refused()),
     ] {
         let fixture = Fixture::new();
         fixture.faults.always(verb, fault);

@@ -106,8 +106,8 @@ async fn i20_cancelling_a_run_ends_every_task_whatever_it_waits_for() {
         (Verb::Create, Fault::hang()),
         (Verb::List, Fault::hang()),
         (Verb::Watch, Fault::hang()),
-        (Verb::List, Fault::refused()),
-        (Verb::Watch, Fault::refused()),
+        (Verb::List, Fault::connection_refused()),
+        (Verb::Watch, Fault::connection_refused()),
     ] {
         let fixture = Fixture::new();
         fixture.faults.always(verb, fault);

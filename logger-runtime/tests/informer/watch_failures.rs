@@ -123,7 +123,7 @@ async fn i18_errors_are_reported_and_retried() {
 async fn i19_changes_of_a_resumed_watch_are_not_initial() {
     let fixture = Fixture::new();
     let (_informer, mut received) = informer_of_two(&fixture).await;
-    fixture.faults.next(3, Verb::Watch, Fault::refused());
+    fixture.faults.next(3, Verb::Watch, Fault::connection_refused());
     fixture.faults.cut(Verb::Watch);
     fixture.update("gone", 2).await;
     fixture.create("new", 1).await;

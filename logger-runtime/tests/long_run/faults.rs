@@ -43,7 +43,7 @@ pub(crate) async fn inject(faults: Faults, mut rng: Rng, time: Duration) {
 
 /// Fails or hangs all requests for a while.
 async fn outage(faults: &Faults, rng: &mut Rng) {
-    let rule = faults.always(Requests::all(), if rng.bool() { Fault::refused() } else { Fault::hang() });
+    let rule = faults.always(Requests::all(), if rng.bool() { Fault::connection_refused() } else { Fault::hang() });
     faults.cut(Requests::all());
     sleep(Duration::from_secs(rng.u64(..300))).await;
     rule.heal();
@@ -53,7 +53,7 @@ async fn outage(faults: &Faults, rng: &mut Rng) {
 fn fault(rng: &mut Rng) -> Fault {
     let time = Duration::from_millis(rng.u64(1..20_000));
     match rng.u32(..14) {
-        0 => Fault::refused(),
+        0 => Fault::connection_refused(),
         1 => Fault::reset(),
         2 => Fault::lost_answer(),
         3 => Fault::hang(),

@@ -133,7 +133,7 @@ fn fault(rng: &mut Rng) -> Option<Fault> {
         0 => Fault::too_many_requests(2),
         1 => Fault::expired(),
         2 => Fault::expired_event(),
-        3 => Fault::refused(),
+        3 => Fault::connection_refused(),
         4 => Fault::reset(),
         5 => Fault::status(500, "InternalError", "etcd is down"),
         6 => Fault::status(422, "Invalid", "no"),

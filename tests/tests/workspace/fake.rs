@@ -117,7 +117,7 @@ async fn actions_are_recorded_and_faults_and_reactors_answer() {
     assert_eq!(loggers.get("second").await.unwrap_err().status().unwrap().code, 503);
     assert!(loggers.get("second").await.is_ok());
     clientset.reactors().prepend(Requests::to("loggers").verb(Verb::Update), |_| {
-        Reaction::refuse(409, "Conflict", "somebody was quicker")
+        Reaction::reject(409, "Conflict", "somebody was quicker")
     });
     let second = loggers.get("second").await.unwrap();
     assert!(loggers.update(&second, &PostParams::default()).await.unwrap_err().is_conflict());

@@ -1,4 +1,4 @@
-//! Bodies of built-in kinds: read as Go reads JSON into structs, with the texts of its decoder.
+//! Decodes bodies of built-in kinds as Go decodes JSON into structs, with the error messages of its decoder.
 
 use k8s_openapi::ByteString;
 use logger_crd::{
@@ -12,27 +12,27 @@ use super::schema::BYTES;
 const SUFFIX: &str = "unable to parse quantity's suffix";
 const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/// Reads the fields of an object, or says why Go cannot. What Go would not write again goes: nulls, and empty lists, maps and
-/// words. Unknown fields are none of its business.
+/// Decodes the fields of an object, or returns the error of Go's decoder. Removes what Go omits when it encodes the
+/// object: nulls, and empty lists, maps and enum values. Unknown fields are ignored.
 pub(crate) fn read(fields: &mut Map<String, Value>, schema: &Value) -> Result<(), String> {
     check_fields(fields, schema, "")?;
-    tidy_fields(fields, schema);
+    normalize_fields(fields, schema);
     Ok(())
 }
 
-/// What a schema says in a word.
-fn word<'a>(schema: &'a Value, keyword: &str) -> Option<&'a str> {
-    schema.get(keyword)?.as_str()
+/// Returns the value of a schema keyword, if it is a string.
+fn keyword<'a>(schema: &'a Value, name: &str) -> Option<&'a str> {
+    schema.get(name)?.as_str()
 }
 
-/// Where a value is: Go names the innermost struct and the whole path.
-struct Place<'a> {
+/// The position of a value in Go's errors: the innermost struct and the full path.
+struct FieldPath<'a> {
     struct_: &'a str,
     path: &'a str,
 }
 
-impl Place<'_> {
-    fn unreadable(&self, found: &str, type_: &str) -> String {
+impl FieldPath<'_> {
+    fn unmarshal_error(&self, found: &str, type_: &str) -> String {
         let Self { struct_, path } = self;
         format!("json: cannot unmarshal {found} into Go struct field {struct_}.{path} of type {type_}")
     }
@@ -42,42 +42,42 @@ fn check_fields(fields: &Map<String, Value>, schema: &Value, path: &str) -> Resu
     for (name, value) in fields {
         if let Property::Schema(property) = property_schema(schema, name) {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            check(value, property, &Place { struct_: bare_name(schema), path: &path })?;
+            check(value, property, &FieldPath { struct_: bare_name(schema), path: &path })?;
         }
     }
     Ok(())
 }
 
-fn check(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
-    let fits = match (word(schema, "title").unwrap_or_default(), word(schema, "type").unwrap_or_default()) {
+fn check(value: &Value, schema: &Value, at: &FieldPath<'_>) -> Result<(), String> {
+    let fits = match (keyword(schema, "title").unwrap_or_default(), keyword(schema, "type").unwrap_or_default()) {
         _ if value.is_null() => true,
         ("resource.Quantity", _) => return check_quantity(value),
         ("intstr.IntOrString", _) => value.is_string() || fits_integer(value, Some("int32")),
-        (_, "string") => return check_text(value, schema, place),
-        (_, "integer") => fits_integer(value, word(schema, "format")),
+        (_, "string") => return check_text(value, schema, at),
+        (_, "integer") => fits_integer(value, keyword(schema, "format")),
         (_, "number") => value.is_number(),
         (_, "boolean") => value.is_boolean(),
-        (_, "array") => return check_items(value, schema, place),
-        (_, "object") => return check_object(value, schema, place),
+        (_, "array") => return check_items(value, schema, at),
+        (_, "object") => return check_object(value, schema, at),
         _ => true,
     };
-    if fits { Ok(()) } else { Err(place.unreadable(&found(value, schema), &go_type(schema))) }
+    if fits { Ok(()) } else { Err(at.unmarshal_error(&describe(value, schema), &go_type(schema))) }
 }
 
-fn check_text(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
+fn check_text(value: &Value, schema: &Value, at: &FieldPath<'_>) -> Result<(), String> {
     let Some(text) = value.as_str() else {
-        return Err(place.unreadable(json_type(value), &go_type(schema)));
+        return Err(at.unmarshal_error(json_type(value), &go_type(schema)));
     };
-    match word(schema, "format").or(word(schema, "title")) {
+    match keyword(schema, "format").or(keyword(schema, "title")) {
         Some("date-time") if text.parse::<jiff::Timestamp>().is_err() => {
-            let layout = match word(schema, "title") {
+            let layout = match keyword(schema, "title") {
                 Some("v1.MicroTime") => "2006-01-02T15:04:05.000000Z07:00",
                 _ => "2006-01-02T15:04:05Z07:00",
             };
             Err(format!("parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""))
         }
         Some(BYTES) if serde_json::from_value::<ByteString>(value.clone()).is_err() => {
-            Err(format!("illegal base64 data at input byte {}", first_illegal(text)))
+            Err(format!("illegal base64 data at input byte {}", first_illegal_byte(text)))
         }
         _ => Ok(()),
     }
@@ -91,23 +91,23 @@ fn check_quantity(value: &Value) -> Result<(), String> {
     }
 }
 
-fn check_items(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
+fn check_items(value: &Value, schema: &Value, at: &FieldPath<'_>) -> Result<(), String> {
     let Some(items) = value.as_array() else {
-        return Err(place.unreadable(json_type(value), &go_type(schema)));
+        return Err(at.unmarshal_error(json_type(value), &go_type(schema)));
     };
     let item = item_schema(schema);
-    items.iter().try_for_each(|value| item.map_or(Ok(()), |schema| check(value, schema, place)))
+    items.iter().try_for_each(|value| item.map_or(Ok(()), |schema| check(value, schema, at)))
 }
 
-fn check_object(value: &Value, schema: &Value, place: &Place<'_>) -> Result<(), String> {
+fn check_object(value: &Value, schema: &Value, at: &FieldPath<'_>) -> Result<(), String> {
     let Some(fields) = value.as_object() else {
-        return Err(place.unreadable(json_type(value), &go_type(schema)));
+        return Err(at.unmarshal_error(json_type(value), &go_type(schema)));
     };
     if schema.get("properties").is_some() {
-        return check_fields(fields, schema, place.path);
+        return check_fields(fields, schema, at.path);
     }
     fields.iter().try_for_each(|(name, value)| match property_schema(schema, name) {
-        Property::Schema(property) => check(value, property, place),
+        Property::Schema(property) => check(value, property, at),
         Property::Any | Property::Unknown => Ok(()),
     })
 }
@@ -116,7 +116,7 @@ fn fits_integer(value: &Value, format: Option<&str>) -> bool {
     value.as_i64().is_some_and(|number| format != Some("int32") || i32::try_from(number).is_ok())
 }
 
-/// A number with a point at most, a suffix of letters, and perhaps an exponent.
+/// Returns whether the text has the syntax of a quantity: a number, a suffix of letters and an optional exponent.
 fn looks_like_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let suffix = unsigned.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -126,8 +126,9 @@ fn looks_like_quantity(text: &str) -> bool {
     !number.is_empty() && number.matches('.').count() < 2 && digits.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Where Go's decoder of base64 stops: at what is no digit, after padding, or at the four that are not complete.
-fn first_illegal(text: &str) -> usize {
+/// Returns the offset at which Go's base64 decoder fails: an invalid character, data after the padding, or an
+/// incomplete quantum.
+fn first_illegal_byte(text: &str) -> usize {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     for (index, quantum) in text.as_bytes().chunks(4).enumerate() {
         let start = index * 4;
@@ -137,76 +138,76 @@ fn first_illegal(text: &str) -> usize {
             Some(2) if quantum[2..] == *b"=" => return start + 3,
             Some(2) if quantum[2..] == *b"==" => return start + 4,
             Some(3) if quantum[3..] == *b"=" => return start + 4,
-            Some(place) => return start + place,
+            Some(offset) => return start + offset,
         }
     }
     text.len()
 }
 
-/// A number that does not fit is shown.
-fn found(value: &Value, schema: &Value) -> String {
+/// Describes a value in an error. Numbers out of range are included.
+fn describe(value: &Value, schema: &Value) -> String {
     match value {
-        Value::Number(number) if word(schema, "type") == Some("integer") => format!("number {number}"),
+        Value::Number(number) if keyword(schema, "type") == Some("integer") => format!("number {number}"),
         other => json_type(other).to_owned(),
     }
 }
 
-/// The Go type a schema is of.
+/// Returns the Go type of a schema.
 fn go_type(schema: &Value) -> String {
     let of = |schema: Option<&Value>| schema.map(go_type).unwrap_or_default();
-    match (word(schema, "type"), word(schema, "format")) {
-        (Some("string"), _) if word(schema, "title") == Some(BYTES) => BYTES.to_owned(),
+    match (keyword(schema, "type"), keyword(schema, "format")) {
+        (Some("string"), _) if keyword(schema, "title") == Some(BYTES) => BYTES.to_owned(),
         (Some("string"), _) => "string".to_owned(),
         (Some("boolean"), _) => "bool".to_owned(),
         (Some("integer"), format) => format.unwrap_or("int64").to_owned(),
         (Some("number"), _) => "float64".to_owned(),
         (Some("array"), _) => format!("[]{}", of(item_schema(schema))),
-        (Some("object"), _) if word(schema, "title").is_none() => match property_schema(schema, "") {
+        (Some("object"), _) if keyword(schema, "title").is_none() => match property_schema(schema, "") {
             Property::Schema(value) => format!("map[string]{}", go_type(value)),
             Property::Any | Property::Unknown => "map[string]interface {}".to_owned(),
         },
-        // What may be a number or a text is read as a number unless it is a text.
+        // An `IntOrString` is decoded as a number unless it is a string.
         (None, _) => "int32".to_owned(),
-        _ => word(schema, "title").unwrap_or_default().to_owned(),
+        _ => keyword(schema, "title").unwrap_or_default().to_owned(),
     }
 }
 
 fn bare_name(schema: &Value) -> &str {
-    let title = word(schema, "title").unwrap_or_default();
+    let title = keyword(schema, "title").unwrap_or_default();
     title.rsplit('.').next().unwrap_or_default()
 }
 
-fn tidy_fields(fields: &mut Map<String, Value>, schema: &Value) {
+fn normalize_fields(fields: &mut Map<String, Value>, schema: &Value) {
     let is_struct = schema.get("properties").is_some();
     fields.retain(|name, value| {
         let Property::Schema(property) = property_schema(schema, name) else {
             return true;
         };
-        if value.is_null() && !is_struct && word(property, "type") == Some("string") {
+        if value.is_null() && !is_struct && keyword(property, "type") == Some("string") {
             *value = Value::from("");
         }
-        tidy(value, property);
-        !is_struct || !is_nothing(value, property)
+        normalize(value, property);
+        !is_struct || !is_omitted(value, property)
     });
 }
 
-fn tidy(value: &mut Value, schema: &Value) {
-    if word(schema, "title") == Some("resource.Quantity")
+fn normalize(value: &mut Value, schema: &Value) {
+    if keyword(schema, "title") == Some("resource.Quantity")
         && let Some(quantity) = Quantity::from_json(value).filter(|quantity| quantity.is_exact())
     {
         *value = Value::from(quantity.to_string());
     }
     match value {
-        Value::Object(fields) => tidy_fields(fields, schema),
+        Value::Object(fields) => normalize_fields(fields, schema),
         Value::Array(items) => {
             let Some(schema) = item_schema(schema) else { return };
-            items.iter_mut().for_each(|item| tidy(item, schema));
+            items.iter_mut().for_each(|item| normalize(item, schema));
         }
         _ => {}
     }
 }
 
-fn is_nothing(value: &Value, schema: &Value) -> bool {
+fn is_omitted(value: &Value, schema: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn broken_base64_is_found_where_go_finds_it() {
+    fn invalid_base64_is_reported_at_the_offset_of_go() {
         let cases = [
             ("%%", 0),
             ("YQ=", 3),
@@ -235,8 +236,8 @@ mod tests {
             ("YWJjYQ=", 7),
             ("abc%efgh", 3),
         ];
-        for (text, place) in cases {
-            assert_eq!(first_illegal(text), place, "{text}");
+        for (text, offset) in cases {
+            assert_eq!(first_illegal_byte(text), offset, "{text}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The table of built-in kinds, by what they are for.
+//! The table of built-in kinds.
 
 mod cluster;
 mod configuration;
@@ -12,7 +12,7 @@ use super::BuiltIn;
 const CORE: &str = "";
 const IMMUTABLE: &str = "field is immutable";
 
-/// Every built-in kind.
+/// Returns all built-in kinds.
 pub(crate) fn all() -> impl Iterator<Item = &'static BuiltIn> {
     cluster::ALL
         .iter()
@@ -22,12 +22,12 @@ pub(crate) fn all() -> impl Iterator<Item = &'static BuiltIn> {
         .chain([namespace(), definition()])
 }
 
-/// The kind `Namespace`.
+/// Returns the kind `Namespace`.
 pub(crate) fn namespace() -> &'static BuiltIn {
     &cluster::NAMESPACE
 }
 
-/// The kind `CustomResourceDefinition`.
+/// Returns the kind `CustomResourceDefinition`.
 pub(crate) fn definition() -> &'static BuiltIn {
     &extension::CUSTOM_RESOURCE_DEFINITION
 }

@@ -1,35 +1,38 @@
-//! The schemas of Kubernetes' own types as OpenAPI publishes them: by name, described, and with the marks they lack.
+//! The schemas of built-in types as OpenAPI publishes them: by name, with descriptions and markers.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::{marks, types::types_of};
+use super::{markers, types::types_of};
 
-/// Where references lead to.
+/// The prefix of references in OpenAPI documents.
 const COMPONENTS: &str = "#/components/schemas/";
 
-/// The schema of a type and of all types it is made of.
+/// Returns the schemas of a type and of all types that it references.
 pub(crate) fn published<T: JsonSchema>() -> Map<String, Value> {
     let mut types = types_of::<T>();
     for (name, schema) in &mut types {
         if let Some(schema) = schema.as_object_mut() {
             ["$schema", "$defs", "title"].iter().for_each(|keyword| drop(schema.remove(*keyword)));
         }
-        refer(schema);
+        rewrite_references(schema);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
         for (field, property) in properties {
-            marks::of(name, field).filter(|mark| mark.zero().is_none()).for_each(|mark| mark.put(property));
+            markers::of(name, field)
+                .filter(|marker| marker.zero().is_none())
+                .for_each(|marker| marker.apply_to(property));
         }
     }
     types
 }
 
-/// Turns references, wherever they are, to where types are published. What stands beside one counts only if it is wrapped.
-fn refer(schema: &mut Value) {
+/// Rewrites references to the published schemas. A reference with sibling keywords is wrapped in `allOf`, as siblings
+/// are ignored otherwise.
+fn rewrite_references(schema: &mut Value) {
     match schema {
-        Value::Array(items) => items.iter_mut().for_each(refer),
+        Value::Array(items) => items.iter_mut().for_each(rewrite_references),
         Value::Object(fields) => {
-            fields.values_mut().for_each(refer);
+            fields.values_mut().for_each(rewrite_references);
             let name = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
             if let Some(name) = name {
                 let reference = json!({ "$ref": format!("{COMPONENTS}{name}") });
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_described_and_refer_to_each_other() {
+    fn published_types_have_descriptions_and_references() {
         let types = published::<Deployment>();
         let deployment = &types["io.k8s.api.apps.v1.Deployment"];
         assert_eq!(deployment["description"], "Deployment enables declarative updates for Pods and ReplicaSets.");

@@ -6,16 +6,16 @@ mod cluster;
 mod configuration;
 mod containers;
 mod events;
+mod field_value;
+mod formats;
 mod handlers;
 mod ingresses;
-mod place;
 mod pod_updates;
 mod pods;
 mod policies;
 mod schedules;
 mod selectors;
 mod services;
-mod words;
 mod workloads;
 
 use serde_json::Value;
@@ -32,39 +32,39 @@ pub(crate) use cluster::SYSTEM_PRIORITIES;
 pub(super) use cluster::{claim, node, priority_class, volume};
 pub(super) use configuration::{config_map, lease, secret};
 pub(super) use events::{event, new_event};
+pub(crate) use field_value::Errors;
+use field_value::FieldValue;
 pub(super) use ingresses::ingress;
-pub(crate) use place::Errors;
-use place::Place;
 pub(super) use pods::pod;
 pub(super) use policies::network_policy;
 pub(super) use schedules::cron_job;
 pub(super) use services::service;
 pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
 
-/// A rule of one kind or of several: adds what is broken.
+/// A validation rule of one or several kinds. It appends its errors.
 pub(crate) type Rule = fn(&Change<'_>, &mut Errors);
 
-/// An object that is to be stored, in place of another if there is one.
+/// An object to validate, with the object that it replaces.
 pub(crate) struct Change<'a> {
     object: &'a Object,
     old: Option<&'a Object>,
 }
 
-/// The rules an object breaks, by itself and in place of another.
+/// Validates an object and, if it replaces another, the update.
 pub(crate) fn check(kind: &BuiltIn, object: &Object, old: Option<&Object>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if kind.has_scale {
         errors.extend(negative_replicas(object));
     }
     if kind.strategy.selects_its_template {
-        errors.extend(unselected_template(object));
+        errors.extend(selector_mismatch(object));
     }
     if let Some(old) = old.filter(|old| old.field("immutable") == Some(&Value::Bool(true))) {
-        errors.extend(frozen_data(object, old));
+        errors.extend(immutable_data(object, old));
     }
     if let Some(old) = old {
-        errors.extend(kind.strategy.immutable.iter().filter_map(|(path, why)| changed(path, why, object, old)));
-        errors.extend(frozen(kind, object, old));
+        errors.extend(kind.strategy.immutable.iter().filter_map(|(path, why)| immutable_field(path, why, object, old)));
+        errors.extend(immutable_spec(kind, object, old));
     }
     kind.strategy.rules.iter().for_each(|rule| rule(&Change { object, old }, &mut errors));
     errors
@@ -75,8 +75,8 @@ fn negative_replicas(object: &Object) -> Option<FieldError> {
     Some(FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
 }
 
-/// The pods a workload makes must be its own.
-fn unselected_template(object: &Object) -> Option<FieldError> {
+/// Validates that the selector of a workload matches the labels of its template.
+fn selector_mismatch(object: &Object) -> Option<FieldError> {
     let is_empty = |selector: &Value| selector.as_object().is_some_and(serde_json::Map::is_empty);
     if object.field("spec.selector").is_some_and(is_empty) {
         return None;
@@ -89,20 +89,20 @@ fn unselected_template(object: &Object) -> Option<FieldError> {
     Some(FieldError::invalid(LABELS, labels, "`selector` does not match template `labels`"))
 }
 
-/// A `ConfigMap` or a Secret that says it is immutable stays so, with its data.
-fn frozen_data(object: &Object, old: &Object) -> impl Iterator<Item = FieldError> {
+/// Rejects changes of a `ConfigMap` or `Secret` with `immutable: true`.
+fn immutable_data(object: &Object, old: &Object) -> impl Iterator<Item = FieldError> {
     let changed =
         ["immutable", "data", "binaryData"].into_iter().filter(|field| object.field(field) != old.field(field));
     changed.map(|field| FieldError::forbidden(field, "field is immutable when `immutable` is set"))
 }
 
-fn changed(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {
+fn immutable_field(path: &str, why: &str, object: &Object, old: &Object) -> Option<FieldError> {
     let (new, old) = (object.field(path), old.field(path));
     (new != old).then(|| FieldError::invalid(path, new.cloned().unwrap_or_default(), why))
 }
 
-/// All of the spec but what may be updated.
-fn frozen(kind: &BuiltIn, object: &Object, old: &Object) -> Option<FieldError> {
+/// Rejects changes of spec fields that are not updatable.
+fn immutable_spec(kind: &BuiltIn, object: &Object, old: &Object) -> Option<FieldError> {
     let (last, others) = kind.strategy.updatable.split_last()?;
     let rest = |object: &Object| {
         let mut spec = object.body.get("spec").and_then(Value::as_object).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The schemas of built-in kinds: those of k8s-openapi's types, with the marks they lack.
+//! The schemas of built-in kinds: those of k8s-openapi's types with the markers applied.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    marks::{self, Mark},
+    markers::{self, Marker},
     published::published,
     typed,
     types::types_of,
@@ -22,26 +22,27 @@ use crate::{
 const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
-/// The title of texts that stand for bytes.
+/// The title of strings that encode bytes.
 pub(super) const BYTES: &str = "[]uint8";
 
-/// What follows from the type of a kind.
+/// Schemas and types that are derived from the Go type of a kind.
 #[derive(Debug)]
 pub(crate) struct TypeInfo {
-    /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are read by their types.
+    /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are decoded as their
+    /// types and have none.
     pub(crate) schema: Option<Value>,
-    /// The schema that strategic merge patches go by.
+    /// The schema for strategic merge patches.
     pub(crate) patch_schema: Value,
-    /// The fields of an object that the Go type does not have, if there is no schema.
+    /// Returns the unknown fields of an object if there is no schema.
     pub(crate) unknown_fields: fn(&Kind, &Map<String, Value>) -> Vec<String>,
-    /// How its fields are merged and owned, by version.
+    /// The types for merging and field ownership, by version.
     pub(crate) types: BTreeMap<String, Type>,
     pub(crate) replica_paths: ReplicaPaths,
-    /// The fields an object of nothing has: structs in Go are always there.
-    pub(crate) nothing: Value,
-    /// The schemas that OpenAPI publishes of it.
+    /// The empty object: Go always encodes its structs.
+    pub(crate) empty_object: Value,
+    /// Returns the schemas that OpenAPI publishes for it.
     pub(crate) published: fn() -> Map<String, Value>,
-    /// The types it is made of.
+    /// Returns the schemas of the types that it consists of.
     #[cfg(test)]
     types_of: fn() -> Map<String, Value>,
 }
@@ -52,10 +53,10 @@ impl TypeInfo {
         let name = K::schema_name();
         let mut schema = definitions.inlined(&name);
         if let Some(status) = schema.pointer_mut("/properties/status") {
-            relax(status);
+            make_optional(status);
         }
-        let mut nothing = definitions.zero(&name);
-        nothing["metadata"] = json!({});
+        let mut empty_object = definitions.zero(&name);
+        empty_object["metadata"] = json!({});
         let version = group_version(K::GROUP, K::VERSION);
         Self {
             types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
@@ -63,7 +64,7 @@ impl TypeInfo {
             patch_schema: schema.clone(),
             schema: Some(schema),
             unknown_fields: |_, _| Vec::new(),
-            nothing,
+            empty_object,
             published: published::<K>,
             #[cfg(test)]
             types_of: types_of::<K>,
@@ -72,10 +73,10 @@ impl TypeInfo {
 }
 
 impl TypeInfo {
-    /// The form of a kind that is read by its type and not by a schema.
+    /// Creates the information for a kind that is decoded as its type, not by a schema.
     pub(super) fn typed<K: JsonSchema + Serialize + DeserializeOwned>(
         types: &BTreeMap<String, Type>,
-        nothing: Value,
+        empty_object: Value,
         status: Option<Value>,
     ) -> Self {
         let metadata = Definitions(types_of::<ObjectMeta>()).inlined(&ObjectMeta::schema_name());
@@ -89,7 +90,7 @@ impl TypeInfo {
             unknown_fields: typed::unknown_fields::<K>,
             types: types.clone(),
             replica_paths: ReplicaPaths::new(),
-            nothing,
+            empty_object,
             published: published::<K>,
             #[cfg(test)]
             types_of: types_of::<K>,
@@ -97,24 +98,24 @@ impl TypeInfo {
     }
 }
 
-/// The schemas of the types a kind is made of, by name.
+/// The schemas of the types that a kind consists of, by name.
 struct Definitions(Map<String, Value>);
 
 impl Definitions {
-    /// The schema of a type, with those of its fields in place of references to them.
+    /// Returns the schema of a type with all references inlined.
     fn inlined(&self, name: &str) -> Value {
         let mut schema = json!({ "title": go_name(name) });
-        let Some(written) = self.0.get(name) else {
+        let Some(source) = self.0.get(name) else {
             return schema;
         };
-        copy(&mut schema, written, &["type", "format", "required", "x-kubernetes-int-or-string", MAP_TYPE]);
+        copy(&mut schema, source, &["type", "format", "required", "x-kubernetes-int-or-string", MAP_TYPE]);
         if name.ends_with(".RawExtension") {
             schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
         }
-        if let Some(Value::Object(properties)) = written.get("properties") {
+        if let Some(Value::Object(properties)) = source.get("properties") {
             let marked = properties.iter().map(|(field, property)| {
                 let mut property = self.value(property);
-                marks::of(name, field).for_each(|mark| mark.put(&mut property));
+                markers::of(name, field).for_each(|marker| marker.apply_to(&mut property));
                 (field.clone(), property)
             });
             schema["properties"] = marked.collect::<Map<_, _>>().into();
@@ -122,37 +123,37 @@ impl Definitions {
         schema
     }
 
-    /// The schema of a field, an item or a further property.
-    fn value(&self, written: &Value) -> Value {
-        if let Some(name) = reference(written) {
+    /// Returns the schema of a field, an item or an additional property.
+    fn value(&self, source: &Value) -> Value {
+        if let Some(name) = reference(source) {
             let mut schema = self.inlined(name);
-            copy(&mut schema, written, &["default", MAP_TYPE]);
+            copy(&mut schema, source, &["default", MAP_TYPE]);
             return schema;
         }
         let mut schema = json!({});
         copy(
             &mut schema,
-            written,
+            source,
             &["type", "format", "x-kubernetes-int-or-string", "default", LIST_TYPE, LIST_KEYS, MAP_TYPE],
         );
-        // Bytes are checked when they are read; none at all are bytes, too, which the format does not know.
+        // Bytes are validated by the decoder: the format `byte` rejects the empty string.
         if schema["format"] == "byte" {
             schema = json!({ "type": "string", "title": BYTES });
         }
         for keyword in ["items", "additionalProperties"] {
-            if let Some(value) = written.get(keyword) {
+            if let Some(value) = source.get(keyword) {
                 schema[keyword] = self.value(value);
             }
         }
         schema
     }
 
-    /// What is in a struct that nothing was written to: Go always writes what is required, be it null.
+    /// Returns the zero value of a struct: Go always encodes required fields, null included.
     fn zero(&self, name: &str) -> Value {
         let schema = self.0.get(name).unwrap_or(&Value::Null);
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
         let field = |(field, property): (&String, &Value)| {
-            let marked = marks::of(name, field).find_map(Mark::zero);
+            let marked = markers::of(name, field).find_map(Marker::zero);
             let is_many = matches!(property["type"].as_str(), Some("array" | "object"));
             let zero = marked.or_else(|| (is_many && required.contains(&json!(field))).then_some(Value::Null))?;
             let inside = reference(property).filter(|_| zero.is_object());
@@ -163,7 +164,7 @@ impl Definitions {
     }
 }
 
-/// Copies the keywords that are there.
+/// Copies the keywords that exist.
 fn copy(to: &mut Value, from: &Value, keywords: &[&str]) {
     for keyword in keywords {
         if let Some(value) = from.get(keyword) {
@@ -172,16 +173,16 @@ fn copy(to: &mut Value, from: &Value, keywords: &[&str]) {
     }
 }
 
-/// Fills in defaults. Only what is null by default may be null; no schema can say that it is.
+/// Sets defaults. Fields whose default is null are set to null, which the defaulting of the schema does not do.
 pub(crate) fn default(fields: &mut Map<String, Value>, schema: &Value) {
     value::default(fields, schema);
-    fill_nulls(fields, schema);
+    set_null_defaults(fields, schema);
 }
 
-fn fill_nulls(fields: &mut Map<String, Value>, schema: &Value) {
+fn set_null_defaults(fields: &mut Map<String, Value>, schema: &Value) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         match fields.get_mut(name) {
-            Some(value) => fill_nulls_in(value, property),
+            Some(value) => set_null_defaults_in(value, property),
             None if property["nullable"] == true => {
                 fields.insert(name.clone(), Value::Null);
             }
@@ -190,10 +191,10 @@ fn fill_nulls(fields: &mut Map<String, Value>, schema: &Value) {
     }
 }
 
-fn fill_nulls_in(value: &mut Value, schema: &Value) {
+fn set_null_defaults_in(value: &mut Value, schema: &Value) {
     match value {
-        Value::Object(fields) => fill_nulls(fields, schema),
-        Value::Array(items) => items.iter_mut().for_each(|item| fill_nulls_in(item, &schema["items"])),
+        Value::Object(fields) => set_null_defaults(fields, schema),
+        Value::Array(items) => items.iter_mut().for_each(|item| set_null_defaults_in(item, &schema["items"])),
         _ => {}
     }
 }
@@ -202,25 +203,25 @@ fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
 
-/// `v1.PodSpec`: what is after the last but one dot.
+/// Returns the last two segments of a name: `v1.PodSpec`.
 fn go_name(name: &str) -> &str {
     let start = name.rmatch_indices('.').nth(1).map_or(0, |(dot, _)| dot + 1);
     &name[start..]
 }
 
-/// Nothing of a status is asked for: what Go always writes is there, be it empty.
-fn relax(schema: &mut Value) {
+/// Makes the fields of a status optional: required fields get the zero values that Go encodes.
+fn make_optional(schema: &mut Value) {
     let required = schema.as_object_mut().and_then(|schema| schema.remove("required")).unwrap_or_default();
     for name in required.as_array().into_iter().flatten().filter_map(Value::as_str) {
         if let Some(property) = schema["properties"].get_mut(name) {
-            Mark::Zero(zero(property)).put(property);
+            Marker::Zero(zero(property)).apply_to(property);
         }
     }
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
-    properties.into_iter().flat_map(|properties| properties.values_mut()).for_each(relax);
+    properties.into_iter().flat_map(|properties| properties.values_mut()).for_each(make_optional);
     for keyword in ["items", "additionalProperties"] {
         if let Some(schema) = schema.get_mut(keyword) {
-            relax(schema);
+            make_optional(schema);
         }
     }
 }
@@ -241,40 +242,39 @@ mod tests {
 
     use super::*;
 
-    /// The fields of all types that the kinds are made of, as the kinds have them, and whether the data of the real server says the same
-    /// of them.
+    /// Returns the schemas of all types that the kinds consist of, without markers.
     fn types() -> Map<String, Value> {
         super::super::all().flat_map(|facts| (facts.type_info().types_of)()).collect()
     }
 
     #[test]
-    fn every_mark_is_on_a_field_there_is_and_says_something_new() {
+    fn every_marker_is_on_an_existing_field_and_changes_its_schema() {
         let types = types();
-        for (type_, field, mark) in marks::FIELDS {
+        for (type_, field, marker) in markers::FIELDS {
             let property = types
                 .iter()
-                .find(|(name, _)| marks::is(name, type_))
+                .find(|(name, _)| markers::is(name, type_))
                 .and_then(|(_, schema)| schema["properties"].get(field));
-            let property = property.unwrap_or_else(|| panic!("{type_} has no {field} to be {mark:?}"));
-            // Where nothing is, a zero of the data is not.
-            if mark.zero().is_some() {
+            let property = property.unwrap_or_else(|| panic!("{type_} has no {field} to be {marker:?}"));
+            // Zero values are not part of the schema.
+            if marker.zero().is_some() {
                 continue;
             }
             let mut marked = property.clone();
-            mark.put(&mut marked);
-            assert_ne!(&marked, property, "{type_}.{field} is {mark:?} without a mark");
+            marker.apply_to(&mut marked);
+            assert_ne!(&marked, property, "{type_}.{field} is {marker:?} without a marker");
         }
         let marked: BTreeSet<_> =
-            marks::FIELDS.iter().map(|(type_, field, mark)| format!("{type_}.{field} {mark:?}")).collect();
-        assert_eq!(marked.len(), marks::FIELDS.len(), "a mark is there twice");
+            markers::FIELDS.iter().map(|(type_, field, marker)| format!("{type_}.{field} {marker:?}")).collect();
+        assert_eq!(marked.len(), markers::FIELDS.len(), "duplicate markers");
     }
 
     #[test]
-    fn every_kind_has_a_schema_and_merges_by_it() {
+    fn every_kind_has_a_schema_and_a_type() {
         for facts in super::super::all() {
-            let form = facts.type_info();
-            assert_eq!(form.types.len(), 1);
-            let Some(schema) = &form.schema else { continue };
+            let info = facts.type_info();
+            assert_eq!(info.types.len(), 1);
+            let Some(schema) = &info.schema else { continue };
             assert_eq!(schema["title"], format!("{}.{}", facts.version, facts.kind));
             let named = |name: &str| schema["properties"].get(name).is_some();
             assert_eq!(named("status"), facts.has_status, "{}", facts.kind);

@@ -1,10 +1,10 @@
-//! The types a kind is made of: k8s-openapi's schemas, with what a real API server publishes beyond them.
+//! The schemas of the types that a kind consists of: those of k8s-openapi with the overlay of `logger-crd`.
 
 use logger_crd::structural::overlay;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// The schema of a type and of all types it is made of, by name; they refer to each other below `#/$defs/`.
+/// Returns the schemas of a type and of all types that it references, by name. References start with `#/$defs/`.
 pub(super) fn types_of<T: JsonSchema>() -> Map<String, Value> {
     let mut root = Value::from(SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>());
     let mut types = match root["$defs"].take() {
@@ -17,16 +17,16 @@ pub(super) fn types_of<T: JsonSchema>() -> Map<String, Value> {
             *schema = applied;
         }
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
-        properties.into_iter().flat_map(|properties| properties.values_mut()).for_each(settle);
+        properties.into_iter().flat_map(|properties| properties.values_mut()).for_each(apply_overrides);
     }
     types
 }
 
-/// What a field says in place of its type is what it says.
-fn settle(property: &mut Value) {
+/// Applies the overrides of the overlay to a property.
+fn apply_overrides(property: &mut Value) {
     let Some(property) = property.as_object_mut() else { return };
-    if let Some(Value::Object(instead)) = property.remove(overlay::OVERRIDE) {
-        property.extend(instead);
+    if let Some(Value::Object(overrides)) = property.remove(overlay::OVERRIDE) {
+        property.extend(overrides);
     }
     property.remove("x-logger-float");
 }

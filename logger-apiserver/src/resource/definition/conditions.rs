@@ -1,4 +1,4 @@
-//! What the status of a definition says of it.
+//! The conditions of definitions.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
@@ -11,7 +11,7 @@ pub(crate) const ESTABLISHED: &str = "Established";
 pub(crate) const TERMINATING: &str = "Terminating";
 const CONFORMANT: &str = "KubernetesAPIApprovalPolicyConformant";
 
-/// One condition, without its time.
+/// A condition without its transition time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Condition {
     type_: &'static str,
@@ -58,7 +58,8 @@ impl Condition {
         Self::new(TERMINATING, false, "NeverEstablished", "resource was never established")
     }
 
-    /// Of a group of Kubernetes itself, what its approval says: a URL, or that there is none and why.
+    /// Returns the condition for the value of the annotation `api-approved.kubernetes.io`: a URL, or `unapproved` with
+    /// a reason.
     pub(crate) fn approval(text: &str) -> Self {
         if text.starts_with("unapproved") {
             return Self::new(CONFORMANT, false, "UnapprovedAnnotation", &format!("not approved: {text:?}"));
@@ -70,7 +71,7 @@ impl Condition {
         Self { type_, is_true, reason, message: message.to_owned() }
     }
 
-    /// Puts it in the place of the one of its type, or behind the others. The time is that of the last turn.
+    /// Sets the condition. The transition time changes with the status only.
     pub(crate) fn put(self, status: &mut CustomResourceDefinitionStatus) {
         let flag = if self.is_true { "True" } else { "False" };
         let mut condition = CustomResourceDefinitionCondition {
@@ -82,24 +83,24 @@ impl Condition {
             type_: self.type_.to_owned(),
         };
         let conditions = status.conditions.get_or_insert_default();
-        match conditions.iter_mut().find(|known| known.type_ == condition.type_) {
-            Some(known) => {
-                if known.status == condition.status && known.last_transition_time.is_some() {
-                    condition.last_transition_time.clone_from(&known.last_transition_time);
+        match conditions.iter_mut().find(|existing| existing.type_ == condition.type_) {
+            Some(existing) => {
+                if existing.status == condition.status && existing.last_transition_time.is_some() {
+                    condition.last_transition_time.clone_from(&existing.last_transition_time);
                 }
-                *known = condition;
+                *existing = condition;
             }
             None => conditions.push(condition),
         }
     }
 }
 
-/// Whether a status says that this is so.
+/// Returns whether the condition of this type is true.
 pub(crate) fn is_true(status: &CustomResourceDefinitionStatus, type_: &str) -> bool {
     status.conditions.iter().flatten().any(|condition| condition.type_ == type_ && condition.status == "True")
 }
 
-/// Whether a status has a condition of this type, be it true or not.
+/// Returns whether the status has a condition of this type, true or false.
 pub(crate) fn has(status: &CustomResourceDefinitionStatus, type_: &str) -> bool {
     status.conditions.iter().flatten().any(|condition| condition.type_ == type_)
 }

@@ -1,7 +1,7 @@
-//! The names of definitions: in a group each belongs to the first that wants it.
+//! The names of definitions, which are unique within a group: the first definition that requests a name gets it.
 //!
-//! As the naming controller of the real server accepts them (`pkg/controller/status` of apiextensions-apiserver 1.36): a definition keeps the names it was
-//! given, and of those it wants it gets the ones that are free.
+//! The rules are those of the naming controller (`pkg/controller/status` of apiextensions-apiserver 1.36): a definition
+//! retains its accepted names, and gets the requested names that are available.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use super::conditions::Condition;
 
-/// The names that the definitions of a group were given.
+/// The accepted names of the definitions of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     resources: BTreeSet<String>,
@@ -28,40 +28,40 @@ impl Taken {
 
 /// Determines the accepted names of a definition, and the condition `NamesAccepted`. Of several conflicts the last one
 /// is reported.
-pub(crate) fn accept(wanted: &Names, has: &Names, taken: &Taken) -> (Names, Condition) {
+pub(crate) fn accept(requested: &Names, accepted: &Names, taken: &Taken) -> (Names, Condition) {
     let mut conflict = None;
-    let plural = decide("PluralConflict", &wanted.plural, &has.plural, &taken.resources, &mut conflict);
-    let (singular, list_kind) = (text(wanted.singular.as_ref()), text(wanted.list_kind.as_ref()));
-    let has_singular = text(has.singular.as_ref());
-    let singular = decide("SingularConflict", singular, has_singular, &taken.resources, &mut conflict);
-    let short_conflict = short_name_conflict(wanted, has, taken);
-    let short_names = if short_conflict.is_none() { &wanted.short_names } else { &has.short_names }.clone();
+    let plural = accept_name("PluralConflict", &requested.plural, &accepted.plural, &taken.resources, &mut conflict);
+    let (singular, list_kind) = (text(requested.singular.as_ref()), text(requested.list_kind.as_ref()));
+    let accepted_singular = text(accepted.singular.as_ref());
+    let singular = accept_name("SingularConflict", singular, accepted_singular, &taken.resources, &mut conflict);
+    let short_conflict = short_name_conflict(requested, accepted, taken);
+    let short_names = if short_conflict.is_none() { &requested.short_names } else { &accepted.short_names }.clone();
     conflict = short_conflict.or(conflict);
-    let kind = decide("KindConflict", &wanted.kind, &has.kind, &taken.kinds, &mut conflict);
-    let has_list_kind = text(has.list_kind.as_ref());
-    let list_kind = decide("ListKindConflict", list_kind, has_list_kind, &taken.kinds, &mut conflict);
+    let kind = accept_name("KindConflict", &requested.kind, &accepted.kind, &taken.kinds, &mut conflict);
+    let accepted_list_kind = text(accepted.list_kind.as_ref());
+    let list_kind = accept_name("ListKindConflict", list_kind, accepted_list_kind, &taken.kinds, &mut conflict);
     let condition = conflict.unwrap_or_else(Condition::names_accepted);
     let set = |name: String| Some(name).filter(|name| !name.is_empty());
-    let categories = wanted.categories.clone();
+    let categories = requested.categories.clone();
     (Names { plural, singular: set(singular), short_names, kind, list_kind: set(list_kind), categories }, condition)
 }
 
 /// Returns the requested name if it is available; otherwise the current one, and the conflict.
-fn decide(
+fn accept_name(
     reason: &'static str,
-    wanted: &str,
-    has: &str,
+    requested: &str,
+    accepted: &str,
     taken: &BTreeSet<String>,
     conflict: &mut Option<Condition>,
 ) -> String {
-    if wanted == has || !taken.contains(wanted) {
-        return wanted.to_owned();
+    if requested == accepted || !taken.contains(requested) {
+        return requested.to_owned();
     }
-    *conflict = Some(Condition::names_taken(reason, &in_use(wanted)));
-    has.to_owned()
+    *conflict = Some(Condition::names_taken(reason, &in_use(requested)));
+    accepted.to_owned()
 }
 
-/// Whether these are the same names: none are as good as an empty list.
+/// Returns whether the names are equal. A missing list equals an empty one.
 pub(crate) fn are_same(left: &Names, right: &Names) -> bool {
     let lists = |names: &Names| {
         let list = |list: &Option<Vec<String>>| list.clone().unwrap_or_default();
@@ -71,10 +71,10 @@ pub(crate) fn are_same(left: &Names, right: &Names) -> bool {
     lists(left) == lists(right) && others(left) == others(right)
 }
 
-/// All short names are given, or none of those that are new.
-fn short_name_conflict(wanted: &Names, has: &Names, taken: &Taken) -> Option<Condition> {
-    let own = has.short_names.as_deref().unwrap_or_default();
-    let new = wanted.short_names.iter().flatten().filter(|name| !own.contains(name));
+/// Returns the condition for conflicting short names: either all new short names are accepted or none.
+fn short_name_conflict(requested: &Names, accepted: &Names, taken: &Taken) -> Option<Condition> {
+    let existing = accepted.short_names.as_deref().unwrap_or_default();
+    let new = requested.short_names.iter().flatten().filter(|name| !existing.contains(name));
     let conflicts: Vec<String> = new.filter(|name| taken.resources.contains(*name)).map(|name| in_use(name)).collect();
     let message = match conflicts.as_slice() {
         [] => return None,

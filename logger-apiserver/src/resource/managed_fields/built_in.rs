@@ -1,4 +1,4 @@
-//! The types of the kinds that are served from the start.
+//! The types of `Namespace` and `CustomResourceDefinition`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::types::{Type, embedded};
 
-/// Of `Namespace`, by version.
+/// The type of `Namespace`, by version.
 pub(crate) static NAMESPACE: LazyLock<BTreeMap<String, Type>> = LazyLock::new(|| {
     let type_ = embedded(json!({
         "type": "object",
@@ -18,7 +18,7 @@ pub(crate) static NAMESPACE: LazyLock<BTreeMap<String, Type>> = LazyLock::new(||
     [("v1".to_owned(), type_)].into()
 });
 
-/// Of `CustomResourceDefinition`, by version. A list of versions is one value, so what is in it does not matter here.
+/// The type of `CustomResourceDefinition`, by version. The list of versions is atomic, so its items need no type.
 pub(crate) static DEFINITION: LazyLock<BTreeMap<String, Type>> = LazyLock::new(|| {
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
@@ -68,12 +68,12 @@ pub(crate) static DEFINITION: LazyLock<BTreeMap<String, Type>> = LazyLock::new(|
     [("apiextensions.k8s.io/v1".to_owned(), type_)].into()
 });
 
-/// What a namespace is before anything is written to it: fields that are structs in Go are always there.
+/// Returns the empty namespace: Go always encodes its structs.
 pub(crate) fn empty_namespace() -> Value {
     json!({ "metadata": {}, "spec": {}, "status": {} })
 }
 
-/// As [`empty_namespace`], of a definition.
+/// Returns the empty definition.
 pub(crate) fn empty_definition() -> Value {
     let names = json!({ "plural": "", "kind": "" });
     json!({

@@ -1,4 +1,4 @@
-//! Whether a value is of its type: what is applied must be.
+//! Validates values against their types.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,16 @@ use serde_json::{Map as Fields, Value};
 use super::types::{Identity, List, Map, Scalar, Shape, Type};
 use crate::api::go;
 
-/// What a list may hold.
+/// Whether lists can contain duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Duplicates {
-    /// Items that are the same, as stored objects may.
+    /// Duplicates are valid: stored objects can have them.
     Allowed,
-    Refused,
+    /// Duplicates are errors.
+    Rejected,
 }
 
-/// Checks a value, with the errors of the real server in one text.
+/// Validates a value. The errors of the real server are joined.
 pub(crate) fn check(value: &Value, type_: &Type, duplicates: Duplicates) -> Result<(), String> {
     let mut errors = Vec::new();
     Walk { duplicates, errors: &mut errors }.value(value, type_, "");
@@ -36,18 +37,18 @@ impl Walk<'_> {
         match (type_.shape(Some(value)), value) {
             (_, Value::Null) => {}
             (Shape::Scalar(scalar), value) => {
-                if let Some(why) = wrong_scalar(scalar, value) {
+                if let Some(why) = scalar_error(scalar, value) {
                     self.error(path, &why);
                 }
             }
             (Shape::List(list), Value::Array(items)) => self.list(items, list, path),
-            (Shape::List(_), other) => self.error(path, &format!("expected list, got {}", shown(other))),
+            (Shape::List(_), other) => self.error(path, &format!("expected list, got {}", go_value(other))),
             (Shape::Map(map), Value::Object(fields)) => self.map(fields, map, path),
-            (Shape::Map(_), other) => self.error(path, &format!("expected map, got {}", shown(other))),
+            (Shape::Map(_), other) => self.error(path, &format!("expected map, got {}", go_value(other))),
         }
     }
 
-    /// The real server looks at fields in any order, and at none after one that is not declared; this one at all of them.
+    /// Validates all fields. The real server uses a random order and stops at the first undeclared field.
     fn map(&mut self, fields: &Fields<String, Value>, map: &Map, path: &str) {
         for (name, value) in fields {
             let path = format!("{path}.{name}");
@@ -58,22 +59,22 @@ impl Walk<'_> {
         }
     }
 
-    /// After an item without a valid key, the rest of the list is not checked.
+    /// Validates the items up to the first without a valid key.
     fn list(&mut self, items: &[Value], list: &List, path: &str) {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
-            let mut place = format!("[{index}]");
+            let mut position = format!("[{index}]");
             if list.identity != Identity::None {
                 let element = match list.element(item) {
                     Ok(element) => element,
                     Err(why) => return self.error(path, &format!("element {index}: {why}")),
                 };
-                place = element.to_string();
-                if !seen.insert(element) && self.duplicates == Duplicates::Refused {
-                    self.error(path, &format!("duplicate entries for key {place}"));
+                position = element.to_string();
+                if !seen.insert(element) && self.duplicates == Duplicates::Rejected {
+                    self.error(path, &format!("duplicate entries for key {position}"));
                 }
             }
-            self.value(item, &list.item, &format!("{path}{place}"));
+            self.value(item, &list.item, &format!("{path}{position}"));
         }
     }
 
@@ -82,19 +83,21 @@ impl Walk<'_> {
     }
 }
 
-fn wrong_scalar(scalar: Scalar, value: &Value) -> Option<String> {
+fn scalar_error(scalar: Scalar, value: &Value) -> Option<String> {
     let (fits, why) = match scalar {
         Scalar::Number => (value.is_number(), format!("expected numeric (int or float), got {}", go::type_name(value))),
         Scalar::Text => {
             let shown = go::syntax(value);
             (value.is_string(), format!("expected string, got &value.valueUnstructured{{Value:{shown}}}"))
         }
-        Scalar::Boolean => (value.is_boolean(), format!("expected boolean, got {}", shown(value))),
-        Scalar::Any => (!value.is_array() && !value.is_object(), format!("expected any scalar, got {}", shown(value))),
+        Scalar::Boolean => (value.is_boolean(), format!("expected boolean, got {}", go_value(value))),
+        Scalar::Any => {
+            (!value.is_array() && !value.is_object(), format!("expected any scalar, got {}", go_value(value)))
+        }
     };
     (!fits).then_some(why)
 }
 
-fn shown(value: &Value) -> String {
+fn go_value(value: &Value) -> String {
     format!("&{{{}}}", go::text(value))
 }

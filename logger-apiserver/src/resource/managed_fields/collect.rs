@@ -1,4 +1,4 @@
-//! The fields a value has: those that applying it claims.
+//! The set of fields of a value, which an apply of the value owns.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{
     types::{Identity, List, Map, Shape, Type},
 };
 
-/// Every leaf of a value, and every item of its lists.
+/// Returns all leaves of a value and all items of its associative lists (`ToFieldSet`).
 pub(crate) fn collect(value: &Value, type_: &Type) -> FieldSet {
     let mut set = FieldSet::default();
     collect_into(&mut set, value, type_, &mut Path::new());
@@ -28,20 +28,20 @@ fn collect_into(set: &mut FieldSet, value: &Value, type_: &Type, path: &mut Path
     }
 }
 
-/// A field that the type does not name is claimed itself, and so is one with nothing in it.
+/// Fields that the type does not declare and empty fields are members themselves.
 fn collect_fields(set: &mut FieldSet, fields: &Fields<String, Value>, map: &Map, path: &mut Path) {
     for (name, value) in fields {
         path.push(PathElement::field(name));
         collect_into(set, value, map.field(name).unwrap_or(&Type::Deduced), path);
         let is_empty = value.is_null() || value.as_object().is_some_and(Fields::is_empty);
-        if is_empty || !map.names(name) {
+        if is_empty || !map.declares(name) {
             set.insert(path);
         }
         path.pop();
     }
 }
 
-/// Of items that are the same only that they are there is claimed.
+/// Of duplicate items, only the path element is a member.
 fn collect_items(set: &mut FieldSet, items: &[Value], list: &List, path: &mut Path) {
     let mut by_element: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
     for item in items {

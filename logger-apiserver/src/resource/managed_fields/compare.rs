@@ -1,4 +1,4 @@
-//! What differs between two states of an object, field by field.
+//! Compares two states of an object, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{
     types::{Identity, List, Map, Shape, Type},
 };
 
-/// The fields that are not the same in two values.
+/// The fields that differ between two values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Comparison {
     pub(crate) removed: FieldSet,
@@ -19,16 +19,16 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Leaves out fields, and what is in them.
-    pub(crate) fn outside(&self, ignored: &FieldSet) -> Self {
+    /// Excludes fields and their descendants.
+    pub(crate) fn excluding(&self, ignored: &FieldSet) -> Self {
         Self {
-            removed: self.removed.outside(ignored),
-            modified: self.modified.outside(ignored),
-            added: self.added.outside(ignored),
+            removed: self.removed.recursive_difference(ignored),
+            modified: self.modified.recursive_difference(ignored),
+            added: self.added.recursive_difference(ignored),
         }
     }
 
-    /// The fields that have a new value.
+    /// Returns the fields that have a new value.
     pub(crate) fn written(&self) -> FieldSet {
         self.modified.union(&self.added)
     }
@@ -52,7 +52,7 @@ impl Walk {
         let is_leaf = if new.is_none() {
             self.shape(old, new, old_shape)
         } else {
-            // What became of another shape lost what it was, too.
+            // A change of shape removes the fields of the old shape.
             if old.is_some() && !old_shape.is(new_shape) {
                 self.shape(old, new, old_shape);
             }
@@ -68,20 +68,20 @@ impl Walk {
         }
     }
 
-    /// Compares as one shape; true if the field was compared as a whole.
+    /// Compares as one shape. Returns whether the field was compared as a leaf.
     fn shape(&mut self, old: Option<&Value>, new: Option<&Value>, shape: Shape<'_>) -> bool {
-        let is_whole = match shape {
+        let is_leaf = match shape {
             Shape::Scalar(_) => true,
             Shape::List(list) => list.identity == Identity::None || no_items(old) && no_items(new),
             Shape::Map(map) => map.atomic || no_fields(old) && no_fields(new),
         };
         match shape {
-            _ if is_whole => self.leaf(old, new),
+            _ if is_leaf => self.leaf(old, new),
             Shape::List(list) => self.items(old, new, list),
             Shape::Map(map) => self.fields(old, new, map),
             Shape::Scalar(_) => {}
         }
-        is_whole
+        is_leaf
     }
 
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
@@ -110,13 +110,13 @@ impl Walk {
         for element in elements {
             let [old, new] = [&old, &new].map(|items| items.get(element).map_or(&[][..], Vec::as_slice));
             self.path.push(element.clone());
-            self.same_items(old, new, list);
+            self.items_of_element(old, new, list);
             self.path.pop();
         }
     }
 
-    /// Compares the items that one element stands for. Where there are several they are compared as a whole.
-    fn same_items(&mut self, old: &[&Value], new: &[&Value], list: &List) {
+    /// Compares the items with the same path element. Duplicates are compared as one value.
+    fn items_of_element(&mut self, old: &[&Value], new: &[&Value], list: &List) {
         match (old, new) {
             ([] | [_], [] | [_]) => self.value(old.first().copied(), new.first().copied(), &list.item),
             ([_, _, ..], [_, _, ..]) => {

@@ -1,4 +1,4 @@
-//! Conflicts: fields an apply would change that others own.
+//! Conflicts: fields of other managers that an apply changes.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use super::{
 };
 use crate::api::error::ApiError;
 
-/// The managers of the fields that an apply would change; there is at least one field.
+/// The conflicting fields by manager. There is at least one field.
 #[derive(Debug)]
 pub(crate) struct Conflicts(BTreeMap<Manager, Vec<Path>>);
 
 impl Conflicts {
-    /// The fields of other managers that are changed, but for those that are forgiven.
+    /// Returns the changed fields of other managers, except for the ignored ones.
     pub(crate) fn find(
         managers: &Managers,
         changes: &BTreeMap<String, Comparison>,
         own: &Manager,
-        forgiven: &FieldSet,
+        ignored: &FieldSet,
     ) -> Option<Self> {
-        let contested = |(manager, owned): (&Manager, &super::managers::Owned)| {
-            let contested = owned.set.intersection(&changes.get(&owned.api_version)?.written()).difference(forgiven);
-            Some((manager.clone(), contested.paths())).filter(|(_, paths)| !paths.is_empty())
+        let conflicting = |(manager, owned): (&Manager, &super::managers::Owned)| {
+            let conflicting = owned.set.intersection(&changes.get(&owned.api_version)?.written()).difference(ignored);
+            Some((manager.clone(), conflicting.paths())).filter(|(_, paths)| !paths.is_empty())
         };
         let found: BTreeMap<_, _> =
-            managers.iter().filter(|(manager, _)| *manager != own).filter_map(contested).collect();
+            managers.iter().filter(|(manager, _)| *manager != own).filter_map(conflicting).collect();
         (!found.is_empty()).then_some(Self(found))
     }
 
-    /// The answer to the apply.
-    pub(crate) fn refusal(&self) -> ApiError {
+    /// Returns the error of the apply.
+    pub(crate) fn to_api_error(&self) -> ApiError {
         let causes: Vec<StatusCause> = self.0.iter().flat_map(|(manager, paths)| causes(manager, paths)).collect();
         let message = match self.0.iter().next() {
             Some((manager, paths)) if causes.len() == 1 => {

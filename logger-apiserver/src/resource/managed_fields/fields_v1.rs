@@ -1,4 +1,4 @@
-//! `FieldsV1`, the JSON form of field sets: a tree of `f:<name>`, `k:<keys>`, `v:<value>` and `i:<index>`.
+//! `FieldsV1`, the JSON encoding of field sets: a tree of `f:<name>`, `k:<keys>`, `v:<value>` and `i:<index>`.
 
 use serde_json::{Map, Value};
 
@@ -7,15 +7,15 @@ use super::{
     set::FieldSet,
 };
 
-/// The name under which a field with members inside it is a member itself.
+/// The key that marks a field with children as a member.
 const SELF: &str = ".";
 
-/// Writes a set.
-pub(crate) fn write(set: &FieldSet) -> Value {
+/// Encodes a set.
+pub(crate) fn encode(set: &FieldSet) -> Value {
     let mut tree: Map<String, Value> =
         set.members().map(|element| (name(element), Value::Object(Map::new()))).collect();
     for (element, child) in set.children() {
-        let mut branch = write(child);
+        let mut branch = encode(child);
         if let (true, Value::Object(fields)) = (set.has_member(element), &mut branch) {
             fields.insert(SELF.to_owned(), Value::Object(Map::new()));
         }
@@ -24,19 +24,19 @@ pub(crate) fn write(set: &FieldSet) -> Value {
     Value::Object(tree)
 }
 
-/// Reads a set; kinds of steps this server does not know are skipped, as they may come from a newer one.
-pub(crate) fn read(tree: &Value) -> Result<FieldSet, String> {
+/// Decodes a set. Unknown types of path elements are skipped: a newer server can have written them.
+pub(crate) fn decode(tree: &Value) -> Result<FieldSet, String> {
     let fields = match tree {
         Value::Object(fields) => fields,
         Value::Null => return Ok(FieldSet::default()),
-        other => return Err(format!("{other} in place of a tree of fields")),
+        other => return Err(format!("expected an object, got {other}")),
     };
     let mut set = FieldSet::default();
     for (name, branch) in fields.iter().filter(|(name, _)| *name != SELF) {
         if let Some(element) = element(name)? {
-            let below = read(branch)?;
-            let is_member = below.is_empty() || branch.get(SELF).is_some();
-            set.insert_branch(element, is_member, below);
+            let children = decode(branch)?;
+            let is_member = children.is_empty() || branch.get(SELF).is_some();
+            set.insert_branch(element, is_member, children);
         }
     }
     Ok(set)
@@ -55,18 +55,18 @@ fn name(element: &PathElement) -> String {
     }
 }
 
-/// Reads a step, or nothing if it is of an unknown kind.
+/// Decodes a path element. Returns `None` for an unknown type.
 fn element(name: &str) -> Result<Option<PathElement>, String> {
     let (kind, content) = name.split_once(':').ok_or_else(|| format!("missing colon: {name}"))?;
-    let broken = |error: &dyn std::fmt::Display| format!("{name}: {error}");
-    let json = || serde_json::from_str::<Value>(content).map_err(|error| broken(&error));
+    let invalid = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+    let json = || serde_json::from_str::<Value>(content).map_err(|error| invalid(&error));
     Ok(match kind {
         "f" => Some(PathElement::field(content)),
         "v" => Some(PathElement::Value(ItemValue(json()?))),
-        "i" => Some(PathElement::Index(content.parse().map_err(|error| broken(&error))?)),
+        "i" => Some(PathElement::Index(content.parse().map_err(|error| invalid(&error))?)),
         "k" => {
             let Value::Object(keys) = json()? else {
-                return Err(broken(&"keys are an object"));
+                return Err(invalid(&"expected an object of keys"));
             };
             let mut keys: Vec<_> = keys.into_iter().map(|(name, value)| (name, ItemValue(value))).collect();
             keys.sort();
@@ -85,13 +85,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(set in sets()) {
-            prop_assert_eq!(read(&write(&set)), Ok(set));
+        fn encoded_sets_are_decoded(set in sets()) {
+            prop_assert_eq!(decode(&encode(&set)), Ok(set));
         }
     }
 
     #[test]
-    fn sets_are_written_as_the_real_server_writes_them() {
+    fn sets_have_the_encoding_of_the_real_server() {
         let tree = json!({
             "f:spec": {
                 ".": {},
@@ -100,14 +100,14 @@ mod tests {
                 "f:tags": { "v:\"x\"": {}, "v:1": {}, "i:0": {} },
             },
         });
-        assert_eq!(write(&read(&tree).unwrap()), tree);
+        assert_eq!(encode(&decode(&tree).unwrap()), tree);
     }
 
     #[test]
-    fn broken_trees_are_errors_and_unknown_steps_are_skipped() {
-        assert_eq!(read(&json!({ "f:a": {}, "x:b": {} })), read(&json!({ "f:a": {} })));
+    fn invalid_trees_are_errors_and_unknown_elements_are_skipped() {
+        assert_eq!(decode(&json!({ "f:a": {}, "x:b": {} })), decode(&json!({ "f:a": {} })));
         for broken in [json!({ "a": {} }), json!({ "k:1": {} }), json!({ "i:x": {} }), json!({ "v:": {} }), json!(1)] {
-            assert!(read(&broken).is_err(), "{broken}");
+            assert!(decode(&broken).is_err(), "{broken}");
         }
     }
 }

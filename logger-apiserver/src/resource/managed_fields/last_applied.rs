@@ -1,4 +1,4 @@
-//! Taking over from client-side apply: what `kubectl` noted in an annotation that it applied is its own.
+//! Migration from client-side apply: `kubectl` owns the fields in its last-applied annotation.
 
 use serde_json::{Value, json};
 
@@ -10,16 +10,17 @@ use super::{
     types::Type,
 };
 
-/// The one manager this holds for.
+/// The manager with an annotation.
 const MANAGER: &str = "kubectl";
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The fields that a manager may take from others without being asked to: those that are as it applied them last.
-pub(super) fn forgiven(manager: &str, live: &Value, type_: &Type) -> FieldSet {
-    let Some(last) = noted(manager, live).and_then(|note| serde_json::from_str::<Value>(note).ok()) else {
+/// Returns the fields whose conflicts are ignored: those that have the value in the annotation of the manager.
+pub(super) fn ignored_fields(manager: &str, live: &Value, type_: &Type) -> FieldSet {
+    let Some(last) = annotation_of(manager, live).and_then(|annotation| serde_json::from_str::<Value>(annotation).ok())
+    else {
         return FieldSet::default();
     };
-    let is_typed = |object: &Value| check(object, type_, Duplicates::Refused).is_ok();
+    let is_typed = |object: &Value| check(object, type_, Duplicates::Rejected).is_ok();
     if last.get("apiVersion") != live.get("apiVersion") || !is_typed(&last) || !is_typed(live) {
         return FieldSet::default();
     }
@@ -27,9 +28,9 @@ pub(super) fn forgiven(manager: &str, live: &Value, type_: &Type) -> FieldSet {
     collect(&last, type_).difference(&changes.written()).difference(&changes.removed)
 }
 
-/// Notes what was applied, where such a note is kept already.
-pub(super) fn note(manager: &str, applied: &Value, object: &mut Value) {
-    if noted(manager, object).is_none() {
+/// Updates the annotation, if the object has it.
+pub(super) fn update(manager: &str, applied: &Value, object: &mut Value) {
+    if annotation_of(manager, object).is_none() {
         return;
     }
     let mut applied = applied.clone();
@@ -39,7 +40,7 @@ pub(super) fn note(manager: &str, applied: &Value, object: &mut Value) {
     object["metadata"]["annotations"][ANNOTATION] = json!(format!("{applied}\n"));
 }
 
-fn noted<'a>(manager: &str, object: &'a Value) -> Option<&'a str> {
-    let note = object.pointer("/metadata/annotations")?.get(ANNOTATION)?.as_str()?;
-    Some(note).filter(|note| manager == MANAGER && !note.is_empty())
+fn annotation_of<'a>(manager: &str, object: &'a Value) -> Option<&'a str> {
+    let annotation = object.pointer("/metadata/annotations")?.get(ANNOTATION)?.as_str()?;
+    Some(annotation).filter(|annotation| manager == MANAGER && !annotation.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Managers of fields: `metadata.managedFields`, decoded and encoded.
+//! Field managers: decodes and encodes `metadata.managedFields`.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::{fields_v1, set::FieldSet};
 
 const FIELDS_TYPE: &str = "FieldsV1";
 /// The maximum number of entries of the operation `Update`; the oldest beyond it are merged.
-const MOST_UPDATERS: usize = 10;
-const OLD_UPDATERS: &str = "ancient-changes";
+const MAX_UPDATE_MANAGERS: usize = 10;
+const ANCIENT_CHANGES: &str = "ancient-changes";
 
-/// How a manager came to own fields.
+/// The operation by which a manager owns fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Operation {
     Apply,
@@ -27,12 +27,12 @@ impl Operation {
     }
 }
 
-/// A manager of fields: writes that agree in all of this share an entry.
+/// A field manager. Writes with equal values share an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) name: String,
     pub(crate) operation: Operation,
-    /// Empty for appliers: there is one entry of each, whichever version it applied last.
+    /// Empty for `Apply`: an applier has one entry for all versions.
     pub(crate) api_version: String,
     pub(crate) subresource: String,
 }
@@ -49,19 +49,19 @@ impl Manager {
     }
 }
 
-/// What a manager owns.
+/// The fields of a manager.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Owned {
     pub(crate) set: FieldSet,
-    /// The version whose fields they are.
+    /// The version of the fields.
     pub(crate) api_version: String,
-    /// When it last changed something; who only came to share fields has none.
+    /// The time of the last change. A manager that only shares fields has none.
     pub(crate) time: Option<Time>,
 }
 
 pub(crate) type Managers = BTreeMap<Manager, Owned>;
 
-/// Reads entries, or says why they are none.
+/// Decodes entries.
 pub(crate) fn decode(entries: &[ManagedFieldsEntry]) -> Result<Managers, String> {
     entries.iter().map(decode_entry).collect()
 }
@@ -81,11 +81,12 @@ fn decode_entry(entry: &ManagedFieldsEntry) -> Result<(Manager, Owned), String> 
     }
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let manager = Manager::new(&text(&entry.manager), operation, &api_version, &text(&entry.subresource));
-    let set = entry.fields_v1.as_ref().map_or_else(|| Ok(FieldSet::default()), |fields| fields_v1::read(&fields.0))?;
+    let set =
+        entry.fields_v1.as_ref().map_or_else(|| Ok(FieldSet::default()), |fields| fields_v1::decode(&fields.0))?;
     Ok((manager, Owned { set, api_version, time: entry.time.clone() }))
 }
 
-/// Writes the entries: appliers first, then by time.
+/// Encodes the entries: `Apply` first, then by time.
 pub(crate) fn encode(managers: &Managers) -> Option<Vec<ManagedFieldsEntry>> {
     let mut sorted: Vec<(&Manager, &Owned)> = managers.iter().collect();
     sorted.sort_by(|(left, left_owned), (right, right_owned)| {
@@ -105,7 +106,7 @@ fn encode_entry(manager: &Manager, owned: &Owned) -> ManagedFieldsEntry {
     ManagedFieldsEntry {
         api_version: Some(owned.api_version.clone()),
         fields_type: Some(FIELDS_TYPE.to_owned()),
-        fields_v1: Some(FieldsV1(fields_v1::write(&owned.set))),
+        fields_v1: Some(FieldsV1(fields_v1::encode(&owned.set))),
         manager: set(&manager.name),
         operation: Some(manager.operation.name().to_owned()),
         subresource: set(&manager.subresource),
@@ -113,27 +114,27 @@ fn encode_entry(manager: &Manager, owned: &Owned) -> ManagedFieldsEntry {
     }
 }
 
-/// Puts together what the oldest updaters own, so that the list does not grow with everyone who ever wrote.
+/// Merges the oldest entries of the operation `Update` beyond the maximum, so that the list is bounded.
 pub(crate) fn cap(managers: &mut Managers) {
     let mut updaters: Vec<Manager> =
         managers.keys().filter(|manager| manager.operation == Operation::Update).cloned().collect();
     updaters.sort_by_key(|manager| (managers.get(manager).map(seconds), manager.clone()));
-    let mut too_many = updaters.len().saturating_sub(MOST_UPDATERS);
+    let mut excess = updaters.len().saturating_sub(MAX_UPDATE_MANAGERS);
     let mut first_of_version: BTreeMap<String, Manager> = BTreeMap::new();
     for manager in updaters {
-        let Some(owned) = managers.get(&manager).cloned().filter(|_| too_many > 0) else {
+        let Some(owned) = managers.get(&manager).cloned().filter(|_| excess > 0) else {
             return;
         };
         let Some(first) = first_of_version.get(&owned.api_version) else {
             first_of_version.insert(owned.api_version, manager);
             continue;
         };
-        let bucket = Manager::new(OLD_UPDATERS, Operation::Update, &owned.api_version, "");
+        let bucket = Manager::new(ANCIENT_CHANGES, Operation::Update, &owned.api_version, "");
         let old = managers.remove(&bucket).or_else(|| managers.remove(first));
         managers.remove(&manager);
         let set = old.map_or_else(|| owned.set.clone(), |old| old.set.union(&owned.set));
         managers.insert(bucket, Owned { set, ..owned });
-        too_many -= 1;
+        excess -= 1;
     }
 }
 
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_read_as_they_are_written_appliers_first() {
+    fn entries_are_encoded_with_appliers_first_and_decoded() {
         let managers: Managers = [
             (Manager::new("a", Operation::Update, "v1", ""), owned("x", 2)),
             (Manager::new("b", Operation::Update, "v1", "status"), owned("y", 1)),
@@ -166,25 +167,25 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_say_too_little_are_errors() {
-        let whole = encode(&[(Manager::new("a", Operation::Update, "v1", ""), owned("x", 2))].into()).unwrap();
-        let broken: [fn(&mut ManagedFieldsEntry); 3] =
+    fn incomplete_entries_are_errors() {
+        let valid = encode(&[(Manager::new("a", Operation::Update, "v1", ""), owned("x", 2))].into()).unwrap();
+        let incomplete: [fn(&mut ManagedFieldsEntry); 3] =
             [|entry| entry.operation = None, |entry| entry.api_version = None, |entry| entry.fields_type = None];
-        for spoil in broken {
-            let mut entries = whole.clone();
-            spoil(&mut entries[0]);
+        for remove in incomplete {
+            let mut entries = valid.clone();
+            remove(&mut entries[0]);
             assert!(decode(&entries).is_err(), "{entries:?}");
         }
     }
 
     #[test]
-    fn the_oldest_of_many_updaters_are_put_together() {
+    fn the_oldest_update_managers_are_merged() {
         let updater = |number: i64| (Manager::new(&format!("m{number:02}"), Operation::Update, "v1", ""), number);
         let mut managers: Managers =
             (1..=12).map(updater).map(|(manager, number)| (manager, owned(&format!("f{number}"), number))).collect();
         cap(&mut managers);
-        assert_eq!(managers.len(), MOST_UPDATERS);
-        let old = &managers[&Manager::new(OLD_UPDATERS, Operation::Update, "v1", "")];
+        assert_eq!(managers.len(), MAX_UPDATE_MANAGERS);
+        let old = &managers[&Manager::new(ANCIENT_CHANGES, Operation::Update, "v1", "")];
         assert_eq!(old.set, FieldSet::of([fields(&["f1"]), fields(&["f2"]), fields(&["f3"])]));
         assert_eq!(seconds(old), 3);
     }

@@ -1,4 +1,4 @@
-//! Merging what is applied into what is there, by the type of each field.
+//! Merges an applied configuration into a live object, by the type of each field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,20 @@ use super::{
     types::{Identity, List, Map, Shape, Type},
 };
 
-/// The live value with the applied one put over it: nothing is taken away, and where both have a leaf the applied one counts.
-/// Items are in the live order, or in the applied one where that says otherwise.
+/// Merges the applied value into the live one. Nothing is removed, and applied leaves replace live ones. Items are in
+/// the live order, unless the applied order differs.
 pub(crate) fn merge(live: &Value, applied: &Value, type_: &Type) -> Value {
     merged(Some(live), Some(applied), type_).unwrap_or(Value::Null)
 }
 
 fn merged(live: Option<&Value>, applied: Option<&Value>, type_: &Type) -> Option<Value> {
-    let whole = || applied.or(live).cloned();
+    let leaf = || applied.or(live).cloned();
     match type_.shape(applied.or(live)) {
-        Shape::Scalar(_) => whole(),
+        Shape::Scalar(_) => leaf(),
         Shape::List(list) => {
             let [live, applied] = [live, applied].map(items);
             if list.identity == Identity::None || live.is_empty() && applied.is_empty() {
-                return whole();
+                return leaf();
             }
             merged_items(live, applied, list)
         }
@@ -30,7 +30,7 @@ fn merged(live: Option<&Value>, applied: Option<&Value>, type_: &Type) -> Option
             let [live, applied] = [live, applied].map(|value| value.and_then(Value::as_object));
             let is_empty = |fields: Option<&Fields<String, Value>>| fields.is_none_or(Fields::is_empty);
             if map.atomic || is_empty(live) && is_empty(applied) {
-                return whole();
+                return leaf();
             }
             merged_fields(live, applied, map)
         }
@@ -55,18 +55,18 @@ fn merged_fields(
     (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
-/// Both lists in turn: an item of both has its place in the applied list, and live items stay before the common item they
-/// stood before.
+/// Merges two lists. Common items are in the applied order, and live items remain before the common item that they
+/// precede.
 fn merged_items(live: &[Value], applied: &[Value], list: &List) -> Option<Value> {
     let live: Vec<(PathElement, &Value)> = elements(live, list);
     let applied: Vec<(PathElement, &Value)> = elements(applied, list);
-    let in_live = unambiguous(&live);
-    let in_applied = unambiguous(&applied);
+    let in_live = unique_items(&live);
+    let in_applied = unique_items(&applied);
     let common: Vec<&PathElement> =
         applied.iter().map(|(element, _)| element).filter(|element| in_live.contains_key(element)).collect();
     let mut common = common.into_iter();
     let mut next_common = common.next();
-    let mut done: BTreeSet<&PathElement> = BTreeSet::new();
+    let mut merged_elements: BTreeSet<&PathElement> = BTreeSet::new();
     let mut out = Vec::new();
     let both =
         |element: &PathElement| merged(in_live.get(element).copied(), in_applied.get(element).copied(), &list.item);
@@ -74,14 +74,14 @@ fn merged_items(live: &[Value], applied: &[Value], list: &List) -> Option<Value>
     while l < live.len() || a < applied.len() {
         if let (Some((element, _)), Some((other, _))) = (live.get(l), applied.get(a)) {
             if element == other {
-                done.insert(element);
+                merged_elements.insert(element);
                 out.extend(both(element));
                 (l, a) = (l + 1, a + 1);
                 next_common = common.next();
                 continue;
             }
             if in_applied.contains_key(element) && next_common.is_some_and(|next| next != element) {
-                // Its turn is the applied list's to give.
+                // The applied list determines the position of this item.
                 l += 1;
                 continue;
             }
@@ -92,12 +92,12 @@ fn merged_items(live: &[Value], applied: &[Value], list: &List) -> Option<Value>
                 l += 1;
                 continue;
             }
-            if done.contains(element) {
+            if merged_elements.contains(element) {
                 l += 1;
             }
         }
         if let Some((element, _)) = applied.get(a) {
-            done.insert(element);
+            merged_elements.insert(element);
             out.extend(both(element));
             a += 1;
             if next_common == Some(element) {
@@ -112,8 +112,8 @@ fn elements<'a>(items: &'a [Value], list: &List) -> Vec<(PathElement, &'a Value)
     items.iter().filter_map(|item| Some((list.element(item).ok()?, item))).collect()
 }
 
-/// The item of each element; of those that are there more than once none is merged with.
-fn unambiguous<'a>(items: &[(PathElement, &'a Value)]) -> BTreeMap<PathElement, &'a Value> {
+/// Returns the item of each element. Duplicate items are null: they are not merged.
+fn unique_items<'a>(items: &[(PathElement, &'a Value)]) -> BTreeMap<PathElement, &'a Value> {
     let mut by_element = BTreeMap::new();
     for (element, item) in items {
         by_element.entry(element.clone()).and_modify(|item| *item = &Value::Null).or_insert(*item);

@@ -1,22 +1,22 @@
-//! Paths to fields: by name, and into lists by an item's keys, its value or its index.
+//! Paths of fields: by name, and in lists by the keys, the value or the index of an item.
 
 use std::{cmp::Ordering, fmt};
 
 use serde_json::Value;
 
-/// Where a field is, from the root of the object.
+/// The path of a field from the root of the object.
 pub(crate) type Path = Vec<PathElement>;
 
-/// One step of a path. They sort in this order, as they are listed in conflicts.
+/// An element of a path. The order is that of conflicts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PathElement {
     /// A field of a map.
     Field(String),
-    /// The item of a list whose key fields have these values, by name.
+    /// The list item with these key fields and values.
     Key(Vec<(String, ItemValue)>),
-    /// The item of a set that is this value.
+    /// The set item with this value.
     Value(ItemValue),
-    /// An item of a list that has no other name.
+    /// The list item at this index.
     Index(usize),
 }
 
@@ -40,18 +40,17 @@ impl fmt::Display for PathElement {
     }
 }
 
-/// The path of named fields.
+/// Returns the path of nested fields.
 pub(crate) fn fields(names: &[&str]) -> Path {
     names.iter().map(|name| PathElement::field(name)).collect()
 }
 
-/// `.spec.ports[name="http"].port`
+/// Formats a path: `.spec.ports[name="http"].port`.
 pub(crate) fn to_text(path: &[PathElement]) -> String {
     path.iter().map(ToString::to_string).collect()
 }
 
-/// A JSON value with an order, so that it can be (part of) a key. Numbers are in the order of their size, whether they
-/// are whole or not.
+/// A JSON value with a total order, so that it can be a key. Integers and floats are ordered by value.
 #[derive(Debug, Clone)]
 pub(crate) struct ItemValue(pub(crate) Value);
 
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_read_as_the_real_server_writes_them() {
+    fn paths_have_the_format_of_the_real_server() {
         let key =
             PathElement::Key(vec![("name".into(), ItemValue(json!("http"))), ("port".into(), ItemValue(json!(80)))]);
         let path = [PathElement::field("spec"), key, PathElement::Value(ItemValue(json!("a"))), PathElement::Index(2)];
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_equal_by_size() {
+    fn numbers_are_compared_by_value() {
         assert_eq!(ItemValue(json!(1)), ItemValue(json!(1.0)));
         assert!(ItemValue(json!(9)) < ItemValue(json!(10)));
         assert!(ItemValue(json!(10)) < ItemValue(json!("1")));

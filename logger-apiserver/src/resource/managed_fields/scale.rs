@@ -1,4 +1,4 @@
-//! Ownership of replicas, converted between an object and its Scale.
+//! Converts the ownership of replicas between an object and its Scale.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -13,7 +13,7 @@ use super::{
 
 pub(crate) const API_VERSION: &str = "autoscaling/v1";
 
-/// Where each version of a kind keeps its replicas; nowhere in those that have no Scale.
+/// The path of the replicas by version; `None` for versions without a scale subresource.
 pub(crate) type ReplicaPaths = BTreeMap<String, Option<Path>>;
 
 /// The type of a Scale.
@@ -33,7 +33,7 @@ fn replicas() -> Path {
     fields(&["spec", "replicas"])
 }
 
-/// The owners of an object's replicas, as owners of its Scale's.
+/// Converts the managers of an object to those of its Scale.
 pub(crate) fn to_scale(parent: &Managers, paths: &ReplicaPaths) -> Managers {
     let owner = |(manager, owned): (&Manager, &Owned)| {
         let path = paths.get(&owned.api_version)?.as_ref()?;
@@ -44,7 +44,7 @@ pub(crate) fn to_scale(parent: &Managers, paths: &ReplicaPaths) -> Managers {
     parent.iter().filter_map(owner).collect()
 }
 
-/// The managers of an object after a write of its Scale. As on the real server, who updates replicas there has no time.
+/// Returns the managers of an object after a write of its Scale. As on the real server, a new manager has no time.
 pub(crate) fn to_parent(parent: &Managers, mut scale: Managers, paths: &ReplicaPaths, api_version: &str) -> Managers {
     let mut managers = Managers::new();
     for (manager, owned) in parent {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_loses_replicas_in_the_scale_loses_them_in_the_object() {
+    fn replicas_that_are_lost_in_the_scale_are_lost_in_the_object() {
         let paths: ReplicaPaths = [(VERSION.to_owned(), Some(fields(&["spec", "seats"])))].into();
         let maker = Manager::new("maker", Operation::Update, VERSION, "");
         let parent: Managers = [(maker.clone(), owned(&[&["spec", "seats"], &["spec", "name"]]))].into();

@@ -1,4 +1,4 @@
-//! Sets of fields: what a manager owns, and what a write changes.
+//! Sets of fields, which managers own and writes change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,12 @@ use super::path::{Path, PathElement};
 
 /// A set of paths.
 ///
-/// Promises: a field and the fields in it are members apart from each other; no branch without members is kept, so equal
+/// Guarantees: membership of a field is independent of that of its descendants. There are no empty branches, so equal
 /// sets are equal values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FieldSet {
     members: BTreeSet<PathElement>,
-    /// Never empty ones.
+    /// The members below each element. No child is empty.
     children: BTreeMap<PathElement, FieldSet>,
 }
 
@@ -33,7 +33,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds a field that is here, and what is in it.
+    /// Adds the members below an element, and the element itself if it is a member.
     pub(crate) fn insert_branch(&mut self, element: PathElement, is_member: bool, branch: Self) {
         if !branch.is_empty() {
             let merged = self.children.remove(&element).unwrap_or_default().union(&branch);
@@ -56,12 +56,12 @@ impl FieldSet {
         }
     }
 
-    /// The fields that are members here, those inside them left out.
+    /// Returns the members at this level.
     pub(crate) fn members(&self) -> impl Iterator<Item = &PathElement> {
         self.members.iter()
     }
 
-    /// The fields that have members inside them.
+    /// Returns the elements with members below them.
     pub(crate) fn children(&self) -> impl Iterator<Item = (&PathElement, &Self)> {
         self.children.iter()
     }
@@ -70,7 +70,7 @@ impl FieldSet {
         self.members.contains(element)
     }
 
-    /// What is in a field.
+    /// Returns the members below an element.
     pub(crate) fn child(&self, element: &PathElement) -> Option<&Self> {
         self.children.get(element)
     }
@@ -96,7 +96,7 @@ impl FieldSet {
         }
     }
 
-    /// What is not in `other`; fields inside a member of `other` stay.
+    /// Returns the members that are not in `other`. Descendants of members of `other` are retained.
     pub(crate) fn difference(&self, other: &Self) -> Self {
         let rest = |(element, child): (&PathElement, &Self)| {
             let child = other.children.get(element).map_or_else(|| child.clone(), |other| child.difference(other));
@@ -108,13 +108,14 @@ impl FieldSet {
         }
     }
 
-    /// What is neither in `other` nor inside a member of it.
-    pub(crate) fn outside(&self, other: &Self) -> Self {
+    /// Returns the members that are neither in `other` nor descendants of its members (`RecursiveDifference`).
+    pub(crate) fn recursive_difference(&self, other: &Self) -> Self {
         let rest = |(element, child): (&PathElement, &Self)| {
             if other.members.contains(element) {
                 return None;
             }
-            let child = other.children.get(element).map_or_else(|| child.clone(), |other| child.outside(other));
+            let child =
+                other.children.get(element).map_or_else(|| child.clone(), |other| child.recursive_difference(other));
             Some((element.clone(), child)).filter(|(_, child)| !child.is_empty())
         };
         Self {
@@ -123,7 +124,7 @@ impl FieldSet {
         }
     }
 
-    /// Every member, the outer before the inner of each branch.
+    /// Returns the paths of all members.
     pub(crate) fn paths(&self) -> Vec<Path> {
         let here = self.members.iter().map(|element| vec![element.clone()]);
         let below = self.children.iter().flat_map(|(element, child)| {
@@ -152,47 +153,48 @@ pub(super) mod tests {
         ]
     }
 
-    /// Sets of a few short paths, so that two of them have paths in common.
+    /// Generates sets of a few short paths, so that two sets have common paths.
     pub(in super::super) fn sets() -> impl Strategy<Value = FieldSet> {
         proptest::collection::vec(proptest::collection::vec(element(), 1..4), 0..8).prop_map(FieldSet::of)
     }
 
-    fn naive(set: &FieldSet) -> BTreeSet<Path> {
+    fn path_set(set: &FieldSet) -> BTreeSet<Path> {
         set.paths().into_iter().collect()
     }
 
     proptest! {
         #[test]
         fn sets_are_sets_of_paths(left in sets(), right in sets()) {
-            let (l, r) = (naive(&left), naive(&right));
-            prop_assert_eq!(naive(&left.union(&right)), l.union(&r).cloned().collect());
-            prop_assert_eq!(naive(&left.intersection(&right)), l.intersection(&r).cloned().collect());
-            prop_assert_eq!(naive(&left.difference(&right)), l.difference(&r).cloned().collect());
+            let (l, r) = (path_set(&left), path_set(&right));
+            prop_assert_eq!(path_set(&left.union(&right)), l.union(&r).cloned().collect());
+            prop_assert_eq!(path_set(&left.intersection(&right)), l.intersection(&r).cloned().collect());
+            prop_assert_eq!(path_set(&left.difference(&right)), l.difference(&r).cloned().collect());
             prop_assert!(l.iter().all(|path| left.contains(path)));
             prop_assert_eq!(left.is_empty(), l.is_empty());
         }
 
         #[test]
-        fn no_branch_without_members_is_kept(left in sets(), right in sets()) {
-            for set in [left.union(&right), left.intersection(&right), left.difference(&right), left.outside(&right)] {
+        fn results_have_no_empty_branches(left in sets(), right in sets()) {
+            let differences = [left.difference(&right), left.recursive_difference(&right)];
+            for set in [left.union(&right), left.intersection(&right)].into_iter().chain(differences) {
                 prop_assert_eq!(&FieldSet::of(set.paths()), &set);
             }
         }
 
         #[test]
-        fn outside_is_what_no_member_leads_to(left in sets(), right in sets()) {
-            let r = naive(&right);
-            let led_to = |path: &Path| (1..=path.len()).any(|length| r.contains(&path[..length]));
-            let expected: BTreeSet<Path> = naive(&left).into_iter().filter(|path| !led_to(path)).collect();
-            prop_assert_eq!(naive(&left.outside(&right)), expected);
+        fn recursive_difference_excludes_descendants(left in sets(), right in sets()) {
+            let r = path_set(&right);
+            let is_excluded = |path: &Path| (1..=path.len()).any(|length| r.contains(&path[..length]));
+            let expected: BTreeSet<Path> = path_set(&left).into_iter().filter(|path| !is_excluded(path)).collect();
+            prop_assert_eq!(path_set(&left.recursive_difference(&right)), expected);
         }
     }
 
     #[test]
-    fn a_field_and_the_fields_in_it_are_members_apart() {
+    fn a_field_and_its_descendants_are_independent_members() {
         let set = FieldSet::of([fields(&["a"]), fields(&["a", "b"])]);
         let without = set.difference(&FieldSet::of([fields(&["a"])]));
         assert_eq!(without.paths(), [fields(&["a", "b"])]);
-        assert!(set.outside(&FieldSet::of([fields(&["a"])])).is_empty());
+        assert!(set.recursive_difference(&FieldSet::of([fields(&["a"])])).is_empty());
     }
 }

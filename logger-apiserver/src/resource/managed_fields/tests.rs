@@ -1,4 +1,4 @@
-//! What holds for any two objects of a type with every sort of field.
+//! Properties of merging and ownership, for arbitrary objects of a type with all kinds of fields.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -38,7 +38,10 @@ fn type_() -> Type {
     }))
 }
 
-fn maybe(name: &'static str, value: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Option<(String, Value)>> {
+fn optional(
+    name: &'static str,
+    value: impl Strategy<Value = Value> + 'static,
+) -> BoxedStrategy<Option<(String, Value)>> {
     proptest::option::of(value.prop_map(move |value| (name.to_owned(), value))).boxed()
 }
 
@@ -59,25 +62,31 @@ fn items() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Objects of the type.
+/// Generates objects of the type.
 fn objects() -> impl Strategy<Value = Value> {
     let set = proptest::sample::subsequence(vec!["a", "b", "c", "d"], 0..4).prop_shuffle();
     let free = prop_oneof![texts(), Just(json!({ "a": { "b": [1] } })), Just(json!({ "a": [1], "b": null }))];
     vec![
-        maybe("number", (0..3).prop_map(|number| json!(number))),
-        maybe("port", prop_oneof![Just(json!(80)), Just(json!("http"))]),
-        maybe("items", items()),
-        maybe("set", set.prop_map(|set| json!(set))),
-        maybe("list", proptest::collection::vec("[a-b]", 0..3).prop_map(|list| json!(list))),
-        maybe("texts", texts()),
-        maybe("whole", texts()),
-        maybe("free", free),
+        optional("number", (0..3).prop_map(|number| json!(number))),
+        optional("port", prop_oneof![Just(json!(80)), Just(json!("http"))]),
+        optional("items", items()),
+        optional("set", set.prop_map(|set| json!(set))),
+        optional("list", proptest::collection::vec("[a-b]", 0..3).prop_map(|list| json!(list))),
+        optional("texts", texts()),
+        optional("whole", texts()),
+        optional("free", free),
     ]
     .prop_map(|fields| Value::Object(fields.into_iter().flatten().collect()))
 }
 
-/// Applies as a manager, without the checks of a request.
-fn applied(live: &Value, wanted: &Value, managers: Managers, manager: &str, force: bool) -> Option<(Value, Managers)> {
+/// Applies as a manager, without the validation of a request.
+fn applied(
+    live: &Value,
+    configuration: &Value,
+    managers: Managers,
+    manager: &str,
+    force: bool,
+) -> Option<(Value, Managers)> {
     let types = [(VERSION.to_owned(), type_())].into();
     let reset = BTreeMap::new();
     let writer = Writer {
@@ -88,7 +97,7 @@ fn applied(live: &Value, wanted: &Value, managers: Managers, manager: &str, forc
         reset: &reset,
         versions_are_known: true,
     };
-    let (outcome, managers) = writer.apply(live, wanted, managers, force).ok()?;
+    let (outcome, managers) = writer.apply(live, configuration, managers, force).ok()?;
     Some((outcome.unwrap_or_else(|| live.clone()), managers))
 }
 
@@ -97,7 +106,7 @@ fn owned(managers: &Managers, manager: &str) -> FieldSet {
     managers.get(&manager).map(|owned| owned.set.clone()).unwrap_or_default()
 }
 
-/// An empty map or list is nothing to be merged into one that is not, and nothing that could be left of one.
+/// Returns whether the value at a path is an empty map or list, which merging and removal do not preserve.
 fn is_empty_at(object: &Value, path: &[PathElement]) -> bool {
     let pointer: String = path.iter().map(|element| element.to_string().replace('.', "/")).collect();
     object.pointer(&pointer).is_some_and(|value| *value == json!({}) || *value == json!([]))
@@ -105,54 +114,58 @@ fn is_empty_at(object: &Value, path: &[PathElement]) -> bool {
 
 proptest! {
     #[test]
-    fn what_is_equal_does_not_differ(object in objects()) {
-        prop_assert_eq!(check(&object, &type_(), Duplicates::Refused), Ok(()));
+    fn equal_objects_do_not_differ(object in objects()) {
+        prop_assert_eq!(check(&object, &type_(), Duplicates::Rejected), Ok(()));
         prop_assert_eq!(compare(&object, &object, &type_()), Comparison::default());
         prop_assert_eq!(merge(&object, &object, &type_()), object);
     }
 
     #[test]
-    fn a_difference_turned_round_is_its_reverse(one in objects(), other in objects()) {
-        let (there, back) = (compare(&one, &other, &type_()), compare(&other, &one, &type_()));
-        prop_assert_eq!((there.added, there.removed), (back.removed, back.added));
+    fn comparison_is_symmetric(one in objects(), other in objects()) {
+        let (forward, backward) = (compare(&one, &other, &type_()), compare(&other, &one, &type_()));
+        prop_assert_eq!((forward.added, forward.removed), (backward.removed, backward.added));
     }
 
     #[test]
-    fn a_merge_removes_nothing_and_has_all_that_was_applied(live in objects(), wanted in objects()) {
-        let merged = merge(&live, &wanted, &type_());
+    fn a_merge_removes_nothing_and_contains_the_applied_fields(live in objects(), configuration in objects()) {
+        let merged = merge(&live, &configuration, &type_());
         let found = compare(&live, &merged, &type_());
-        prop_assert!(found.removed.outside(&found.modified).is_empty(), "{found:?}");
-        prop_assert_eq!(merge(&merged, &wanted, &type_()), merged.clone());
-        let missing = collect(&wanted, &type_()).difference(&collect(&merged, &type_()));
-        prop_assert!(missing.paths().iter().all(|path| is_empty_at(&wanted, path)), "{missing:?}");
+        prop_assert!(found.removed.recursive_difference(&found.modified).is_empty(), "{found:?}");
+        prop_assert_eq!(merge(&merged, &configuration, &type_()), merged.clone());
+        let missing = collect(&configuration, &type_()).difference(&collect(&merged, &type_()));
+        prop_assert!(missing.paths().iter().all(|path| is_empty_at(&configuration, path)), "{missing:?}");
     }
 
     #[test]
-    fn without_its_fields_nothing_is_left(object in objects()) {
+    fn an_object_without_its_fields_is_empty(object in objects()) {
         let rest = without(&object, &collect(&object, &type_()), &type_());
         prop_assert!(collect(&rest, &type_()).paths().iter().all(|path| path.len() == 1), "{rest}");
     }
 
     #[test]
-    fn who_applies_again_changes_nothing(live in objects(), wanted in objects()) {
-        let (first, managers) = applied(&live, &wanted, Managers::new(), "one", true).unwrap();
-        let (second, after) = applied(&first, &wanted, managers.clone(), "one", false).unwrap();
+    fn apply_is_idempotent(live in objects(), configuration in objects()) {
+        let (first, managers) = applied(&live, &configuration, Managers::new(), "one", true).unwrap();
+        let (second, after) = applied(&first, &configuration, managers.clone(), "one", false).unwrap();
         prop_assert_eq!(second, first);
         prop_assert_eq!(owned(&after, "one"), owned(&managers, "one"));
     }
 
     #[test]
-    fn who_applies_owns_what_it_applied(live in objects(), wanted in objects(), other in objects()) {
+    fn an_applier_owns_the_applied_fields(live in objects(), configuration in objects(), other in objects()) {
         let (object, managers) = applied(&live, &other, Managers::new(), "other", true).unwrap();
-        let (_, managers) = applied(&object, &wanted, managers, "one", true).unwrap();
-        prop_assert_eq!(owned(&managers, "one"), collect(&wanted, &type_()));
+        let (_, managers) = applied(&object, &configuration, managers, "one", true).unwrap();
+        prop_assert_eq!(owned(&managers, "one"), collect(&configuration, &type_()));
     }
 
     #[test]
-    fn an_apply_without_conflicts_takes_nothing_from_others(wanted in objects(), other in objects(), third in objects()) {
+    fn an_apply_without_conflicts_preserves_other_fields(
+        configuration in objects(),
+        other in objects(),
+        third in objects()
+    ) {
         let (object, managers) = applied(&json!({}), &other, Managers::new(), "other", true).unwrap();
         let before = owned(&managers, "other");
-        let Some((object, managers)) = applied(&object, &wanted, managers, "one", false) else { return Ok(()) };
+        let Some((object, managers)) = applied(&object, &configuration, managers, "one", false) else { return Ok(()) };
         prop_assert_eq!(owned(&managers, "other"), before.clone());
         let Some((object, managers)) = applied(&object, &third, managers, "one", false) else { return Ok(()) };
         prop_assert_eq!(owned(&managers, "other"), before);
@@ -161,14 +174,14 @@ proptest! {
     }
 
     #[test]
-    fn a_type_that_did_not_change_leaves_ownership_alone(object in objects()) {
+    fn an_unchanged_type_preserves_ownership(object in objects()) {
         let set = collect(&object, &type_());
         prop_assert_eq!(reconcile(set.clone(), &type_()), set);
     }
 }
 
 #[test]
-fn a_write_of_the_time_alone_is_none() {
+fn a_change_of_times_only_is_ignored() {
     let at = |second: i64, label: &str| {
         let entry = json!({
             "manager": "m", "operation": "Apply", "apiVersion": VERSION, "fieldsType": "FieldsV1", "fieldsV1": {},
@@ -185,7 +198,7 @@ fn a_write_of_the_time_alone_is_none() {
 }
 
 #[test]
-fn what_became_one_value_is_owned_as_one() {
+fn a_map_that_becomes_atomic_is_owned_as_one_value() {
     let type_ = embedded(json!({
         "type": "object",
         "properties": { "a": { "type": "object", "x-kubernetes-map-type": "atomic", "properties": { "b": { "type": "string" } } } },
@@ -195,7 +208,7 @@ fn what_became_one_value_is_owned_as_one() {
 }
 
 #[test]
-fn another_sort_of_value_takes_the_place_of_all_that_was_there() {
+fn a_change_of_shape_removes_the_old_fields() {
     let (map, scalar) = (json!({ "free": { "a": { "b": 1 } } }), json!({ "free": { "a": "x" } }));
     let found = compare(&map, &scalar, &type_());
     assert_eq!(found.removed, FieldSet::of([fields(&["free", "a", "b"])]));
@@ -206,7 +219,7 @@ fn another_sort_of_value_takes_the_place_of_all_that_was_there() {
 }
 
 #[test]
-fn merged_items_keep_the_live_order_where_the_applied_one_does_not_say_otherwise() {
+fn merged_items_are_in_the_live_order_unless_the_applied_order_differs() {
     let merged = |live: &[&str], applied: &[&str]| {
         let merged = merge(&json!({ "set": live }), &json!({ "set": applied }), &type_());
         merged["set"].as_array().unwrap().iter().map(|item| item.as_str().unwrap().to_owned()).collect::<String>()
@@ -214,6 +227,6 @@ fn merged_items_keep_the_live_order_where_the_applied_one_does_not_say_otherwise
     assert_eq!(merged(&["a", "b", "c"], &["d"]), "abcd");
     assert_eq!(merged(&["a", "b", "c", "d"], &["d", "x", "b", "y"]), "acdxby");
     assert_eq!(merged(&["a", "c", "d", "x", "b", "y"], &["c", "a"]), "cdxbya");
-    // Stored lists may hold something twice.
+    // Stored lists can contain duplicates.
     assert_eq!(merged(&["a", "a", "b"], &["c"]), "aabc");
 }

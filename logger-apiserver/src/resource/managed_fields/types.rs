@@ -1,4 +1,4 @@
-//! How the values of a kind are merged and owned: by scalar, list and map, made from its schema.
+//! The types for merging and field ownership: scalars, lists and maps, derived from the schema of a kind.
 
 use std::{
     collections::BTreeMap,
@@ -16,15 +16,15 @@ pub(crate) enum Type {
     Scalar(Scalar),
     List(Arc<List>),
     Map(Arc<Map>),
-    /// A scalar, or a list or a map of these types: what the value is decides.
+    /// A scalar, list or map, depending on the value.
     Any(Arc<List>, Arc<Map>),
-    /// What no schema describes: maps are merged, lists are not.
+    /// A value without a schema: maps are granular, lists are atomic.
     Deduced,
-    /// What no schema describes, inside something that is not merged.
+    /// A value without a schema inside an atomic value.
     Opaque,
 }
 
-/// Which scalars a field takes.
+/// The type of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scalar {
     Number,
@@ -39,14 +39,14 @@ pub(crate) struct List {
     pub(crate) identity: Identity,
 }
 
-/// What makes an item of a list the same in two lists.
+/// How items of two lists are matched.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Identity {
-    /// Nothing: the list is one value.
+    /// Not at all: the list is atomic.
     None,
-    /// Its value: the list is a set.
+    /// By value: the list is a set.
     Value,
-    /// The values of these fields: the list is a map.
+    /// By these key fields: the list is a map.
     Keys(Vec<Key>),
 }
 
@@ -59,15 +59,15 @@ pub(crate) struct Key {
 
 #[derive(Debug)]
 pub(crate) struct Map {
-    /// The named fields.
+    /// The declared fields.
     fields: BTreeMap<String, Type>,
-    /// The type of the others, if there may be others.
-    others: Option<Type>,
-    /// Whether it is one value.
+    /// The type of all other fields, if they are allowed.
+    additional: Option<Type>,
+    /// Whether the map is owned as one value.
     pub(crate) atomic: bool,
 }
 
-/// What a type says of one value.
+/// The type of one value.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape<'a> {
     Scalar(Scalar),
@@ -76,14 +76,14 @@ pub(crate) enum Shape<'a> {
 }
 
 impl Shape<'_> {
-    /// Whether two shapes of one type are the same.
+    /// Returns whether two shapes of one type are equal.
     pub(crate) fn is(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 }
 
 impl Type {
-    /// The type of a kind's objects.
+    /// Returns the type of the objects of a kind.
     pub(crate) fn of_kind(schema: Option<&Value>) -> Self {
         schema.map_or(Self::Deduced, |schema| {
             let mut root = schema.clone();
@@ -92,7 +92,7 @@ impl Type {
         })
     }
 
-    /// The type a schema describes; `preserve` if it lies in something that keeps unknown fields.
+    /// Returns the type of a schema. `preserve`: an ancestor preserves unknown fields.
     pub(crate) fn of(schema: &Value, preserve: bool) -> Self {
         let preserve = preserve || schema["x-kubernetes-preserve-unknown-fields"] == true;
         match (schema["type"].as_str().unwrap_or_default(), schema["format"].as_str().unwrap_or_default()) {
@@ -106,7 +106,7 @@ impl Type {
         }
     }
 
-    /// What the type says of a value. Nothing and null have the shape of whatever the type prefers.
+    /// Returns the shape of a value. A missing value and null have the default shape of the type.
     pub(crate) fn shape(&self, value: Option<&Value>) -> Shape<'_> {
         match self {
             Self::Scalar(scalar) => Shape::Scalar(*scalar),
@@ -118,7 +118,7 @@ impl Type {
         }
     }
 
-    /// The list it may be.
+    /// Returns the list type, if values can be lists.
     pub(crate) fn list(&self) -> Option<&List> {
         match self {
             Self::List(list) | Self::Any(list, _) => Some(list),
@@ -128,7 +128,7 @@ impl Type {
         }
     }
 
-    /// The map it may be.
+    /// Returns the map type, if values can be maps.
     pub(crate) fn map(&self) -> Option<&Map> {
         match self {
             Self::Map(map) | Self::Any(_, map) => Some(map),
@@ -141,12 +141,12 @@ impl Type {
 
 static DEDUCED: LazyLock<(List, Map)> = LazyLock::new(|| {
     let list = List { item: Type::Opaque, identity: Identity::None };
-    (list, Map { fields: BTreeMap::new(), others: Some(Type::Deduced), atomic: false })
+    (list, Map { fields: BTreeMap::new(), additional: Some(Type::Deduced), atomic: false })
 });
 
 static OPAQUE: LazyLock<(List, Map)> = LazyLock::new(|| {
     let list = List { item: Type::Opaque, identity: Identity::None };
-    (list, Map { fields: BTreeMap::new(), others: Some(Type::Opaque), atomic: true })
+    (list, Map { fields: BTreeMap::new(), additional: Some(Type::Opaque), atomic: true })
 });
 
 fn shape_of<'a>(value: Option<&Value>, list: &'a List, map: &'a Map) -> Shape<'a> {
@@ -174,7 +174,7 @@ impl List {
         Self { item: item.map_or(Type::Opaque, |item| Type::of(item, preserve)), identity }
     }
 
-    /// What makes this item the one it is, or why it is none.
+    /// Returns the path element of an item.
     pub(crate) fn element(&self, item: &Value) -> Result<PathElement, String> {
         match &self.identity {
             Identity::None => Err("invalid indexing of non-associative list".to_owned()),
@@ -223,32 +223,32 @@ impl Map {
             fields.insert("kind".to_owned(), Type::Scalar(Scalar::Text));
             fields.insert("metadata".to_owned(), OBJECT_META.clone());
         }
-        let others = match schema.get("additionalProperties") {
+        let additional = match schema.get("additionalProperties") {
             None if preserve || fields.is_empty() => Some(Type::Deduced),
             None | Some(Value::Bool(false)) => None,
             Some(Value::Bool(true)) => Some(Type::Deduced),
             Some(schema) => Some(Type::of(schema, preserve)),
         };
-        Self { fields, others, atomic: schema["x-kubernetes-map-type"] == "atomic" }
+        Self { fields, additional, atomic: schema["x-kubernetes-map-type"] == "atomic" }
     }
 
-    /// The type of a field, if there may be such a field.
+    /// Returns the type of a field, if the field is allowed.
     pub(crate) fn field(&self, name: &str) -> Option<&Type> {
-        self.fields.get(name).or(self.others.as_ref())
+        self.fields.get(name).or(self.additional.as_ref())
     }
 
-    /// Whether the type names this field.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    /// Returns whether the type declares this field.
+    pub(crate) fn declares(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
-    /// Whether the type knows nothing of what is in it.
+    /// Returns whether the map has no declared fields.
     pub(crate) fn is_deduced(&self) -> bool {
-        self.fields.is_empty() && matches!(self.others, Some(Type::Deduced))
+        self.fields.is_empty() && matches!(self.additional, Some(Type::Deduced))
     }
 }
 
-/// A kind's type from a schema that is written in this crate.
+/// Returns the type of a kind for a schema in this crate.
 pub(super) fn embedded(schema: Value) -> Type {
     Type::of_kind(Some(&schema))
 }

@@ -1,4 +1,4 @@
-//! What a write does to the ownership of fields, and what an apply makes of an object.
+//! Updates the ownership of fields on writes, and applies configurations.
 
 use std::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use super::{
     collect::collect,
     compare::{Comparison, compare},
     conflict::Conflicts,
-    last_applied::forgiven,
+    last_applied::ignored_fields,
     managers::{Manager, Managers, Operation, Owned, cap},
     merge::merge,
     path::fields,
@@ -44,31 +44,31 @@ static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     FieldSet::of(roots.into_iter().chain(metadata.map(|name| fields(&["metadata", name]))))
 });
 
-/// A write to an object, as far as ownership is concerned.
+/// The parameters of a write that determine ownership.
 pub(crate) struct Writer<'a> {
     pub(crate) name: &'a str,
-    /// The version written in.
+    /// The version of the written object.
     pub(crate) api_version: &'a str,
-    /// Empty for the object itself.
+    /// Empty for the main resource.
     pub(crate) subresource: &'a str,
-    /// The type in each version of the kind.
+    /// The type by version.
     pub(crate) types: &'a BTreeMap<String, Type>,
-    /// What the endpoint leaves as it is, whatever is written, in each version.
+    /// The fields that the endpoint does not change, by version.
     pub(crate) reset: &'a BTreeMap<String, FieldSet>,
-    /// Whether a version that is not there (any more) makes the write fail; else its managers are forgotten.
+    /// Whether an unknown version is an error. Otherwise its managers are removed.
     pub(crate) versions_are_known: bool,
 }
 
-/// Why an apply cannot be done.
+/// The error of an apply.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Conflicts(Conflicts),
-    Broken(String),
+    Internal(String),
 }
 
 impl From<String> for Failure {
     fn from(why: String) -> Self {
-        Self::Broken(why)
+        Self::Internal(why)
     }
 }
 
@@ -78,16 +78,16 @@ impl Writer<'_> {
         let type_ = self.type_of(self.api_version)?;
         check(new, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed new object: {why}"))?;
         check(live, type_, Duplicates::Allowed).map_err(|why| format!("failed to create typed live object: {why}"))?;
-        self.take(self.name, live, new, managers)
+        self.update_as(self.name, live, new, managers)
     }
 
-    /// As [`update`](Self::update), by a manager of this name.
-    fn take(&self, name: &str, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
+    /// As [`update`](Self::update), for a manager with this name.
+    fn update_as(&self, name: &str, live: &Value, new: &Value, managers: Managers) -> Result<Managers, String> {
         let mut managers = self.reconciled(managers)?;
         let changes = self.changes(live, new, &mut managers, None)?;
         let written = changes.get(self.api_version).map(Comparison::written).unwrap_or_default();
-        let taken = self.not_reset(written).difference(&NEVER_OWNED);
-        lose(&mut managers, &changes, None);
+        let taken = self.without_reset_fields(written).difference(&NEVER_OWNED);
+        release_changed(&mut managers, &changes, None);
         if !taken.is_empty() {
             let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
             let before = managers.remove(&manager).map(|owned| owned.set).unwrap_or_default();
@@ -111,7 +111,7 @@ impl Writer<'_> {
         let mut managers = self.reconciled(managers)?;
         let manager = Manager::new(self.name, Operation::Apply, self.api_version, self.subresource);
         let last = managers.remove(&manager);
-        let set = self.not_reset(collect(applied, type_));
+        let set = self.without_reset_fields(collect(applied, type_));
         let time = last.as_ref().and_then(|last| last.time.clone());
         managers.insert(manager.clone(), Owned { set, api_version: self.api_version.to_owned(), time });
         let merged = merge(live, applied, type_);
@@ -120,22 +120,22 @@ impl Writer<'_> {
             None => merged,
         };
         let changes = self.changes(live, &merged, &mut managers, Some(&manager))?;
-        let forgiven = || forgiven(self.name, live, type_);
-        if !force && let Some(found) = Conflicts::find(&managers, &changes, &manager, &forgiven()) {
+        let ignored = || ignored_fields(self.name, live, type_);
+        if !force && let Some(found) = Conflicts::find(&managers, &changes, &manager, &ignored()) {
             return Err(Failure::Conflicts(found));
         }
-        lose(&mut managers, &changes, Some(&manager));
+        release_changed(&mut managers, &changes, Some(&manager));
         let outcome = Some(merged).filter(|merged| merged != live);
-        settle(&manager, outcome.is_some(), &mut managers);
+        finish_apply(&manager, outcome.is_some(), &mut managers);
         Ok((outcome, managers))
     }
 
     /// Returns the managers before an apply: an object without managers gets one for all its fields.
-    pub(crate) fn before_apply(&self, live: &Value, nothing: &Value, managers: Managers) -> Result<Managers, String> {
-        if managers.is_empty() { self.take(BEFORE_FIRST_APPLY, nothing, live, managers) } else { Ok(managers) }
+    pub(crate) fn before_apply(&self, live: &Value, empty: &Value, managers: Managers) -> Result<Managers, String> {
+        if managers.is_empty() { self.update_as(BEFORE_FIRST_APPLY, empty, live, managers) } else { Ok(managers) }
     }
 
-    /// Each version's differences; who is in a version that is not there any more is forgotten.
+    /// Returns the comparison in each version. Managers of unknown versions are removed.
     fn changes(
         &self,
         live: &Value,
@@ -154,7 +154,7 @@ impl Writer<'_> {
             let new = self.converted(new, &version).map_err(|why| format!("failed to convert new object: {why}"))?;
             let mut comparison = compare(&old, &new, type_);
             if let Some(reset) = self.reset.get(&version) {
-                comparison = comparison.outside(reset);
+                comparison = comparison.excluding(reset);
             }
             changes.insert(version, comparison);
         }
@@ -162,7 +162,7 @@ impl Writer<'_> {
         Ok(changes)
     }
 
-    /// Removes fields that the manager applied before and does not apply any more, unless another manager owns them.
+    /// Removes fields that the manager no longer applies, unless another manager owns them.
     fn pruned(&self, merged: &Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
         let version = &last.api_version;
         let Some(type_) = self.known_type(version)? else {
@@ -171,15 +171,21 @@ impl Writer<'_> {
         let merged = self.converted(merged, version)?;
         let named = |set: &FieldSet| with_named_fields(set, Some(type_));
         let pruned = without(&merged, &named(&last.set), type_);
-        let pruned = self.with_owned(&merged, pruned, version, managers)?;
-        // What was not this manager's stays, whoever else's it is.
-        let gone = named(&collect(&merged, type_)).difference(&named(&collect(&pruned, type_)));
-        let pruned = without(&merged, &gone.intersection(&named(&last.set)), type_);
+        let pruned = self.add_back_owned(&merged, pruned, version, managers)?;
+        // Fields that this manager did not own are retained.
+        let removed = named(&collect(&merged, type_)).difference(&named(&collect(&pruned, type_)));
+        let pruned = without(&merged, &removed.intersection(&named(&last.set)), type_);
         self.converted(&pruned, self.api_version).map(Cow::into_owned)
     }
 
-    /// Restores fields that any manager owns, this one included.
-    fn with_owned(&self, merged: &Value, mut pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
+    /// Restores fields that any manager owns, this one included (`addBackOwnedItems`).
+    fn add_back_owned(
+        &self,
+        merged: &Value,
+        mut pruned: Value,
+        first: &str,
+        managers: &Managers,
+    ) -> Result<Value, String> {
         let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
         for one in managers.values() {
             let set = owned.entry(&one.api_version).or_default();
@@ -191,14 +197,14 @@ impl Writer<'_> {
                 continue;
             };
             let named = |set: &FieldSet| with_named_fields(set, Some(type_));
-            let (whole, rest) = (self.converted(merged, version)?, self.converted(&pruned, version)?);
-            let kept = named(&collect(&rest, type_)).union(&named(&owned));
-            pruned = without(&whole, &named(&collect(&whole, type_)).difference(&kept), type_);
+            let (object, rest) = (self.converted(merged, version)?, self.converted(&pruned, version)?);
+            let retained = named(&collect(&rest, type_)).union(&named(&owned));
+            pruned = without(&object, &named(&collect(&object, type_)).difference(&retained), type_);
         }
         self.converted(&pruned, first).map(Cow::into_owned)
     }
 
-    /// The managers with what they own fitted to the types as they are now.
+    /// Adapts the field sets of managers to the current types.
     fn reconciled(&self, managers: Managers) -> Result<Managers, String> {
         let mut reconciled = Managers::new();
         for (manager, mut owned) in managers {
@@ -210,34 +216,34 @@ impl Writer<'_> {
         Ok(reconciled)
     }
 
-    fn not_reset(&self, set: FieldSet) -> FieldSet {
-        self.reset.get(self.api_version).map_or_else(|| set.clone(), |reset| set.outside(reset))
+    fn without_reset_fields(&self, set: FieldSet) -> FieldSet {
+        self.reset.get(self.api_version).map_or_else(|| set.clone(), |reset| set.recursive_difference(reset))
     }
 
     fn type_of(&self, version: &str) -> Result<&Type, String> {
         self.types.get(version).ok_or_else(|| unknown_version(version))
     }
 
-    /// The type in a version, or nothing if the version can be passed over.
+    /// Returns the type in a version, or `None` if the version can be skipped.
     fn known_type(&self, version: &str) -> Result<Option<&Type>, String> {
         let type_ = self.types.get(version);
         if type_.is_none() && self.versions_are_known { Err(unknown_version(version)) } else { Ok(type_) }
     }
 
-    /// The object in another version: it says so, and must be of that version's type.
+    /// Converts the object to another version, and validates it against the type of that version.
     fn converted<'a>(&self, object: &'a Value, version: &str) -> Result<Cow<'a, Value>, String> {
         if object.get("apiVersion").and_then(Value::as_str).is_none_or(|present| present == version) {
             return Ok(Cow::Borrowed(object));
         }
         let mut converted = object.clone();
         converted["apiVersion"] = Value::from(version);
-        check(&converted, self.type_of(version)?, Duplicates::Refused)?;
+        check(&converted, self.type_of(version)?, Duplicates::Rejected)?;
         Ok(Cow::Owned(converted))
     }
 }
 
-/// Takes from each manager what was written by another or is not there any more.
-fn lose(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Option<&Manager>) {
+/// Removes fields from managers that others changed or removed.
+fn release_changed(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Option<&Manager>) {
     for (_, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != own) {
         if let Some(comparison) = changes.get(&owned.api_version) {
             owned.set = owned.set.difference(&comparison.written()).difference(&comparison.removed);
@@ -246,8 +252,8 @@ fn lose(managers: &mut Managers, changes: &BTreeMap<String, Comparison>, own: Op
     managers.retain(|_, owned| !owned.set.is_empty());
 }
 
-/// Removes unowned fields from an applier, and an applier without fields.
-fn settle(manager: &Manager, has_changed: bool, managers: &mut Managers) {
+/// Removes unowned fields from an applier, and an applier without fields. Updates its time if the object changed.
+fn finish_apply(manager: &Manager, has_changed: bool, managers: &mut Managers) {
     let Some(mut owned) = managers.remove(manager) else {
         return;
     };

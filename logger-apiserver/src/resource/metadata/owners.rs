@@ -1,11 +1,11 @@
-//! The rules for owners.
+//! Validation of owner references.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::json;
 
 use crate::api::error::FieldError;
 
-/// The rules that the owners of an object break.
+/// Validates the owner references of an object.
 pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
     const FIELD: &str = "metadata.ownerReferences";
     let mut errors = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
         );
         if api_version == "v1" && owner.kind == "Event" {
             let why = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(FIELD, go_owner(owner), why));
+            errors.push(FieldError::invalid(FIELD, format_owner(owner), why));
         }
     }
     let controllers: Vec<String> = owners
@@ -34,17 +34,17 @@ pub(super) fn check(owners: &[OwnerReference]) -> Vec<FieldError> {
         let why = format!(
             "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
         );
-        errors.push(FieldError::invalid(FIELD, go_owners(owners), why));
+        errors.push(FieldError::invalid(FIELD, format_owners(owners), why));
     }
     errors
 }
 
-fn go_owners(owners: &[OwnerReference]) -> String {
-    format!("[{}]", owners.iter().map(go_owner).collect::<Vec<_>>().join(","))
+fn format_owners(owners: &[OwnerReference]) -> String {
+    format!("[{}]", owners.iter().map(format_owner).collect::<Vec<_>>().join(","))
 }
 
-/// An owner with its fields in the order that Go writes them in.
-fn go_owner(owner: &OwnerReference) -> String {
+/// Formats an owner reference with the field order of Go.
+fn format_owner(owner: &OwnerReference) -> String {
     let quoted = |text: &str| json!(text).to_string();
     let flag = |name: &str, flag: Option<bool>| flag.map(|flag| format!(",\"{name}\":{flag}")).unwrap_or_default();
     format!(

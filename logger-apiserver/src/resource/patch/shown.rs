@@ -1,7 +1,8 @@
-//! The result of a patch, formatted as by Go, for errors.
+//! Formats the result of a patch as Go does, for errors.
 //!
-//! The patch library of the real server writes what it looks into in the order of names, and leaves the rest as it was: metadata in
-//! the order of Go's struct, unless it is of a custom object. Of the other fields of built-in kinds that order is not known here.
+//! The patch library of the real server sorts the fields of objects that it parses by name and leaves others unchanged:
+//! metadata of built-in kinds is in the order of Go's struct. The struct order of their other fields is not
+//! implemented.
 
 use serde_json::{Map, Value, json};
 
@@ -26,19 +27,19 @@ const META: [&str; 15] = [
 const OWNER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
 const ENTRY: [&str; 7] = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
-/// The outcome of a JSON or merge patch as text.
+/// Formats the result of a JSON patch or merge patch.
 pub(crate) fn shown(is_custom: bool, patch: &[u8], outcome: &Value) -> String {
     let text = match outcome {
         Value::Object(fields) if !is_custom => object(fields, &[], |name, value| match (name, value) {
             ("metadata", Value::Object(metadata)) => {
-                let order: &[&str] = if looks_into_metadata(patch) { &[] } else { &META };
+                let order: &[&str] = if parses_metadata(patch) { &[] } else { &META };
                 object(metadata, order, in_metadata)
             }
             _ => sorted(value),
         }),
         _ => sorted(outcome),
     };
-    // As Go has JSON fit into pages.
+    // Go escapes these characters for HTML.
     text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
@@ -50,7 +51,7 @@ fn in_metadata(name: &str, value: &Value) -> String {
     }
 }
 
-fn looks_into_metadata(patch: &[u8]) -> bool {
+fn parses_metadata(patch: &[u8]) -> bool {
     let patch: Value = serde_json::from_slice(patch).unwrap_or_default();
     let is_inside = |operation: &Value| {
         let mut paths = ["path", "from"].into_iter().filter_map(|field| operation[field].as_str());
@@ -70,11 +71,11 @@ fn list(value: &Value, order: &[&str]) -> String {
     }
 }
 
-/// The fields that `order` names in that order, and then the others in that of their names.
+/// Formats an object: the fields in `order` first, then the others by name.
 fn object(fields: &Map<String, Value>, order: &[&str], text: impl Fn(&str, &Value) -> String) -> String {
     let mut names: Vec<&String> = fields.keys().collect();
-    let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
-    names.sort_by_key(|name| (place(name), (*name).clone()));
+    let position = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
+    names.sort_by_key(|name| (position(name), (*name).clone()));
     let fields: Vec<String> =
         names.into_iter().map(|name| format!("{}:{}", json!(name), text(name, &fields[name]))).collect();
     format!("{{{}}}", fields.join(","))

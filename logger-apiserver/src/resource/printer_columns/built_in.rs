@@ -1,22 +1,23 @@
-//! The columns of built-in kinds, as a real server has them.
+//! The columns of built-in kinds, recorded from a real server.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// `built_in.json`: what a real kube-apiserver answers for a Table of each resource, as `cargo xtask overlay` derives it.
+/// The content of `built_in.json`: the Table columns of each resource on a real kube-apiserver, recorded by
+/// `cargo xtask overlay`.
 #[derive(Deserialize)]
 struct Recorded {
-    /// The description of every column of names.
+    /// The description of name columns.
     name: String,
-    /// The description of every column of ages.
+    /// The description of age columns.
     age: String,
-    /// By resource. The descriptions `=name` and `=age` stand for the two above.
+    /// The columns by resource. The descriptions `=name` and `=age` refer to the fields above.
     columns: BTreeMap<String, Vec<RecordedColumn>>,
 }
 
-/// Name, type, format, priority and description.
+/// The name, type, format, priority and description of a column.
 type RecordedColumn = (String, String, String, i32, String);
 
 static RECORDED: LazyLock<Recorded> =
@@ -47,12 +48,12 @@ pub(crate) fn fallback() -> Vec<Value> {
     vec![name(), column("Created At", "date", "", 0, &RECORDED.age)]
 }
 
-/// The first column of every custom kind.
+/// Returns the first column of custom kinds.
 pub(crate) fn name() -> Value {
     column("Name", "string", "name", 0, &RECORDED.name)
 }
 
-/// The column of custom kinds that say nothing of columns.
+/// Returns the default column of custom kinds.
 pub(crate) fn age() -> Value {
     column("Age", "date", "", 0, &RECORDED.age)
 }

@@ -1,35 +1,35 @@
-//! The JSONPath of columns: fields, indices, slices, wildcards, descents and filters.
+//! JSONPath of printer columns: fields, indices, slices, wildcards, recursive descent and filters.
 //!
-//! A path means what it means to kubectl: `.spec.list[-1:]`, `.metadata.annotations.example\.com/name`,
-//! `.status.conditions[?(@.type=="Ready")].status`, `..name`. What is missing is found nowhere; what cannot be asked of a value
-//! (an index past the end, numbers compared with texts) spoils the whole.
+//! Paths have the semantics of kubectl: `.spec.list[-1:]`, `.metadata.annotations.example\.com/name`,
+//! `.status.conditions[?(@.type=="Ready")].status`, `..name`. Missing fields have no value. An error, such as an index
+//! out of range or a comparison of a number with a string, discards the complete result.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-/// The deepest a filter may be inside others.
-const DEEPEST: usize = 8;
+/// The maximum nesting of filters.
+const MAX_FILTER_DEPTH: usize = 8;
 
-/// A path that could be read.
+/// A parsed path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Path(Vec<Step>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
     Field(String),
-    /// Every value of a map, every item of a list.
+    /// All values of a map or items of a list.
     All,
-    /// What it is applied to, and all that is inside.
+    /// Recursive descent: the value and all maps and lists inside it.
     Descend,
-    /// Start, end and step; a single index is a slice too.
+    /// The items of a range.
     Slice {
         from: Option<i64>,
         to: Option<i64>,
         by: i64,
     },
     Index(i64),
-    /// What several steps find, one after the other.
+    /// The concatenated results of several steps.
     Union(Vec<Step>),
     Filter {
         left: Path,
@@ -53,13 +53,13 @@ enum Operand {
     Path(Path),
 }
 
-/// What cannot be asked of a value.
-struct Impossible;
+/// A step that does not apply to a value.
+struct EvaluationError;
 
-type Found<'a> = Result<Vec<&'a Value>, Impossible>;
+type Matches<'a> = Result<Vec<&'a Value>, EvaluationError>;
 
 impl Path {
-    /// Reads a path, if it is one.
+    /// Parses a path. Returns `None` for invalid syntax.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::parse_at(text, 0)
     }
@@ -73,17 +73,17 @@ impl Path {
         Some(Self(steps))
     }
 
-    /// The first value it finds.
+    /// Returns the first result.
     pub(crate) fn first<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.find(value).ok()?.first().copied()
     }
 
-    fn find<'a>(&self, value: &'a Value) -> Found<'a> {
+    fn find<'a>(&self, value: &'a Value) -> Matches<'a> {
         self.0.iter().try_fold(vec![value], |values, step| step.find(&values))
     }
 }
 
-/// Reads one step and returns what is after it.
+/// Parses one step and returns the remaining text.
 fn step<'t>(text: &'t str, depth: usize, steps: &mut Vec<Step>) -> Option<&'t str> {
     if let Some(rest) = text.strip_prefix("..") {
         steps.push(Step::Descend);
@@ -102,7 +102,7 @@ fn step<'t>(text: &'t str, depth: usize, steps: &mut Vec<Step>) -> Option<&'t st
     }
 }
 
-/// A name, in which a backslash takes the meaning from what follows it.
+/// Parses a field name, in which a backslash escapes the next character.
 fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> Option<&'t str> {
     let mut name = String::new();
     let mut characters = text.char_indices();
@@ -125,7 +125,7 @@ fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> Option<&'t str> {
     Some(&text[end..])
 }
 
-/// What is up to the bracket that closes, and what is after it.
+/// Splits the text at the closing bracket.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -149,7 +149,7 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 fn subscript(text: &str, depth: usize) -> Option<Step> {
     let text = text.trim();
     if let Some(filter) = text.strip_prefix("?(").and_then(|rest| rest.strip_suffix(')')) {
-        return (depth < DEEPEST).then(|| self::filter(filter, depth + 1)).flatten();
+        return (depth < MAX_FILTER_DEPTH).then(|| self::filter(filter, depth + 1)).flatten();
     }
     if let Some(name) = quoted(text) {
         return Some(Step::Field(name));
@@ -176,7 +176,7 @@ fn index(text: &str) -> Option<Step> {
     }
 }
 
-/// The text between quotes, which is one text.
+/// Parses a quoted string.
 fn quoted(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     let inside = text.get(1..)?.strip_suffix(quote)?;
@@ -202,7 +202,7 @@ fn filter(text: &str, depth: usize) -> Option<Step> {
         (">", Operator::Greater),
     ];
     let found = OPERATORS.iter().filter_map(|(sign, operator)| Some((text.find(sign)?, *sign, *operator)));
-    // The first one counts, of those at one place the longer.
+    // The first operator in the text applies; of two at the same position, the longer.
     let first = found.min_by_key(|(at, sign, _)| (*at, std::cmp::Reverse(sign.len())));
     let path = |text: &str| Path::parse_at(text.trim().strip_prefix('@')?, depth);
     match first {
@@ -217,25 +217,25 @@ fn filter(text: &str, depth: usize) -> Option<Step> {
 }
 
 impl Step {
-    fn find<'a>(&self, values: &[&'a Value]) -> Found<'a> {
+    fn find<'a>(&self, values: &[&'a Value]) -> Matches<'a> {
         let mut found = Vec::new();
         for value in values {
-            self.look(value, &mut found)?;
+            self.evaluate(value, &mut found)?;
         }
         Ok(found)
     }
 
-    fn look<'a>(&self, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(), Impossible> {
+    fn evaluate<'a>(&self, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(), EvaluationError> {
         match self {
             Self::Field(name) => found.extend(value.get(name)),
-            Self::All => found.extend(inside(value)),
+            Self::All => found.extend(children(value)),
             Self::Descend => descend(value, found),
             Self::Index(index) => found.extend(item(value, *index)?),
             Self::Slice { from, to, by } => found.extend(slice(value, *from, *to, *by)?),
-            Self::Union(steps) => return steps.iter().try_for_each(|step| step.look(value, found)),
+            Self::Union(steps) => return steps.iter().try_for_each(|step| step.evaluate(value, found)),
             Self::Filter { left, operator } => {
                 for item in items(value)? {
-                    if passes(item, left, operator.as_ref())? {
+                    if matches_filter(item, left, operator.as_ref())? {
                         found.push(item);
                     }
                 }
@@ -245,7 +245,7 @@ impl Step {
     }
 }
 
-fn inside(value: &Value) -> Vec<&Value> {
+fn children(value: &Value) -> Vec<&Value> {
     match value {
         Value::Array(items) => items.iter().collect(),
         Value::Object(fields) => {
@@ -260,35 +260,35 @@ fn inside(value: &Value) -> Vec<&Value> {
 fn descend<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     if value.is_array() || value.is_object() {
         found.push(value);
-        inside(value).into_iter().for_each(|value| descend(value, found));
+        children(value).into_iter().for_each(|value| descend(value, found));
     }
 }
 
-/// The items of a list; there are none in nothing.
-fn items(value: &Value) -> Result<&[Value], Impossible> {
+/// Returns the items of a list. Null has none.
+fn items(value: &Value) -> Result<&[Value], EvaluationError> {
     match value {
         Value::Array(items) => Ok(items),
         Value::Null => Ok(&[]),
-        _ => Err(Impossible),
+        _ => Err(EvaluationError),
     }
 }
 
-fn item(value: &Value, index: i64) -> Result<Option<&Value>, Impossible> {
+fn item(value: &Value, index: i64) -> Result<Option<&Value>, EvaluationError> {
     let items = items(value)?;
     if value.is_null() {
         return Ok(None);
     }
     let index = if index < 0 { index + length(items) } else { index };
-    usize::try_from(index).ok().and_then(|index| items.get(index)).map(Some).ok_or(Impossible)
+    usize::try_from(index).ok().and_then(|index| items.get(index)).map(Some).ok_or(EvaluationError)
 }
 
-fn slice(value: &Value, from: Option<i64>, to: Option<i64>, by: i64) -> Result<Vec<&Value>, Impossible> {
+fn slice(value: &Value, from: Option<i64>, to: Option<i64>, by: i64) -> Result<Vec<&Value>, EvaluationError> {
     let items = items(value)?;
-    let place = |at: i64| {
-        usize::try_from(if at < 0 { at + length(items) } else { at }.min(length(items))).map_err(|_| Impossible)
+    let position = |at: i64| {
+        usize::try_from(if at < 0 { at + length(items) } else { at }.min(length(items))).map_err(|_| EvaluationError)
     };
-    let (from, to) = (place(from.unwrap_or(0))?, place(to.unwrap_or(length(items)))?);
-    let by = usize::try_from(by).ok().filter(|by| *by > 0).ok_or(Impossible)?;
+    let (from, to) = (position(from.unwrap_or(0))?, position(to.unwrap_or(length(items)))?);
+    let by = usize::try_from(by).ok().filter(|by| *by > 0).ok_or(EvaluationError)?;
     Ok(items.get(from..to).unwrap_or_default().iter().step_by(by).collect())
 }
 
@@ -296,7 +296,7 @@ fn length(items: &[Value]) -> i64 {
     i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
-fn passes(item: &Value, left: &Path, operator: Option<&(Operator, Operand)>) -> Result<bool, Impossible> {
+fn matches_filter(item: &Value, left: &Path, operator: Option<&(Operator, Operand)>) -> Result<bool, EvaluationError> {
     let left = left.find(item)?;
     let Some((operator, operand)) = operator else {
         return Ok(!left.is_empty());
@@ -308,20 +308,20 @@ fn passes(item: &Value, left: &Path, operator: Option<&(Operator, Operand)>) -> 
     match (left.as_slice(), right.as_slice()) {
         ([], _) | (_, []) => Ok(false),
         ([left], [right]) => compare(left, right, *operator),
-        _ => Err(Impossible),
+        _ => Err(EvaluationError),
     }
 }
 
-fn compare(left: &Value, right: &Value, operator: Operator) -> Result<bool, Impossible> {
+fn compare(left: &Value, right: &Value, operator: Operator) -> Result<bool, EvaluationError> {
     let order = match (left, right) {
         (Value::String(left), Value::String(right)) => left.cmp(right),
         (Value::Number(left), Value::Number(right)) if left.is_f64() == right.is_f64() => {
-            left.as_f64().partial_cmp(&right.as_f64()).ok_or(Impossible)?
+            left.as_f64().partial_cmp(&right.as_f64()).ok_or(EvaluationError)?
         }
         (Value::Bool(left), Value::Bool(right)) if matches!(operator, Operator::Equal | Operator::NotEqual) => {
             left.cmp(right)
         }
-        _ => return Err(Impossible),
+        _ => return Err(EvaluationError),
     };
     Ok(match operator {
         Operator::Equal => order == Ordering::Equal,
@@ -344,11 +344,11 @@ mod tests {
             "list": ["x", "y", "z"], "one": 1, "deep": { "er": { "name": "down" } }, "a.b/c": "dotted",
             "items": [{ "n": 1, "name": "one" }, { "n": 2, "name": "two", "on": true }],
         });
-        Path::parse(path).unwrap_or_else(|| panic!("{path} is no path")).first(&value).cloned()
+        Path::parse(path).unwrap_or_else(|| panic!("{path} is not a path")).first(&value).cloned()
     }
 
     #[test]
-    fn paths_find_what_they_find_for_kubectl() {
+    fn paths_return_the_results_of_kubectl() {
         for (path, found) in [
             (".one", json!(1)),
             (".list[0]", json!("x")),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_cannot_be_asked_is_nothing() {
+    fn missing_fields_and_errors_have_no_result() {
         for path in
             [".none", ".one.more", ".list[7]", ".one[0]", ".items[?(@.n==\"2\")].name", ".list[::0]", ".none[0]"]
         {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told() {
+    fn invalid_paths_are_rejected() {
         for path in [".list[", ".list[x]", "spec", ".a..", ".list[?(n==1)]", ".list[1:2:3:4]", ".x\\"] {
             assert_eq!(Path::parse(path), None, "{path}");
         }

@@ -1,4 +1,4 @@
-//! Field selectors: the few fields of each kind that lists and watches can choose by.
+//! Field selectors, for the selectable fields of each kind.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) struct Term {
 enum Field {
     Name,
     Namespace,
-    /// By its path in the body.
+    /// A field of the body, by path.
     Other(String),
 }
 
@@ -32,7 +32,8 @@ impl Term {
     }
 }
 
-/// A field as selectors see it. What is not there is empty, but for what has a zero in Go.
+/// Returns the value of a field for field selectors. Missing fields are empty, except for those with a zero value in
+/// Go.
 fn text(path: &str, value: Option<&Value>) -> String {
     match (path, value) {
         (_, Some(Value::String(text))) => text.clone(),
@@ -45,17 +46,17 @@ fn text(path: &str, value: Option<&Value>) -> String {
 
 /// Returns the source of an event: the deprecated component, or the reporting controller.
 fn source(event: &Object) -> String {
-    let told = ["source.component", "reportingComponent"].iter().filter_map(|path| event.field(path)?.as_str());
-    told.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
+    let sources = ["source.component", "reportingComponent"].iter().filter_map(|path| event.field(path)?.as_str());
+    sources.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned()
 }
 
-/// Reads a field selector for a kind, or says what is wrong with it.
+/// Parses a field selector for a kind.
 pub(super) fn parse(selector: &str, kind: &Resource) -> Result<Vec<Term>, String> {
     let terms = terms(selector);
     terms.iter().filter(|term| !term.is_empty()).map(|term| parse_term(selector, term, kind)).collect()
 }
 
-/// The parts between commas that no backslash stands before.
+/// Splits a selector at commas that are not escaped.
 fn terms(selector: &str) -> Vec<&str> {
     let mut terms = Vec::new();
     let (mut start, mut escaped) = (0, false);
@@ -76,7 +77,7 @@ fn parse_term(selector: &str, term: &str, kind: &Resource) -> Result<Term, Strin
         (None, Some((name, value)), _) | (None, None, Some((name, value))) => (name, value, false),
         (None, None, None) => return Err(format!("invalid selector: '{selector}'; can't understand '{term}'")),
     };
-    let value = unescaped(value)?;
+    let value = unescape(value)?;
     let field = match name {
         "metadata.name" => Field::Name,
         "metadata.namespace" => Field::Namespace,
@@ -85,8 +86,8 @@ fn parse_term(selector: &str, term: &str, kind: &Resource) -> Result<Term, Strin
     Ok(Term { field, value, negated })
 }
 
-/// Undoes `\\`, `\,` and `\=`; nothing else may be escaped, and signs may not stand bare.
-fn unescaped(value: &str) -> Result<String, String> {
+/// Replaces the escape sequences `\\`, `\,` and `\=`; others are errors.
+fn unescape(value: &str) -> Result<String, String> {
     let mut text = String::with_capacity(value.len());
     let mut characters = value.chars();
     while let Some(c) = characters.next() {
@@ -129,9 +130,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commas_part_terms_unless_they_are_escaped() {
+    fn terms_are_split_at_unescaped_commas() {
         assert_eq!(terms(r"a=b\,c,d=e"), [r"a=b\,c", "d=e"]);
-        assert_eq!(unescaped(r"b\,c\=\\").as_deref(), Ok(r"b,c=\"));
-        assert_eq!(unescaped(r"a\b"), Err(r"invalid field selector: invalid escape sequence: \b".to_owned()));
+        assert_eq!(unescape(r"b\,c\=\\").as_deref(), Ok(r"b,c=\"));
+        assert_eq!(unescape(r"a\b"), Err(r"invalid field selector: invalid escape sequence: \b".to_owned()));
     }
 }

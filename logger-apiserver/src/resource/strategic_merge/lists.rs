@@ -1,14 +1,14 @@
-//! The merging of lists, and the order of what comes out.
+//! Merges lists and orders the result.
 //!
-//! Items of the patch stand in the order the patch says, those of the object alone in that of the object, and between the two
-//! the object's order decides where it knows both.
+//! Items of the patch are in the order of the patch, items that only the object has in the order of the object. Between
+//! both, the order of the object applies.
 
 use serde_json::Value;
 
 use super::{
-    Fields, ORDER, PATCH, merge as merge_maps,
-    schema::{Place, Strategy},
-    shown, unknown_directive, without_directives,
+    Fields, ORDER, PATCH, format_map, merge as merge_maps,
+    schema::{PatchSchema, Strategy},
+    unknown_directive, without_directives,
 };
 use crate::api::{
     error::{ApiError, Result},
@@ -17,20 +17,20 @@ use crate::api::{
 
 type Items = Vec<Value>;
 
-/// Merges the lists whose order the patch says, and takes them out of it.
-pub(super) fn in_order(original: &mut Fields, patch: &mut Fields, place: Place<'_>) -> Result<()> {
+/// Merges the lists with a `$setElementOrder` directive, and removes them from the patch.
+pub(super) fn merge_ordered(original: &mut Fields, patch: &mut Fields, schema: PatchSchema<'_>) -> Result<()> {
     let orders: Vec<String> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in orders {
         let order = list(patch.remove(&key).unwrap_or_default())?;
         let name = key.strip_prefix(ORDER).and_then(|rest| rest.strip_prefix('/'));
-        let name = name.ok_or_else(bad_order)?;
-        if let Some(type_) = place.lacks(name) {
+        let name = name.ok_or_else(invalid_order)?;
+        if let Some(type_) = schema.missing_field_type(name) {
             let why = format!("unable to find api field in struct {type_} for the json field {name:?}");
             return Err(ApiError::internal(why));
         }
         let old = original.get(name).cloned().map(list).transpose()?;
         let new = patch.get(name).cloned().map(list).transpose()?;
-        let (inside, strategy) = place.field(name);
+        let (inside, strategy) = schema.field(name);
         check_order(new.as_deref().unwrap_or_default(), &order, key_of(strategy))?;
         let merged = match (old.clone(), new) {
             (None, None) => continue,
@@ -46,34 +46,34 @@ pub(super) fn in_order(original: &mut Fields, patch: &mut Fields, place: Place<'
     Ok(())
 }
 
-/// Merges a list into a list of the same sort.
-pub(super) fn merge(old: Items, new: Items, strategy: Strategy<'_>, place: Place<'_>) -> Result<Items> {
+/// Merges two lists.
+pub(super) fn merge(old: Items, new: Items, strategy: Strategy<'_>, schema: PatchSchema<'_>) -> Result<Items> {
     if old.iter().chain(&new).any(Value::is_array) {
         return Err(ApiError::internal("lists of lists are not supported"));
     }
     let Strategy::ByKey(key) = strategy else {
         return union(old, new);
     };
-    // What Go cannot merge it takes as it is, and cannot read afterwards.
+    // Go replaces lists that it cannot merge, and fails to decode them later.
     if !old.iter().chain(&new).all(Value::is_object) {
         return Ok(new);
     }
-    let (mut merged, plain) = directed(old.clone(), new, key)?;
+    let (mut merged, plain) = apply_directives(old.clone(), new, key)?;
     for item in &plain {
         let value = item.get(key).ok_or_else(|| no_key(item, key))?;
         match merged.iter_mut().find(|other| other.get(key) == Some(value)) {
-            Some(Value::Object(other)) => *other = merge_maps(std::mem::take(other), fields(item), place)?,
+            Some(Value::Object(other)) => *other = merge_maps(std::mem::take(other), fields(item), schema)?,
             _ => merged.push(item.clone()),
         }
     }
     sorted(merged, &plain, &old, Some(key))
 }
 
-/// Takes single values out of a list.
+/// Removes values from a list.
 pub(super) fn delete(original: &mut Fields, name: &str, values: &Value) {
-    let gone = values.as_array().map(Vec::as_slice).unwrap_or_default();
+    let deleted = values.as_array().map(Vec::as_slice).unwrap_or_default();
     if let Some(Value::Array(items)) = original.get_mut(name) {
-        items.retain(|item| !gone.contains(item));
+        items.retain(|item| !deleted.contains(item));
     }
 }
 
@@ -87,8 +87,8 @@ fn union(old: Items, new: Items) -> Result<Items> {
     sorted(both, &new, &old, None)
 }
 
-/// Does what items of the patch say is to be done, and returns what is left of both lists.
-fn directed(mut old: Items, new: Items, key: &str) -> Result<(Items, Items)> {
+/// Applies the `$patch` directives of items, and returns the remaining items of both lists.
+fn apply_directives(mut old: Items, new: Items, key: &str) -> Result<(Items, Items)> {
     let (mut plain, mut replaces) = (Vec::new(), false);
     for item in new {
         match item.get(PATCH).map(Value::as_str) {
@@ -107,18 +107,18 @@ fn directed(mut old: Items, new: Items, key: &str) -> Result<(Items, Items)> {
     Ok(if replaces { (plain, Vec::new()) } else { (old, plain) })
 }
 
-/// The items of the patch must stand as the order says, and be in it.
+/// Validates that the items of the patch are in the `$setElementOrder` list, in the same order.
 fn check_order(items: &[Value], order: &[Value], key: Option<&str>) -> Result<()> {
     let mut order_left = order.iter();
     let plain = items.iter().filter(|item| item.get(PATCH).is_none());
     for item in plain.filter(|_| !order.is_empty()) {
         let id = identity(item, key)?;
-        let is_there = order_left.by_ref().map(|other| identity(other, key)).find(|other| match other {
+        let position = order_left.by_ref().map(|other| identity(other, key)).find(|other| match other {
             Ok(other) => *other == id,
             Err(_) => true,
         });
-        match is_there {
-            Some(Err(refusal)) => return Err(refusal),
+        match position {
+            Some(Err(error)) => return Err(error),
             Some(Ok(_)) => {}
             None => {
                 let [items, order] = [items, order].map(|list| go::text(&Value::from(list.to_vec())));
@@ -130,7 +130,7 @@ fn check_order(items: &[Value], order: &[Value], key: Option<&str>) -> Result<()
     Ok(())
 }
 
-/// Puts items that are in `order` as they are there, and the others among them as they were.
+/// Sorts the items in `order` by it, and inserts the others by their order in `before`.
 fn sorted(items: Items, order: &[Value], before: &[Value], key: Option<&str>) -> Result<Items> {
     let rank = |list: &[Value], item: &Value| -> Option<usize> {
         let id = identity(item, key).ok()?;
@@ -145,9 +145,9 @@ fn sorted(items: Items, order: &[Value], before: &[Value], key: Option<&str>) ->
     let mut others = others.into_iter().peekable();
     let mut merged = Vec::new();
     for item in named {
-        let place = rank(before, &item);
-        let comes_first = |other: &Value| rank(before, other).zip(place).is_some_and(|(other, item)| other < item);
-        while let Some(other) = others.next_if(|other| comes_first(other)) {
+        let position = rank(before, &item);
+        let precedes = |other: &Value| rank(before, other).zip(position).is_some_and(|(other, item)| other < item);
+        while let Some(other) = others.next_if(|other| precedes(other)) {
             merged.push(other);
         }
         merged.push(item);
@@ -169,7 +169,7 @@ fn identity<'a>(item: &'a Value, key: Option<&str>) -> Result<&'a Value> {
 fn key_of<'a>(strategy: Strategy<'a>) -> Option<&'a str> {
     match strategy {
         Strategy::ByKey(key) => Some(key),
-        Strategy::Usual | Strategy::Replace | Strategy::Union => None,
+        Strategy::Unspecified | Strategy::Replace | Strategy::Union => None,
     }
 }
 
@@ -188,9 +188,9 @@ fn fields(item: &Value) -> Fields {
 }
 
 fn no_key(item: &Value, key: &str) -> ApiError {
-    ApiError::internal(format!("map: {} does not contain declared merge key: {key}", shown(&fields(item))))
+    ApiError::internal(format!("map: {} does not contain declared merge key: {key}", format_map(&fields(item))))
 }
 
-fn bad_order() -> ApiError {
+fn invalid_order() -> ApiError {
     ApiError::bad_request("invalid patch format of setElementOrder list")
 }

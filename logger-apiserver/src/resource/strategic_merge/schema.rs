@@ -1,6 +1,6 @@
-//! What the schemas of built-in kinds say of merging: Go's `patchStrategy` and `patchMergeKey`.
+//! The merge strategies of built-in kinds: Go's `patchStrategy` and `patchMergeKey`.
 //!
-//! These mostly follow from the types of lists that server-side apply goes by; where they do not, a table says so.
+//! Most follow from the list types of server-side apply. A table contains the exceptions.
 
 use logger_crd::value::{Property, item_schema, property_schema};
 use serde_json::Value;
@@ -10,13 +10,13 @@ use crate::resource::registry::Resource;
 /// How a field is merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Strategy<'a> {
-    /// Maps are merged and lists are replaced.
-    Usual,
-    /// Even a map is replaced.
+    /// No strategy: maps are merged and lists are replaced.
+    Unspecified,
+    /// Maps are replaced too.
     Replace,
-    /// A list of single values, as a set.
+    /// Lists of scalars are merged as sets.
     Union,
-    /// A list of maps with this merge key.
+    /// Lists of maps are merged by this key.
     ByKey(&'a str),
 }
 
@@ -26,29 +26,29 @@ impl Strategy<'_> {
     }
 }
 
-/// A map in an object, by its schema; nothing is known of what has none.
+/// The schema of a map in an object. Without a schema, the strategies of all fields are unspecified.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct PatchSchema<'a> {
     schema: Option<&'a Value>,
 }
 
-/// Lists that server-side apply merges and patches replace, or the other way round, by type and field.
-const UNLIKE_APPLY: &[(&str, &str, Strategy<'static>)] = &[
+/// Fields whose strategy differs from server-side apply, by type and field.
+const OVERRIDES: &[(&str, &str, Strategy<'static>)] = &[
     ("v1.JobStatus", "conditions", Strategy::ByKey("type")),
     ("v1.NamespaceStatus", "conditions", Strategy::ByKey("type")),
     ("v1.PodDisruptionBudgetSpec", "selector", Strategy::Replace),
-    ("v1.PodFailurePolicyOnExitCodesRequirement", "values", Strategy::Usual),
+    ("v1.PodFailurePolicyOnExitCodesRequirement", "values", Strategy::Unspecified),
     ("v1.PodStatus", "hostIPs", Strategy::ByKey("ip")),
-    ("v1.ResourceRequirements", "claims", Strategy::Usual),
-    ("v1.ResourceStatus", "resources", Strategy::Usual),
-    ("v1.UncountedTerminatedPods", "failed", Strategy::Usual),
-    ("v1.UncountedTerminatedPods", "succeeded", Strategy::Usual),
-    ("v1.ContainerRestartRuleOnExitCodes", "values", Strategy::Usual),
-    ("v1.NodeAllocatableResourceClaimStatus", "containers", Strategy::Usual),
+    ("v1.ResourceRequirements", "claims", Strategy::Unspecified),
+    ("v1.ResourceStatus", "resources", Strategy::Unspecified),
+    ("v1.UncountedTerminatedPods", "failed", Strategy::Unspecified),
+    ("v1.UncountedTerminatedPods", "succeeded", Strategy::Unspecified),
+    ("v1.ContainerRestartRuleOnExitCodes", "values", Strategy::Unspecified),
+    ("v1.NodeAllocatableResourceClaimStatus", "containers", Strategy::Unspecified),
 ];
 
-impl<'a> Place<'a> {
-    /// An object.
+impl<'a> PatchSchema<'a> {
+    /// Returns the schema of the objects of a kind.
     pub(super) fn root(kind: Option<&'a Resource>) -> Self {
         let schema = |kind: &'a Resource| match kind.as_built_in() {
             Some(facts) => Some(&facts.type_info().patch_schema),
@@ -57,22 +57,22 @@ impl<'a> Place<'a> {
         Self { schema: kind.and_then(schema) }
     }
 
-    /// What a field holds (each item of it, if it is a list), and how it is merged.
+    /// Returns the schema of a field, or of the items of a list, and the strategy of the field.
     pub(super) fn field(self, name: &str) -> (Self, Strategy<'a>) {
         let Some(parent) = self.schema else {
-            return (self, Strategy::Usual);
+            return (self, Strategy::Unspecified);
         };
         let Property::Schema(schema) = property_schema(parent, name) else {
-            return (Self { schema: None }, Strategy::Usual);
+            return (Self { schema: None }, Strategy::Unspecified);
         };
         let inside = Self { schema: Some(item_schema(schema).unwrap_or(schema)) };
         let title = parent["title"].as_str().unwrap_or_default();
-        let unlike = UNLIKE_APPLY.iter().find(|(type_, field, _)| *type_ == title && *field == name);
-        (inside, unlike.map_or_else(|| as_applied(schema), |(_, _, strategy)| *strategy))
+        let override_ = OVERRIDES.iter().find(|(type_, field, _)| *type_ == title && *field == name);
+        (inside, override_.map_or_else(|| of_list_type(schema), |(_, _, strategy)| *strategy))
     }
 
-    /// The name of the Go type, if there is such a type and it has no such field.
-    pub(super) fn lacks(self, field: &str) -> Option<&'a str> {
+    /// Returns the name of the Go type if it does not have the field.
+    pub(super) fn missing_field_type(self, field: &str) -> Option<&'a str> {
         let schema = self.schema?;
         let is_struct =
             schema.get("properties").is_some() && matches!(property_schema(schema, field), Property::Unknown);
@@ -81,11 +81,11 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The first key of a list that is merged by apply is the key it is merged by here.
-fn as_applied(schema: &Value) -> Strategy<'_> {
+/// Returns the strategy for a list type of server-side apply. The merge key is the first of the map keys.
+fn of_list_type(schema: &Value) -> Strategy<'_> {
     match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => Strategy::Union,
-        Some("map") => schema["x-kubernetes-list-map-keys"][0].as_str().map_or(Strategy::Usual, Strategy::ByKey),
-        _ => Strategy::Usual,
+        Some("map") => schema["x-kubernetes-list-map-keys"][0].as_str().map_or(Strategy::Unspecified, Strategy::ByKey),
+        _ => Strategy::Unspecified,
     }
 }

@@ -1,93 +1,73 @@
-//! Bodies on a bad line: they break, crawl, and end with their connection.
+//! Faults in response bodies: resets, throttling, and bodies that end with their connection.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
-use http_body::{Body, Frame};
-use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
+use futures::{StreamExt, stream};
+use http_body_util::combinators::UnsyncBoxBody;
 use tower::BoxError;
 
 use super::{
     connections::{Connection, End},
     fault::{self, Shape},
-    layer::{reset, wait},
+    layer::{reset, sleep},
 };
+use crate::testing::body::{self, DataStream};
 
-/// The data of a body, piece by piece.
-pub(crate) type Bodies = BoxStream<'static, Result<Bytes, BoxError>>;
-
-/// The data of a body. Trailers are left out: Kubernetes has none.
-pub(super) fn data<B>(body: B) -> Bodies
-where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    body.into_data_stream().map(|data| data.map_err(Into::into)).boxed()
-}
-
-/// The data as a fault lets it through.
-pub(super) fn shaped(mut bodies: Bodies, shape: &Shape) -> Bodies {
-    if let Some((bytes, each)) = shape.slow {
-        bodies = slow(bodies, bytes, each);
+/// Applies the faults of a shape to the data of a body.
+pub(super) fn shaped(mut data: DataStream, shape: &Shape) -> DataStream {
+    if let Some((bytes, delay)) = shape.throttle {
+        data = throttle(data, bytes, delay);
     }
     if let Some(bytes) = shape.break_after {
-        bodies = broken_after(bodies, bytes);
+        data = break_after(data, bytes);
     }
-    bodies
+    data
 }
 
-fn slow(bodies: Bodies, bytes: usize, each: Duration) -> Bodies {
-    let crawling = stream::unfold((bodies, Bytes::new()), move |(mut bodies, mut rest)| async move {
+fn throttle(data: DataStream, bytes: usize, delay: Duration) -> DataStream {
+    let throttled = stream::unfold((data, Bytes::new()), move |(mut data, mut rest)| async move {
         while rest.is_empty() {
-            match bodies.next().await? {
-                Ok(data) => rest = data,
-                Err(error) => return Some((Err(error), (bodies, rest))),
+            match data.next().await? {
+                Ok(chunk) => rest = chunk,
+                Err(error) => return Some((Err(error), (data, rest))),
             }
         }
-        wait(each).await;
-        let piece = rest.split_to(bytes.min(rest.len()));
-        Some((Ok(piece), (bodies, rest)))
+        sleep(delay).await;
+        let chunk = rest.split_to(bytes.min(rest.len()));
+        Some((Ok(chunk), (data, rest)))
     });
-    crawling.boxed()
+    throttled.boxed()
 }
 
-fn broken_after(bodies: Bodies, bytes: usize) -> Bodies {
-    let breaking = stream::unfold((bodies, Some(bytes)), |(mut bodies, left)| async move {
+fn break_after(data: DataStream, bytes: usize) -> DataStream {
+    let broken = stream::unfold((data, Some(bytes)), |(mut data, left)| async move {
         let left = left?;
         if left == 0 {
-            return Some((Err(reset()), (bodies, None)));
+            return Some((Err(reset()), (data, None)));
         }
-        let data = bodies.next().await?.map(|mut data| data.split_to(left.min(data.len())));
-        let left = left - data.as_ref().map_or(0, Bytes::len);
-        Some((data, (bodies, Some(left))))
+        let chunk = data.next().await?.map(|mut chunk| chunk.split_to(left.min(chunk.len())));
+        let left = left - chunk.as_ref().map_or(0, Bytes::len);
+        Some((chunk, (data, Some(left))))
     });
-    breaking.boxed()
+    broken.boxed()
 }
 
-/// A body that lasts no longer than its connection, and the other way round.
-pub(super) fn on(connection: Connection, bodies: Bodies) -> UnsyncBoxBody<Bytes, BoxError> {
-    let frames = stream::unfold(Some((connection, bodies)), |state| async move {
-        let (mut connection, mut bodies) = state?;
+/// Returns a body that ends when its connection is ended, and that ends the connection when it is dropped.
+pub(super) fn bind(connection: Connection, data: DataStream) -> UnsyncBoxBody<Bytes, BoxError> {
+    let bound = stream::unfold(Some((connection, data)), |state| async move {
+        let (mut connection, mut data) = state?;
         tokio::select! {
             biased;
-            end = connection.ended() => last(end).map(|last| (last, None)),
-            next = bodies.next() => next.map(|data| (data, Some((connection, bodies)))),
+            end = connection.ended() => last_chunk(end).map(|chunk| (chunk, None)),
+            next = data.next() => next.map(|chunk| (chunk, Some((connection, data)))),
         }
     });
-    whole(frames.boxed())
+    body::from_data(bound.boxed())
 }
 
-/// The body with this data.
-pub(crate) fn whole(bodies: Bodies) -> UnsyncBoxBody<Bytes, BoxError> {
-    StreamBody::new(bodies.map(|data| data.map(Frame::data))).boxed_unsync()
-}
-
-/// What the reader of a body gets last.
-fn last(end: End) -> Option<Result<Bytes, BoxError>> {
+/// Returns the last item of a body that is ended.
+fn last_chunk(end: End) -> Option<Result<Bytes, BoxError>> {
     match end {
         End::Reset => Some(Err(reset())),
         End::Clean => None,

@@ -1,4 +1,4 @@
-//! Connections: the requests that are not over, and how each is ended.
+//! Connections: the requests in flight, and how each is ended.
 
 use std::collections::BTreeMap;
 
@@ -7,80 +7,81 @@ use tokio::sync::oneshot;
 use super::Faults;
 use crate::testing::{request_info::RequestInfo, requests::Requests};
 
-/// How a request is ended before its time.
+/// How a fault ends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The connection breaks.
+    /// The connection is reset.
     Reset,
     /// The body ends.
     Clean,
-    /// The body ends with an event that says the watch's version is too old.
+    /// The body ends with an `ERROR` event: the resource version of the watch is too old.
     Expired,
 }
 
-/// The requests that are not over, by the order they came in.
+/// The requests in flight, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     open: BTreeMap<u64, Open>,
-    begun: u64,
+    last_id: u64,
 }
 
 #[derive(Debug)]
 struct Open {
     info: RequestInfo,
-    is_answered: bool,
+    /// The head of the response was sent; the body can still be open.
+    has_response: bool,
     end: oneshot::Sender<End>,
 }
 
 impl Connections {
     pub(super) fn begin(&mut self, info: RequestInfo) -> (u64, oneshot::Receiver<End>) {
-        let (end, ending) = oneshot::channel();
-        self.begun += 1;
-        self.open.insert(self.begun, Open { info, is_answered: false, end });
-        (self.begun, ending)
+        let (end, receiver) = oneshot::channel();
+        self.last_id += 1;
+        self.open.insert(self.last_id, Open { info, has_response: false, end });
+        (self.last_id, receiver)
     }
 
-    /// Ends such requests, and says how many: only a reset ends those that are not answered yet.
+    /// Ends the matching requests and returns their number. Only a reset ends requests without a response.
     pub(super) fn end(&mut self, requests: &Requests, end: End) -> usize {
-        let is_ended = |open: &Open| (open.is_answered || end == End::Reset) && requests.contain(&open.info);
+        let is_ended = |open: &Open| (open.has_response || end == End::Reset) && requests.contain(&open.info);
         let ended: Vec<Open> = self.open.extract_if(.., |_, open| is_ended(open)).map(|(_, open)| open).collect();
-        // Who does not listen any more is over already.
+        // An error means that the request is complete.
         ended.into_iter().filter_map(|open| open.end.send(end).ok()).count()
     }
 
-    pub(super) fn count(&self, requests: &Requests, is_answered: bool) -> usize {
-        let counted = |open: &&Open| open.is_answered == is_answered && requests.contain(&open.info);
+    pub(super) fn count(&self, requests: &Requests, has_response: bool) -> usize {
+        let counted = |open: &&Open| open.has_response == has_response && requests.contain(&open.info);
         self.open.values().filter(counted).count()
     }
 }
 
-/// A request that is not over; it is when this is dropped.
+/// A request in flight. It is complete when this is dropped.
 #[derive(Debug)]
 pub(super) struct Connection {
     faults: Faults,
     id: u64,
-    ending: Option<oneshot::Receiver<End>>,
+    end: Option<oneshot::Receiver<End>>,
 }
 
 impl Connection {
-    pub(super) fn new(faults: Faults, id: u64, ending: oneshot::Receiver<End>) -> Self {
-        Self { faults, id, ending: Some(ending) }
+    pub(super) fn new(faults: Faults, id: u64, end: oneshot::Receiver<End>) -> Self {
+        Self { faults, id, end: Some(end) }
     }
 
-    /// The beginning of the answer is there.
-    pub(super) fn answered(&self) {
+    /// Records that the head of the response was sent.
+    pub(super) fn mark_responded(&self) {
         if let Some(open) = self.faults.lock().connections.open.get_mut(&self.id) {
-            open.is_answered = true;
+            open.has_response = true;
         }
         self.faults.0.changed.send_replace(());
     }
 
-    /// Waits until it is ended; for ever if it never is.
+    /// Waits until a fault ends the request.
     pub(super) async fn ended(&mut self) -> End {
-        if let Some(ending) = &mut self.ending
-            && let Ok(end) = ending.await
+        if let Some(receiver) = &mut self.end
+            && let Ok(end) = receiver.await
         {
-            self.ending = None;
+            self.end = None;
             return end;
         }
         std::future::pending().await

@@ -1,4 +1,4 @@
-//! A fault: what a request meets in place of the server, or on its way to and from it.
+//! A fault: an error in place of the response of the server, or on the way to and from the server.
 
 use std::{io, time::Duration};
 
@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusDetails};
 use serde_json::json;
 use tokio::sync::watch::Receiver;
 
-/// What a request meets. One is made by what it does, and may be [`delayed`](Self::delayed) or [`gated`](Self::gated).
+/// A fault that applies to a request. Each can also be [`delayed`](Self::delayed) or [`gated`](Self::gated).
 #[derive(Debug, Clone)]
 pub struct Fault {
     pub(super) delay: Duration,
@@ -19,15 +19,15 @@ pub struct Fault {
 
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    ApiResponse(ApiResponse),
+    Respond(StaticResponse),
     Broken(io::ErrorKind),
     Hang,
     Serve(Shape),
 }
 
-/// An answer that is not the server's.
+/// A response in place of that of the server.
 #[derive(Debug, Clone)]
-pub(super) struct ApiResponse {
+pub(super) struct StaticResponse {
     pub(super) code: StatusCode,
     pub(super) content_type: &'static str,
     /// Seconds.
@@ -37,75 +37,78 @@ pub(super) struct ApiResponse {
     pub(super) is_torn: bool,
 }
 
-/// What becomes of the server's own answer.
+/// The faults that apply to the response of the server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shape {
-    /// The request is processed, and its response is lost.
+    /// The response is lost.
     pub(super) is_lost: bool,
-    /// How long it is on its way.
-    pub(super) late: Duration,
+    pub(super) response_delay: Duration,
+    /// The number of bytes of the body after which the connection is reset.
     pub(super) break_after: Option<usize>,
-    pub(super) slow: Option<(usize, Duration)>,
+    /// The maximum size of a chunk, and the delay before each.
+    pub(super) throttle: Option<(usize, Duration)>,
     pub(super) skew: Option<SignedDuration>,
 }
 
+/// The message of kube-apiserver.
 const TOO_OLD: &str = "too old resource version: 1 (2)";
 
 /// Faults in place of the server, which does not receive the request.
 impl Fault {
-    /// An error of the API server: a `Status` with this code (500 if it is not a valid one), reason and message.
+    /// Responds with a `Status` with this code (500 if it is invalid), reason and message.
     #[must_use]
     pub fn status(code: u16, reason: &str, message: &str) -> Self {
         Self::json(code, status(code, reason, message, None), None)
     }
 
-    /// As [`status`](Self::status), with a `Retry-After` of this many seconds in the header and in the details.
+    /// Responds as [`status`](Self::status), with a `Retry-After` of this many seconds in the header and in the
+    /// details.
     #[must_use]
     pub fn status_retry_after(code: u16, reason: &str, message: &str, seconds: u32) -> Self {
         Self::json(code, status(code, reason, message, Some(seconds)), Some(seconds))
     }
 
-    /// 429 with a `Retry-After`, in plain text as API priority and fairness sends it
+    /// Responds with 429 and a `Retry-After`, in plain text as API priority and fairness does
     /// (apiserver, `server/filters/priority-and-fairness.go`, `tooManyRequests`).
     #[must_use]
     pub fn too_many_requests(retry_after_seconds: u32) -> Self {
         let body = "Too many requests, please try again later.\n";
-        let answer = ApiResponse { retry_after: Some(retry_after_seconds), ..ApiResponse::new(429, body.into()) };
-        Self::of(Outcome::ApiResponse(answer))
+        let retry_after = Some(retry_after_seconds);
+        Self::of(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(429, body.into()) }))
     }
 
-    /// 410 `Expired` as an HTTP status: the version that was asked for is too old.
+    /// Responds with 410 `Expired` as an HTTP status: the requested resource version is too old.
     #[must_use]
     pub fn expired() -> Self {
         Self::status(410, "Expired", TOO_OLD)
     }
 
-    /// A watch that begins with 200, says at once that its version is too old (410 `Expired`), and ends.
+    /// Responds with 200 and a watch that sends one `ERROR` event (410 `Expired`) and ends.
     #[must_use]
     pub fn expired_event() -> Self {
-        Self::of(Outcome::ApiResponse(ApiResponse {
+        Self::of(Outcome::Respond(StaticResponse {
             content_type: "application/json",
-            ..ApiResponse::new(200, expired_line())
+            ..StaticResponse::new(200, expired_line())
         }))
     }
 
-    /// This code (500 if it is none) and body, of type JSON if it begins as such.
+    /// Responds with this code (500 if it is invalid) and body. The content type is JSON if the body starts with `{`.
     #[must_use]
     pub fn answer(code: u16, body: impl Into<String>) -> Self {
         let body: String = body.into();
-        Self::of(Outcome::ApiResponse(ApiResponse::new(code, body.into())))
+        Self::of(Outcome::Respond(StaticResponse::new(code, body.into())))
     }
 
-    /// 200 and the beginning of a body; then the connection is reset.
+    /// Responds with 200 and the beginning of a body; then the connection is reset.
     #[must_use]
     pub fn torn(beginning: impl Into<String>) -> Self {
         let beginning: String = beginning.into();
-        Self::of(Outcome::ApiResponse(ApiResponse { is_torn: true, ..ApiResponse::new(200, beginning.into()) }))
+        Self::of(Outcome::Respond(StaticResponse { is_torn: true, ..StaticResponse::new(200, beginning.into()) }))
     }
 
     /// The connection is refused.
     #[must_use]
-    pub fn refused() -> Self {
+    pub fn connection_refused() -> Self {
         Self::of(Outcome::Broken(io::ErrorKind::ConnectionRefused))
     }
 
@@ -115,32 +118,32 @@ impl Fault {
         Self::of(Outcome::Broken(io::ErrorKind::ConnectionReset))
     }
 
-    /// Nothing, ever, until it is [cut](super::Faults::cut).
+    /// Never responds. The request is pending until it is [cut](super::Faults::cut).
     #[must_use]
     pub fn hang() -> Self {
         Self::of(Outcome::Hang)
     }
 
     fn json(code: u16, body: Bytes, retry_after: Option<u32>) -> Self {
-        Self::of(Outcome::ApiResponse(ApiResponse { retry_after, ..ApiResponse::new(code, body) }))
+        Self::of(Outcome::Respond(StaticResponse { retry_after, ..StaticResponse::new(code, body) }))
     }
 }
 
-/// On the way: the server does what it is asked.
+/// Faults on the way to and from the server, which processes the request.
 impl Fault {
-    /// The request is this long on its way to the server.
+    /// The request reaches the server after this delay.
     #[must_use]
     pub fn latency(delay: Duration) -> Self {
         Self::served(Shape::default()).delayed(delay)
     }
 
-    /// The response is delayed by this time, so it may be outdated when it arrives.
+    /// The response is delayed, so it can be outdated when it arrives.
     #[must_use]
     pub fn late(delay: Duration) -> Self {
-        Self::served(Shape { late: delay, ..Shape::default() })
+        Self::served(Shape { response_delay: delay, ..Shape::default() })
     }
 
-    /// The request waits until this becomes true, or its sender is dropped.
+    /// The request waits until the gate becomes true or its sender is dropped.
     #[must_use]
     pub fn gate(open: Receiver<bool>) -> Self {
         Self::served(Shape::default()).gated(open)
@@ -158,15 +161,16 @@ impl Fault {
         Self::served(Shape { break_after: Some(bytes), ..Shape::default() })
     }
 
-    /// The body comes in pieces of at most this many bytes (at least one), each after this time.
+    /// The body arrives in chunks of at most this many bytes (at least one), each after this delay.
     #[must_use]
     pub fn slow(bytes: usize, each: Duration) -> Self {
-        Self::served(Shape { slow: Some((bytes.max(1), each)), ..Shape::default() })
+        Self::served(Shape { throttle: Some((bytes.max(1), each)), ..Shape::default() })
     }
 
-    /// The server's clock is ahead of ours by this, or behind if it is negative: in its `Date` header, and in the times it
-    /// sets in objects (`creationTimestamp`, `deletionTimestamp`, and `time` in `managedFields`), as far as answers are JSON.
-    /// Times that clients write, such as a Lease's `renewTime`, are by their clocks and stay.
+    /// The server's clock is ahead of the client's by this time, or behind if it is negative. This changes the `Date`
+    /// header and, in JSON responses, the times that the server sets in objects: `creationTimestamp`,
+    /// `deletionTimestamp`, and `time` in `managedFields`. Times that clients set, such as the `renewTime` of a Lease,
+    /// are unchanged.
     #[must_use]
     pub fn clock_ahead(by: SignedDuration) -> Self {
         Self::served(Shape { skew: Some(by), ..Shape::default() })
@@ -177,21 +181,21 @@ impl Fault {
     }
 }
 
-/// Before either.
+/// Modifiers of any fault.
 impl Fault {
-    /// This fault, after a time more.
+    /// Adds a delay before the fault.
     #[must_use]
     pub fn delayed(self, delay: Duration) -> Self {
         Self { delay: self.delay.saturating_add(delay), ..self }
     }
 
-    /// Applies the fault once this becomes true or its sender is dropped.
+    /// Delays the fault until the gate becomes true or its sender is dropped.
     #[must_use]
     pub fn gated(self, open: Receiver<bool>) -> Self {
         Self { gate: Some(open), ..self }
     }
 
-    /// Nothing but what the server does.
+    /// The response of the server, unchanged.
     pub(crate) fn none() -> Self {
         Self::served(Shape::default())
     }
@@ -201,7 +205,7 @@ impl Fault {
     }
 }
 
-impl ApiResponse {
+impl StaticResponse {
     fn new(code: u16, body: Bytes) -> Self {
         let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let is_json = body.trim_ascii_start().starts_with(b"{");
@@ -210,7 +214,7 @@ impl ApiResponse {
     }
 }
 
-/// The event that ends a watch whose version is too old.
+/// Returns the event that ends a watch whose resource version is too old.
 pub(crate) fn expired_line() -> Bytes {
     let event = json!({ "type": "ERROR", "object": status_object(410, "Expired", TOO_OLD, None) });
     format!("{event}\n").into()

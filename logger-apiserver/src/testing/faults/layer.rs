@@ -1,162 +1,106 @@
-//! The layer: faults as a service around a service.
+//! The interceptor: applies faults to requests and to the responses of the inner service.
 
-use std::{
-    io,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{io, time::Duration};
 
 use bytes::Bytes;
-use futures::{StreamExt, future::BoxFuture, stream};
+use futures::{StreamExt, stream};
 use http::{
     HeaderValue, Request, Response,
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 use http_body_util::combinators::UnsyncBoxBody;
-use tokio::sync::Mutex;
-use tower::{BoxError, Layer, Service, ServiceExt};
+use tower::BoxError;
 
 use super::{
-    Fault, Faults,
-    body::{self, Bodies},
+    Fault, Faults, body,
     connections::Connection,
-    fault::{ApiResponse, Outcome, Shape},
+    fault::{Outcome, Shape, StaticResponse},
     skew,
 };
-use crate::testing::request_info::{RequestInfo, Verb};
+use crate::testing::{
+    body::DataStream,
+    layer::{Intercept, InterceptLayer, InterceptService, Next, ResponseFuture},
+    request_info::{RequestInfo, Verb},
+};
 
-/// Puts [`Faults`] around a service.
-#[derive(Debug, Clone)]
-pub struct FaultLayer(pub(super) Faults);
+/// Wraps services with [`Faults`].
+pub type FaultLayer = InterceptLayer<Faults>;
 
-impl<S> Layer<S> for FaultLayer {
-    type Service = FaultService<S>;
+/// A service to which [`Faults`] apply. Requests that match no rule pass through unchanged.
+pub type FaultService<S> = InterceptService<Faults, S>;
 
-    fn layer(&self, inner: S) -> FaultService<S> {
-        FaultService { faults: self.0.clone(), inner: Arc::new(Mutex::new(inner)) }
-    }
-}
-
-/// A service that fails as its [`Faults`] say, and else does what the service in it does.
-#[derive(Debug)]
-pub struct FaultService<S> {
-    faults: Faults,
-    /// Requests that are held up go to it later, each in its turn; what it answers is awaited outside.
-    inner: Arc<Mutex<S>>,
-}
-
-impl<S> Clone for FaultService<S> {
-    fn clone(&self) -> Self {
-        Self { faults: self.faults.clone(), inner: self.inner.clone() }
-    }
-}
-
-impl<S, R, B> Service<Request<R>> for FaultService<S>
-where
-    S: Service<Request<R>, Response = Response<B>> + Send + 'static,
-    S::Future: Send + 'static,
-    S::Error: Into<BoxError>,
-    R: Send + 'static,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<UnsyncBoxBody<Bytes, BoxError>>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<R>) -> Self::Future {
-        let (mut connection, fault) = self.faults.arrive(RequestInfo::of(&request));
-        let inner = self.inner.clone();
+impl<R: Send + 'static> Intercept<R> for Faults {
+    fn intercept(&self, request: Request<R>, next: Next<R>) -> ResponseFuture {
+        let (mut connection, fault) = self.begin(RequestInfo::of(&request));
         Box::pin(async move {
-            let answer = tokio::select! {
+            let response = tokio::select! {
                 biased;
                 _ = connection.ended() => Err(reset()),
-                answer = answer(&inner, request, fault.unwrap_or_else(Fault::none)) => answer,
+                response = respond(next, request, fault.unwrap_or_else(Fault::none)) => response,
             }?;
-            Ok(going_on(connection, answer))
+            Ok(bind(connection, response))
         })
     }
 }
 
-/// What a request is answered with that meets this fault.
-pub(crate) async fn answer<S, R, B>(
-    inner: &Mutex<S>,
+/// Returns the response to a request to which this fault applies.
+pub(crate) async fn respond<R>(
+    next: Next<R>,
     request: Request<R>,
     fault: Fault,
-) -> Result<Response<Bodies>, BoxError>
-where
-    S: Service<Request<R>, Response = Response<B>>,
-    S::Error: Into<BoxError>,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    wait(fault.delay).await;
+) -> Result<Response<DataStream>, BoxError> {
+    sleep(fault.delay).await;
     if let Some(mut open) = fault.gate {
         // An error means that the sender is dropped: the gate is open.
         let _ = open.wait_for(|open| *open).await;
     }
     match fault.outcome {
-        Outcome::ApiResponse(answer) => Ok(response(answer)),
+        Outcome::Respond(response) => Ok(static_response(response)),
         Outcome::Broken(kind) => Err(io::Error::from(kind).into()),
         Outcome::Hang => std::future::pending().await,
-        Outcome::Serve(shape) => serve(inner, request, shape).await,
+        Outcome::Serve(shape) => serve(next, request, shape).await,
     }
 }
 
-async fn serve<S, R, B>(inner: &Mutex<S>, request: Request<R>, shape: Shape) -> Result<Response<Bodies>, BoxError>
-where
-    S: Service<Request<R>, Response = Response<B>>,
-    S::Error: Into<BoxError>,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BoxError>,
-{
+async fn serve<R>(next: Next<R>, request: Request<R>, shape: Shape) -> Result<Response<DataStream>, BoxError> {
     let is_watch = RequestInfo::of(&request).verb == Verb::Watch;
-    let mut ready = inner.lock().await;
-    let answering = ready.ready().await.map_err(Into::into)?.call(request);
-    drop(ready);
-    let answer = answering.await.map_err(Into::into)?;
-    wait(shape.late).await;
+    let response = next.run(request).await?;
+    sleep(shape.response_delay).await;
     if shape.is_lost {
         return Err(reset());
     }
-    let (mut parts, body) = answer.into_parts();
-    let mut bodies = body::data(body);
+    let (mut parts, mut data) = response.into_parts();
     if let Some(by) = shape.skew {
-        bodies = skew::shift(&mut parts, bodies, by, is_watch);
+        data = skew::shift(&mut parts, data, by, is_watch);
     }
-    Ok(Response::from_parts(parts, body::shaped(bodies, &shape)))
+    Ok(Response::from_parts(parts, body::shaped(data, &shape)))
 }
 
-/// The answer, whose body ends when its connection is ended.
-fn going_on(connection: Connection, answer: Response<Bodies>) -> Response<UnsyncBoxBody<Bytes, BoxError>> {
-    connection.answered();
-    answer.map(|bodies| body::on(connection, bodies))
+/// Binds the body of a response to its connection: it ends when the connection is ended.
+fn bind(connection: Connection, response: Response<DataStream>) -> Response<UnsyncBoxBody<Bytes, BoxError>> {
+    connection.mark_responded();
+    response.map(|data| body::bind(connection, data))
 }
 
-fn response(answer: ApiResponse) -> Response<Bodies> {
-    let torn = answer.is_torn.then(|| Err(reset()));
-    let mut response = Response::new(stream::iter([Ok(answer.body)].into_iter().chain(torn)).boxed());
-    *response.status_mut() = answer.code;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    if let Some(seconds) = answer.retry_after {
+fn static_response(response: StaticResponse) -> Response<DataStream> {
+    let torn = response.is_torn.then(|| Err(reset()));
+    let mut built = Response::new(stream::iter([Ok(response.body)].into_iter().chain(torn)).boxed());
+    *built.status_mut() = response.code;
+    let headers = built.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(response.content_type));
+    if let Some(seconds) = response.retry_after {
         headers.insert(RETRY_AFTER, seconds.into());
     }
-    response
+    built
 }
 
 pub(super) fn reset() -> BoxError {
     io::Error::from(io::ErrorKind::ConnectionReset).into()
 }
 
-/// Not a turn of the runtime is lost where there is nothing to wait for.
-pub(super) async fn wait(time: Duration) {
-    if !time.is_zero() {
-        tokio::time::sleep(time).await;
+/// Sleeps, but does not yield to the runtime where the duration is zero.
+pub(super) async fn sleep(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Rules: which requests meet which fault, and how often.
+//! Rules: which fault applies to which requests, and how often.
 
 use std::{
     fmt,
@@ -13,17 +13,17 @@ use crate::testing::{request_info::RequestInfo, requests::Requests};
 
 type Decide = dyn Fn(&RequestInfo) -> Option<Fault> + Send + Sync;
 
-/// The rules, the first first. A clone shares what is left of them.
+/// The rules, in order of precedence. Clones share the counters of the rules.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    rules: Vec<Arc<One>>,
-    added: u64,
+    rules: Vec<Arc<Entry>>,
+    last_id: u64,
 }
 
-struct One {
+struct Entry {
     id: u64,
     requests: Requests,
-    /// How often it still holds; `None` is for ever.
+    /// The number of requests that it still applies to; `None` if there is no limit.
     left: Option<AtomicUsize>,
     decide: Box<Decide>,
 }
@@ -37,10 +37,10 @@ impl Rules {
         decide: impl Fn(&RequestInfo) -> Option<Fault> + Send + Sync + 'static,
     ) -> u64 {
         self.rules.retain(|rule| !rule.is_used_up());
-        self.added += 1;
-        let rule = One { id: self.added, requests, left: times.map(AtomicUsize::new), decide: Box::new(decide) };
+        self.last_id += 1;
+        let rule = Entry { id: self.last_id, requests, left: times.map(AtomicUsize::new), decide: Box::new(decide) };
         self.rules.push(Arc::new(rule));
-        self.added
+        self.last_id
     }
 
     pub(super) fn clear(&mut self) {
@@ -51,13 +51,13 @@ impl Rules {
         self.rules.retain(|rule| rule.id != id);
     }
 
-    /// What a request meets.
+    /// Returns the fault that applies to a request.
     pub(super) fn fault(&self, info: &RequestInfo) -> Option<Fault> {
         self.rules.iter().filter(|rule| rule.requests.contain(info)).find_map(|rule| rule.fault(info))
     }
 }
 
-impl One {
+impl Entry {
     fn is_used_up(&self) -> bool {
         self.left.as_ref().is_some_and(|left| left.load(SeqCst) == 0)
     }
@@ -70,13 +70,13 @@ impl One {
     }
 }
 
-impl fmt::Debug for One {
+impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rule").field("requests", &self.requests).field("left", &self.left).finish_non_exhaustive()
     }
 }
 
-/// A rule that was made. It holds whether or not this is kept.
+/// A handle to a rule. Dropping it does not remove the rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
     faults: Faults,
@@ -88,7 +88,7 @@ impl Rule {
         Self { faults, id }
     }
 
-    /// Ends this rule alone.
+    /// Removes this rule.
     pub fn heal(&self) {
         self.faults.lock().rules.remove(self.id);
     }

@@ -1,4 +1,4 @@
-//! A server whose clock is off: the times it sets, shifted in what it answers.
+//! Clock skew: shifts the times that the server sets, in its responses.
 
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, stream};
@@ -10,29 +10,29 @@ use http::{
 use jiff::{SignedDuration, Timestamp, fmt::rfc2822::DateTimePrinter};
 use serde_json::Value;
 
-use super::body::Bodies;
+use crate::testing::body::DataStream;
 
-/// Shifts the date and the times in a JSON body: line by line that of a watch, else the whole.
-pub(super) fn shift(parts: &mut Parts, bodies: Bodies, by: SignedDuration, is_watch: bool) -> Bodies {
+/// Shifts the `Date` header and the times in a JSON body. The body of a watch is shifted line by line.
+pub(super) fn shift(parts: &mut Parts, data: DataStream, by: SignedDuration, is_watch: bool) -> DataStream {
     if let Some(date) = date(by) {
         parts.headers.insert(DATE, date);
     }
     let content_type = parts.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     if !content_type.starts_with(b"application/json") {
-        return bodies;
+        return data;
     }
     parts.headers.remove(CONTENT_LENGTH);
-    let documents = stream::unfold((bodies, BytesMut::new()), move |(mut bodies, mut buffer)| async move {
+    let documents = stream::unfold((data, BytesMut::new()), move |(mut data, mut buffer)| async move {
         loop {
             if let Some(end) = buffer.iter().position(|byte| *byte == b'\n').filter(|_| is_watch) {
                 let line = buffer.split_to(end + 1).freeze();
-                return Some((Ok(shifted(line, by)), (bodies, buffer)));
+                return Some((Ok(shifted(line, by)), (data, buffer)));
             }
-            match bodies.next().await {
-                Some(Ok(data)) => buffer.extend_from_slice(&data),
-                Some(Err(error)) => return Some((Err(error), (bodies, BytesMut::new()))),
+            match data.next().await {
+                Some(Ok(chunk)) => buffer.extend_from_slice(&chunk),
+                Some(Err(error)) => return Some((Err(error), (data, BytesMut::new()))),
                 None if buffer.is_empty() => return None,
-                None => return Some((Ok(shifted(buffer.split().freeze(), by)), (bodies, buffer))),
+                None => return Some((Ok(shifted(buffer.split().freeze(), by)), (data, buffer))),
             }
         }
     });
@@ -44,7 +44,7 @@ fn date(by: SignedDuration) -> Option<HeaderValue> {
     HeaderValue::from_str(&date).ok()
 }
 
-/// The document with its times shifted; what is no JSON stays as it is.
+/// Returns the document with shifted times, or unchanged if it is not JSON.
 fn shifted(document: Bytes, by: SignedDuration) -> Bytes {
     let Ok(mut value) = serde_json::from_slice::<Value>(&document) else {
         return document;
@@ -57,7 +57,7 @@ fn shifted(document: Bytes, by: SignedDuration) -> Bytes {
     text.into()
 }
 
-/// An object, the items of a list, the object of an event.
+/// Shifts the times of an object, of the items of a list or of the object of a watch event.
 fn shift_objects(value: &mut Value, by: SignedDuration) {
     if let Some(metadata) = value.get_mut("metadata") {
         shift_times(metadata, &["creationTimestamp", "deletionTimestamp"], by);

@@ -1,4 +1,4 @@
-//! A watch whose events are given by hand.
+//! Watches whose events the test sends.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,47 +8,47 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 
-use crate::testing::faults::{Bodies, expired_line};
+use crate::testing::{body::DataStream, faults::expired_line};
 
-/// How many events a slow watch may be behind.
-const BEHIND: usize = 1024;
+/// The number of events that are buffered for a slow watch.
+const BUFFER_SIZE: usize = 1024;
 
-/// Events for watches that a [reactor](super::Reactors) hands to it with [`Reaction::watch`](super::Reaction::watch). A clone is
-/// another handle to the same feed.
+/// Sends events to the watches that a [reactor](super::Reactors) attaches with
+/// [`Reaction::watch`](super::Reaction::watch). A clone is another handle to the same feed.
 ///
-/// It promises:
-/// - each watch gets each event that is given while it is open, in order;
-/// - a watch that is more than 1,024 events behind ends with 410 `Expired`, as on a server, and delays no other;
-/// - after [`stop`](Self::stop), and without a watch, events are dropped.
+/// Guarantees:
+/// - Each watch receives all events that are sent while it is open, in order.
+/// - A watch that is more than 1,024 events behind ends with 410 `Expired`, as on a server, and delays no other watch.
+/// - Events are dropped after [`stop`](Self::stop), and while there is no watch.
 #[derive(Debug, Clone)]
 pub struct WatchFeed(Arc<Mutex<Option<Sender<Bytes>>>>);
 
-/// One watch on a feed; `None` once the feed was stopped.
-pub(super) type Feed = Option<Receiver<Bytes>>;
+/// The subscription of one watch to a feed; `None` if the feed is stopped.
+pub(super) type Subscription = Option<Receiver<Bytes>>;
 
 impl WatchFeed {
     /// Creates a feed without a watch.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Mutex::new(Some(broadcast::channel(BEHIND).0))))
+        Self(Arc::new(Mutex::new(Some(broadcast::channel(BUFFER_SIZE).0))))
     }
 
-    /// This object is new.
+    /// Sends an `ADDED` event.
     pub fn added(&self, object: &impl Serialize) {
         self.event("ADDED", object);
     }
 
-    /// This object was changed.
+    /// Sends a `MODIFIED` event.
     pub fn modified(&self, object: &impl Serialize) {
         self.event("MODIFIED", object);
     }
 
-    /// This object is gone.
+    /// Sends a `DELETED` event.
     pub fn deleted(&self, object: &impl Serialize) {
         self.event("DELETED", object);
     }
 
-    /// An event of any type: `BOOKMARK`, or `ERROR` with a `Status`.
+    /// Sends an event of any type: for example `BOOKMARK`, or `ERROR` with a `Status`.
     pub fn event(&self, type_: &str, object: &impl Serialize) {
         let line =
             format!("{}\n", json!({ "type": type_, "object": serde_json::to_value(object).unwrap_or_default() }));
@@ -58,12 +58,12 @@ impl WatchFeed {
         }
     }
 
-    /// Ends every watch, once it has got what was given before, and those to come at once.
+    /// Ends all watches after their pending events, and all later watches immediately.
     pub fn stop(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    pub(super) fn subscribe(&self) -> Feed {
+    pub(super) fn subscribe(&self) -> Subscription {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Sender::subscribe)
     }
 }
@@ -74,12 +74,12 @@ impl Default for WatchFeed {
     }
 }
 
-/// The body of a watch on a feed.
-pub(super) fn bodies(feed: Feed) -> Bodies {
-    let lines = stream::unfold(feed, |feed| async move {
-        let mut feed = feed?;
-        match feed.recv().await {
-            Ok(line) => Some((Ok(line), Some(feed))),
+/// Returns the body of a watch on a feed.
+pub(super) fn data(subscription: Subscription) -> DataStream {
+    let lines = stream::unfold(subscription, |subscription| async move {
+        let mut receiver = subscription?;
+        match receiver.recv().await {
+            Ok(line) => Some((Ok(line), Some(receiver))),
             Err(RecvError::Lagged(_)) => Some((Ok(expired_line()), None)),
             Err(RecvError::Closed) => None,
         }

@@ -1,12 +1,12 @@
-//! A reaction: what a reactor makes of an action.
+//! Reactions: the results of reactors.
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::feed::{Feed, WatchFeed};
+use super::feed::{Subscription, WatchFeed};
 use crate::testing::faults::Fault;
 
-/// What a reactor makes of an action.
+/// The result of a reactor for one action.
 #[derive(Debug)]
 pub struct Reaction(pub(super) Kind);
 
@@ -17,56 +17,56 @@ pub(super) enum Kind {
     Handle(Handled),
 }
 
-/// What the request meets in place of the rest of the chain.
+/// How the request is handled in place of the rest of the chain.
 #[derive(Debug)]
 pub(super) enum Handled {
     Fault(Box<Fault>),
-    Watch(Feed),
+    Watch(Subscription),
 }
 
 impl Reaction {
-    /// Nothing: the next reactor has its turn, and at last the server.
+    /// Not handled: the request continues along the chain.
     #[must_use]
     pub fn pass() -> Self {
         Self(Kind::Pass)
     }
 
-    /// The request continues along the chain with another body.
+    /// Not handled: the request continues along the chain with another body.
     #[must_use]
     pub fn change(body: &impl Serialize) -> Self {
         serde_json::to_vec(body)
-            .map_or_else(|error| Self::unserialisable(&error), |body| Self(Kind::Change(body.into())))
+            .map_or_else(|error| Self::not_serializable(&error), |body| Self(Kind::Change(body.into())))
     }
 
-    /// Handled: the answer is 200 and this.
+    /// Handled: responds with 200 and this body.
     #[must_use]
-    pub fn answer(answer: &impl Serialize) -> Self {
-        match serde_json::to_string(answer) {
+    pub fn answer(body: &impl Serialize) -> Self {
+        match serde_json::to_string(body) {
             Ok(text) => Self::fault(Fault::answer(200, text)),
-            Err(error) => Self::unserialisable(&error),
+            Err(error) => Self::not_serializable(&error),
         }
     }
 
-    /// Handled: rejected with a `Status` of this code (500 if it is not a valid one), reason and message.
+    /// Handled: rejected with a `Status` of this code (500 if it is invalid), reason and message.
     #[must_use]
-    pub fn refuse(code: u16, reason: &str, message: &str) -> Self {
+    pub fn reject(code: u16, reason: &str, message: &str) -> Self {
         Self::fault(Fault::status(code, reason, message))
     }
 
-    /// Handled by this fault: a delay, a lost answer, whatever faults can do. One that lets the server answer passes over
-    /// the rest of the chain, and sends the request as it was sent.
+    /// Handled by a fault, for example a delay or a lost response. If the fault lets the server process the request,
+    /// the rest of the chain is skipped and the server receives the original request.
     #[must_use]
     pub fn fault(fault: Fault) -> Self {
         Self(Kind::Handle(Handled::Fault(Box::new(fault))))
     }
 
-    /// Handled: the watch gets what the feed is given from now on.
+    /// Handled: the watch receives the events that are sent to the feed from now on.
     #[must_use]
     pub fn watch(feed: &WatchFeed) -> Self {
         Self(Kind::Handle(Handled::Watch(feed.subscribe())))
     }
 
-    fn unserialisable(error: &serde_json::Error) -> Self {
-        Self::refuse(500, "InternalError", &format!("what the reactor gave does not serialise: {error}"))
+    fn not_serializable(error: &serde_json::Error) -> Self {
+        Self::reject(500, "InternalError", &format!("cannot serialize the body of the reactor: {error}"))
     }
 }

@@ -1,4 +1,4 @@
-//! What a cluster is made of and how it is run: nodes, volumes, priorities, admission.
+//! Nodes, volumes, storage and priority classes, and admission configurations.
 
 use k8s_openapi::api::{
     admissionregistration::v1::{
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, TypeInfo, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, defaults, rules},
     managed_fields, namespace, priority_class,
     strategy::{Generation, Lifecycle, Naming, Strategy},
 };
@@ -59,16 +59,16 @@ pub(super) static ALL: [BuiltIn; 9] = [
         .cluster()
         .status()
         .selectable(&["spec.unschedulable"])
-        .defaults(&[fill_in::node])
-        .prepare_for_create(fill_in::new_node)
+        .defaults(&[defaults::node])
+        .prepare_for_create(defaults::new_node)
         .rules(&[rules::node]),
     BuiltIn::new(CORE, "PersistentVolume", "persistentvolumes", TypeInfo::of::<PersistentVolume>)
         .short_names(&["pv"])
         .cluster()
         .status()
         .returns_deleted_object()
-        .prepare_for_create(fill_in::new_volume)
-        .propagate(fill_in::volume_changed)
+        .prepare_for_create(defaults::new_volume)
+        .propagate(defaults::volume_changed)
         .rules(&[rules::volume]),
     BuiltIn::new(CORE, "PersistentVolumeClaim", "persistentvolumeclaims", TypeInfo::of::<PersistentVolumeClaim>)
         .revalidates_metadata()

@@ -9,7 +9,7 @@ use k8s_openapi::api::{
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, TypeInfo, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, defaults, rules},
     strategy::Naming,
 };
 
@@ -41,7 +41,7 @@ pub(super) static ALL: [BuiltIn; 12] = [
     BuiltIn::new(CORE, "LimitRange", "limitranges", TypeInfo::of::<LimitRange>)
         .short_names(&["limits"])
         .allows_create_on_update()
-        .defaults(&[fill_in::limit_range]),
+        .defaults(&[defaults::limit_range]),
     BuiltIn::new(CORE, "ResourceQuota", "resourcequotas", TypeInfo::of::<ResourceQuota>)
         .short_names(&["quota"])
         .status()
@@ -50,7 +50,7 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .revalidates_metadata()
         .selectable(&["type"])
         .immutable(&[("type", IMMUTABLE)])
-        .defaults(&[fill_in::secret])
+        .defaults(&[defaults::secret])
         .rules(&[rules::secret]),
     BuiltIn::new(CORE, "ServiceAccount", "serviceaccounts", TypeInfo::of::<ServiceAccount>)
         .revalidates_metadata()
@@ -89,7 +89,7 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .cluster()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
-        .defaults(&[fill_in::subjects])
+        .defaults(&[defaults::subjects])
         .rules(&[rules::cluster_role_binding]),
     BuiltIn::new(RBAC, "Role", "roles", TypeInfo::of::<Role>)
         .revalidates_metadata()
@@ -100,6 +100,6 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .revalidates_metadata()
         .naming(Naming::PathSegment)
         .allows_create_on_update()
-        .defaults(&[fill_in::subjects])
+        .defaults(&[defaults::subjects])
         .rules(&[rules::role_binding]),
 ];

@@ -1,4 +1,4 @@
-//! How pods are reached.
+//! Services, endpoints, ingresses and network policies.
 
 use k8s_openapi::api::{
     core::v1::{Endpoints, Service},
@@ -8,7 +8,7 @@ use k8s_openapi::api::{
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
-    built_in::{BuiltIn, TypeInfo, fill_in, rules},
+    built_in::{BuiltIn, TypeInfo, defaults, rules},
     service_allocation,
     strategy::{Generation, Naming},
 };
@@ -29,9 +29,9 @@ pub(super) static ALL: [BuiltIn; 6] = [
         .allows_create_on_update()
         .returns_deleted_object()
         .selectable(&["spec.clusterIP", "spec.type"])
-        .defaults(&[fill_in::service])
-        .prepare_for_create(fill_in::new_service)
-        .propagate(fill_in::service_changed)
+        .defaults(&[defaults::service])
+        .prepare_for_create(defaults::new_service)
+        .propagate(defaults::service_changed)
         .rules(&[rules::service]),
     BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", TypeInfo::of::<EndpointSlice>)
         .generation(Generation::Content)
@@ -48,6 +48,6 @@ pub(super) static ALL: [BuiltIn; 6] = [
     BuiltIn::new(NETWORKING, "NetworkPolicy", "networkpolicies", TypeInfo::of::<NetworkPolicy>)
         .short_names(&["netpol"])
         .generation(Generation::Content)
-        .defaults(&[fill_in::network_policy])
+        .defaults(&[defaults::network_policy])
         .rules(&[rules::network_policy]),
 ];

@@ -1,4 +1,4 @@
-//! How a row of the table of built-in kinds is written.
+//! Builder methods for the rows of the table of built-in kinds.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// A row says only what is unlike a plain namespaced kind.
+/// A row specifies only what differs from a plain namespaced kind.
 impl BuiltIn {
     pub(super) const fn new(
         group: &'static str,
@@ -40,7 +40,7 @@ impl BuiltIn {
         self
     }
 
-    /// `kubectl get all` shows it.
+    /// Adds the kind to the category `all`.
     pub(super) const fn in_all(self) -> Self {
         self.in_category(&["all"])
     }

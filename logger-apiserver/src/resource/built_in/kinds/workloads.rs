@@ -1,4 +1,4 @@
-//! What runs: pods, and what makes, counts and keeps them.
+//! Pods, workloads, autoscalers and disruption budgets.
 
 use k8s_openapi::api::{
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
@@ -12,7 +12,7 @@ use super::{CORE, IMMUTABLE};
 use crate::{
     api::endpoint::PodSubresource,
     resource::{
-        built_in::{BuiltIn, TypeInfo, fill_in, rules},
+        built_in::{BuiltIn, TypeInfo, defaults, rules},
         priority_class,
         strategy::{Generation, Naming},
     },
@@ -43,9 +43,9 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "status.phase",
             "status.podIP",
         ])
-        .defaults(&[fill_in::pod])
-        .prepare_for_create(fill_in::new_pod)
-        .propagate(fill_in::pod_changed)
+        .defaults(&[defaults::pod])
+        .prepare_for_create(defaults::new_pod)
+        .propagate(defaults::pod_changed)
         .rules(&[rules::pod]),
     BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", TypeInfo::of::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
@@ -56,9 +56,9 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::Content)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .prepare_for_create(fill_in::new_daemon_set)
-        .propagate(fill_in::daemon_set_changed)
-        .defaults(&[fill_in::pod_template, fill_in::update_strategy])
+        .prepare_for_create(defaults::new_daemon_set)
+        .propagate(defaults::daemon_set_changed)
+        .defaults(&[defaults::pod_template, defaults::update_strategy])
         .rules(&[rules::daemon_set]),
     BuiltIn::new(APPS, "Deployment", "deployments", TypeInfo::of::<Deployment>)
         .short_names(&["deploy"])
@@ -69,7 +69,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::ContentAndAnnotations)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .defaults(&[fill_in::pod_template, fill_in::strategy])
+        .defaults(&[defaults::pod_template, defaults::strategy])
         .rules(&[rules::deployment]),
     BuiltIn::new(APPS, "ReplicaSet", "replicasets", TypeInfo::of::<ReplicaSet>)
         .short_names(&["rs"])
@@ -79,7 +79,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::Content)
         .immutable(&[("spec.selector", IMMUTABLE)])
         .selects_its_template()
-        .defaults(&[fill_in::pod_template])
+        .defaults(&[defaults::pod_template])
         .rules(&[rules::replica_set]),
     BuiltIn::new(APPS, "StatefulSet", "statefulsets", TypeInfo::of::<StatefulSet>)
         .short_names(&["sts"])
@@ -98,7 +98,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "minReadySeconds",
         ])
         .selects_its_template()
-        .defaults(&[fill_in::pod_template, fill_in::update_strategy, fill_in::claim_templates])
+        .defaults(&[defaults::pod_template, defaults::update_strategy, defaults::claim_templates])
         .rules(&[rules::stateful_set]),
     BuiltIn::new(
         "autoscaling",
@@ -110,14 +110,14 @@ pub(super) static ALL: [BuiltIn; 10] = [
     .short_names(&["hpa"])
     .in_all()
     .status()
-    .defaults(&[fill_in::autoscaler])
+    .defaults(&[defaults::autoscaler])
     .rules(&[rules::autoscaler]),
     BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::of::<CronJob>)
         .short_names(&["cj"])
         .in_all()
         .status()
         .generation(Generation::Content)
-        .defaults(&[fill_in::cron_job])
+        .defaults(&[defaults::cron_job])
         .rules(&[rules::cron_job]),
     BuiltIn::new(BATCH, "Job", "jobs", TypeInfo::of::<Job>)
         .orphans_dependents()
@@ -127,8 +127,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .generation(Generation::Content)
         .selectable(&["status.successful"])
         .immutable(&[("spec.selector", IMMUTABLE), ("spec.template", IMMUTABLE)])
-        .defaults(&[fill_in::pod_template, fill_in::job])
-        .prepare_for_create(fill_in::new_job)
+        .defaults(&[defaults::pod_template, defaults::job])
+        .prepare_for_create(defaults::new_job)
         .rules(&[rules::job]),
     BuiltIn::new("policy", "PodDisruptionBudget", "poddisruptionbudgets", TypeInfo::of::<PodDisruptionBudget>)
         .short_names(&["pdb"])

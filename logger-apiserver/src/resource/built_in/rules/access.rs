@@ -1,27 +1,28 @@
-//! The rules of roles and their bindings.
+//! Validation of roles and role bindings.
 
-use super::{Change, Errors, Place};
+use super::{Change, Errors, FieldValue};
 use crate::api::error::FieldError;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 pub(in crate::resource::built_in) fn role(change: &Change<'_>, errors: &mut Errors) {
-    Place::of(change.object, "rules").items().for_each(|rule| policy(&rule, true, errors));
+    FieldValue::of(change.object, "rules").items().for_each(|rule| policy(&rule, true, errors));
 }
 
 pub(in crate::resource::built_in) fn cluster_role(change: &Change<'_>, errors: &mut Errors) {
-    Place::of(change.object, "rules").items().for_each(|rule| policy(&rule, false, errors));
-    let aggregation = Place::of(change.object, "aggregationRule");
+    FieldValue::of(change.object, "rules").items().for_each(|rule| policy(&rule, false, errors));
+    let aggregation = FieldValue::of(change.object, "aggregationRule");
     let selectors = aggregation.at("clusterRoleSelectors");
-    if aggregation.is_there() && selectors.is_empty() {
+    if aggregation.is_set() && selectors.is_empty() {
         errors.push(selectors.required("at least one clusterRoleSelector required if aggregationRule is non-nil"));
     }
 }
 
-/// A rule is about resources or about paths; what is in a namespace is not about paths.
-fn policy(rule: &Place<'_>, is_namespaced: bool, errors: &mut Errors) {
+/// Validates a policy rule: it applies to resources or to non-resource URLs, and in a namespaced role to resources
+/// only.
+fn policy(rule: &FieldValue<'_>, is_namespaced: bool, errors: &mut Errors) {
     let missing =
-        |field: &str, why: &str| Some(rule.at(field)).filter(Place::is_empty).map(|field| field.required(why));
+        |field: &str, why: &str| Some(rule.at(field)).filter(FieldValue::is_empty).map(|field| field.required(why));
     errors.extend(missing("verbs", "verbs must contain at least one value"));
     let paths = rule.at("nonResourceURLs");
     if paths.is_empty() {
@@ -43,7 +44,7 @@ pub(in crate::resource::built_in) fn role_binding(change: &Change<'_>, errors: &
 
 pub(in crate::resource::built_in) fn cluster_role_binding(change: &Change<'_>, errors: &mut Errors) {
     binding(change, &["ClusterRole"], errors);
-    for subject in Place::of(change.object, "subjects").items() {
+    for subject in FieldValue::of(change.object, "subjects").items() {
         if subject.at("kind").text() == "ServiceAccount" && subject.at("namespace").is_empty() {
             errors.push(subject.at("namespace").required(""));
         }
@@ -51,7 +52,7 @@ pub(in crate::resource::built_in) fn cluster_role_binding(change: &Change<'_>, e
 }
 
 fn binding(change: &Change<'_>, roles: &[&str], errors: &mut Errors) {
-    let role = Place::of(change.object, "roleRef");
+    let role = FieldValue::of(change.object, "roleRef");
     if role.at("apiGroup").text() != GROUP {
         errors.push(role.at("apiGroup").unsupported(&[GROUP]));
     }
@@ -61,7 +62,7 @@ fn binding(change: &Change<'_>, roles: &[&str], errors: &mut Errors) {
     if role.at("name").is_empty() {
         errors.push(role.at("name").required(""));
     }
-    Place::of(change.object, "subjects").items().for_each(|subject| self::subject(&subject, errors));
+    FieldValue::of(change.object, "subjects").items().for_each(|subject| self::subject(&subject, errors));
     if change.old.is_some_and(|old| old.body.get("roleRef") != Some(role.value)) {
         let part = |name: &str| format!("{:?}", role.at(name).text());
         let shown =
@@ -70,7 +71,7 @@ fn binding(change: &Change<'_>, roles: &[&str], errors: &mut Errors) {
     }
 }
 
-fn subject(subject: &Place<'_>, errors: &mut Errors) {
+fn subject(subject: &FieldValue<'_>, errors: &mut Errors) {
     let group = subject.at("apiGroup");
     if subject.at("name").is_empty() {
         errors.push(subject.at("name").required(""));

@@ -1,46 +1,50 @@
-//! The rules of what bounds others: autoscalers and budgets.
+//! Validation of autoscalers and disruption budgets.
 
-use super::{Change, Errors, Place, selectors, workloads};
+use super::{Change, Errors, FieldValue, selectors, workloads};
 
-/// An autoscaler goes from a least number that is at least one to a most that is no less.
+/// Validates a `HorizontalPodAutoscaler`.
 pub(in crate::resource::built_in) fn autoscaler(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    let (least, most) = (spec.at("minReplicas"), spec.at("maxReplicas"));
-    errors.extend(least.at_least(1));
-    if least.value == 0 && spec.at("metrics").items().all(|metric| !counts_at_zero(&metric)) {
+    let spec = FieldValue::of(change.object, "spec");
+    let (min, max) = (spec.at("minReplicas"), spec.at("maxReplicas"));
+    errors.extend(min.at_least(1));
+    if min.value == 0 && spec.at("metrics").items().all(|metric| !supports_scale_to_zero(&metric)) {
         let why = "must specify at least one Object or External metric to support scaling to zero replicas";
         errors.push(spec.at("metrics").forbidden(why));
     }
-    if most.value.as_i64().is_none_or(|most| most < 1) {
-        errors.push(most.required("must be set and greater than 0"));
+    if max.value.as_i64().is_none_or(|max| max < 1) {
+        errors.push(max.required("must be set and greater than 0"));
     }
-    if most.value.as_i64().zip(least.value.as_i64()).is_some_and(|(most, least)| most < least) {
-        errors.push(most.invalid("must be greater than or equal to `minReplicas`"));
+    if max.value.as_i64().zip(min.value.as_i64()).is_some_and(|(max, min)| max < min) {
+        errors.push(max.invalid("must be greater than or equal to `minReplicas`"));
     }
     let target = spec.at("scaleTargetRef");
     errors.extend(
-        ["kind", "name"].iter().map(|name| target.at(name)).filter(Place::is_empty).map(|field| field.required("")),
+        ["kind", "name"]
+            .iter()
+            .map(|name| target.at(name))
+            .filter(FieldValue::is_empty)
+            .map(|field| field.required("")),
     );
     if target.at("apiVersion").is_empty() {
         errors.push(target.at("apiVersion").invalid_text("apiVersion must specify API group"));
     }
 }
 
-/// Whether a metric is there when no pod is.
-fn counts_at_zero(metric: &Place<'_>) -> bool {
+/// Returns whether a metric is available without pods.
+fn supports_scale_to_zero(metric: &FieldValue<'_>) -> bool {
     matches!(metric.at("type").text(), "Object" | "External")
 }
 
-/// A budget says how many pods are to be there, or how many may be missing.
+/// Validates a `PodDisruptionBudget`.
 pub(in crate::resource::built_in) fn budget(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    let (least, most) = (spec.at("minAvailable"), spec.at("maxUnavailable"));
-    if least.is_there() && most.is_there() {
+    let spec = FieldValue::of(change.object, "spec");
+    let (min, max) = (spec.at("minAvailable"), spec.at("maxUnavailable"));
+    if min.is_set() && max.is_set() {
         let shown = format!(
             "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
-            least.value,
+            min.value,
             spec.at("selector").value,
-            most.value,
+            max.value,
             spec.at("unhealthyPodEvictionPolicy").value,
         );
         errors.push(crate::api::error::FieldError::invalid(
@@ -49,7 +53,7 @@ pub(in crate::resource::built_in) fn budget(change: &Change<'_>, errors: &mut Er
             "minAvailable and maxUnavailable cannot be both set",
         ));
     }
-    workloads::share(&least, true, errors);
-    workloads::share(&most, true, errors);
+    workloads::int_or_percent(&min, true, errors);
+    workloads::int_or_percent(&max, true, errors);
     selectors::selector(&spec.at("selector"), errors);
 }

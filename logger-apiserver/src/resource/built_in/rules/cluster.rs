@@ -1,12 +1,12 @@
-//! The rules of nodes, volumes and priority classes.
+//! Validation of nodes, volumes, claims and priority classes.
 
 use logger_crd::quantity::Quantity;
 
-use super::{Change, Errors, Place};
+use super::{Change, Errors, FieldValue};
 
-/// The largest value that is not reserved for the system.
-const HIGHEST_PRIORITY: i64 = 1_000_000_000;
-/// The classes of the system, with their values and what they are for.
+/// The highest priority of user-defined classes.
+const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
+/// The system priority classes: name, value and description.
 pub(crate) const SYSTEM_PRIORITIES: [(&str, i64, &str); 2] = [
     (
         "system-cluster-critical",
@@ -21,16 +21,16 @@ pub(crate) const SYSTEM_PRIORITIES: [(&str, i64, &str); 2] = [
 ];
 
 pub(in crate::resource::built_in) fn node(change: &Change<'_>, errors: &mut Errors) {
-    let ranges = Place::of(change.object, "spec").at("podCIDRs");
+    let ranges = FieldValue::of(change.object, "spec").at("podCIDRs");
     let is_changed = change.old.is_some_and(|old| old.field("spec.podCIDRs").is_some_and(|old| old != ranges.value));
     if is_changed {
         errors.push(ranges.forbidden("node updates may not change podCIDR except from \"\" to valid"));
     }
 }
 
-/// The names and values of the system are its own; a value stays.
+/// Validates a priority class. System names and values are reserved, and the value is immutable.
 pub(in crate::resource::built_in) fn priority_class(change: &Change<'_>, errors: &mut Errors) {
-    let value = Place::of(change.object, "value");
+    let value = FieldValue::of(change.object, "value");
     match change.old {
         None => new_priority_class(change, &value, errors),
         Some(old) if old.field("value") != Some(value.value) => {
@@ -40,23 +40,25 @@ pub(in crate::resource::built_in) fn priority_class(change: &Change<'_>, errors:
     }
 }
 
-fn new_priority_class(change: &Change<'_>, value: &Place<'_>, errors: &mut Errors) {
+fn new_priority_class(change: &Change<'_>, value: &FieldValue<'_>, errors: &mut Errors) {
     let name = change.object.name();
     let known = SYSTEM_PRIORITIES.iter().find(|(known, ..)| *known == name);
     if name.starts_with("system-") && known.is_none_or(|(_, own, _)| value.value != *own) {
         let why = "priority class names with 'system-' prefix are reserved for system use only. error";
         let why = format!("{why}: {name} is not a known system priority class");
         errors.push(crate::api::error::FieldError::forbidden("metadata.name", why));
-    } else if known.is_none() && value.value.as_i64().is_some_and(|value| value > HIGHEST_PRIORITY) {
-        errors.push(value.forbidden(format!("maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}")));
+    } else if known.is_none() && value.value.as_i64().is_some_and(|value| value > HIGHEST_USER_PRIORITY) {
+        errors.push(
+            value.forbidden(format!("maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}")),
+        );
     }
 }
 
 const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-/// A volume says how much it holds, how it can be used, and in one way where it is.
+/// Validates a persistent volume.
 pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     access_modes(&spec, "", errors);
     let capacity = spec.at("capacity");
     if capacity.is_empty() {
@@ -64,7 +66,7 @@ pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Er
         errors.push(crate::api::error::FieldError::unsupported(&capacity.path, "null", &["storage".to_owned()]));
     }
     storage(&capacity, errors);
-    let mut sources = SOURCES.iter().map(|name| spec.at(name)).filter(Place::is_there);
+    let mut sources = SOURCES.iter().map(|name| spec.at(name)).filter(FieldValue::is_set);
     let Some(source) = sources.next() else {
         return errors.push(spec.required("must specify a volume type"));
     };
@@ -73,11 +75,11 @@ pub(in crate::resource::built_in) fn volume(change: &Change<'_>, errors: &mut Er
     }
     errors.extend(sources.map(|source| source.forbidden("may not specify more than 1 volume type")));
     if let Some(old) = change.old {
-        volume_stays(&spec, &Place::of(old, "spec"), errors);
+        volume_update(&spec, &FieldValue::of(old, "spec"), errors);
     }
 }
 
-/// In the order they are asked for.
+/// The volume sources, in the order of validation.
 const SOURCES: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",
@@ -103,30 +105,30 @@ const SOURCES: [&str; 22] = [
     "flexVolume",
 ];
 
-fn volume_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
+fn volume_update(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
     if SOURCES.iter().any(|source| new.at(source).value != old.at(source).value) {
         errors.push(new.forbidden("spec.persistentvolumesource is immutable after creation"));
     }
 }
 
-/// A claim says how much it wants and how it is to be used.
+/// Validates a persistent volume claim.
 pub(in crate::resource::built_in) fn claim(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     access_modes(&spec, "at least 1 access mode is required", errors);
     let requests = spec.at("resources").at("requests");
-    let wanted = Place { path: "spec.resources".to_owned(), value: requests.value };
-    if wanted.value.get("storage").is_none() {
+    let storage_requests = FieldValue { path: "spec.resources".to_owned(), value: requests.value };
+    if storage_requests.value.get("storage").is_none() {
         errors.push(crate::api::error::FieldError::required("spec.resources[storage]", ""));
     }
-    storage(&wanted, errors);
+    storage(&storage_requests, errors);
     if let Some(old) = change.old {
-        claim_stays(&spec, &Place::of(old, "spec"), errors);
+        claim_update(&spec, &FieldValue::of(old, "spec"), errors);
     }
 }
 
-/// Before it is bound nothing of it changes; how much it wants and the class of its attributes may change then.
-fn claim_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
-    let rest = |spec: &Place<'_>| {
+/// Validates an update of a claim. Requests and the attributes class are mutable once the claim is bound.
+fn claim_update(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
+    let rest = |spec: &FieldValue<'_>| {
         let mut spec = spec.value.as_object().cloned().unwrap_or_default();
         let is_bound = !old.at("volumeName").is_empty();
         spec.retain(|name, _| {
@@ -143,19 +145,19 @@ fn claim_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-fn access_modes(spec: &Place<'_>, why: &str, errors: &mut Errors) {
+fn access_modes(spec: &FieldValue<'_>, why: &str, errors: &mut Errors) {
     let modes = spec.at("accessModes");
     if modes.is_empty() {
         errors.push(modes.required(why));
     }
     for mode in modes.items().filter(|mode| !ACCESS_MODES.contains(&mode.text())) {
-        errors.push(Place { path: modes.path.clone(), ..mode }.unsupported(&ACCESS_MODES));
+        errors.push(FieldValue { path: modes.path.clone(), ..mode }.unsupported(&ACCESS_MODES));
     }
 }
 
-fn storage(amounts: &Place<'_>, errors: &mut Errors) {
-    let of_nothing = amounts.entries().filter(|(resource, amount)| {
+fn storage(amounts: &FieldValue<'_>, errors: &mut Errors) {
+    let not_positive = amounts.entries().filter(|(resource, amount)| {
         *resource == "storage" && Quantity::from_json(amount.value).is_some_and(|amount| amount.nanos() <= 0)
     });
-    errors.extend(of_nothing.map(|(_, amount)| amount.invalid("must be greater than zero")));
+    errors.extend(not_positive.map(|(_, amount)| amount.invalid("must be greater than zero")));
 }

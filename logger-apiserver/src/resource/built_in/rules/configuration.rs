@@ -1,35 +1,35 @@
-//! The rules of configuration, secrets, leases and events.
+//! Validation of config maps, secrets and leases.
 
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-use super::{Change, Errors, Place, words};
+use super::{Change, Errors, FieldValue, formats};
 use crate::api::error::FieldError;
 
-/// A key is well-formed, and is in one place.
+/// Validates the keys of a config map.
 pub(in crate::resource::built_in) fn config_map(change: &Change<'_>, errors: &mut Errors) {
-    let (texts, bytes) = (Place::of(change.object, "data"), Place::of(change.object, "binaryData"));
-    keys(&texts, errors);
-    keys(&bytes, errors);
-    for (key, value) in texts.entries().filter(|(key, _)| bytes.value.get(key).is_some()) {
+    let (data, binary_data) = (FieldValue::of(change.object, "data"), FieldValue::of(change.object, "binaryData"));
+    keys(&data, errors);
+    keys(&binary_data, errors);
+    for (key, value) in data.entries().filter(|(key, _)| binary_data.value.get(key).is_some()) {
         errors.push(FieldError::invalid(value.path, format!("{key:?}"), "duplicate of key present in binaryData"));
     }
 }
 
-fn keys(data: &Place<'_>, errors: &mut Errors) {
+fn keys(data: &FieldValue<'_>, errors: &mut Errors) {
     for (key, value) in data.entries() {
         errors.extend(
-            words::config_key(key).into_iter().map(|why| FieldError::invalid(&value.path, format!("{key:?}"), why)),
+            formats::config_key(key).into_iter().map(|why| FieldError::invalid(&value.path, format!("{key:?}"), why)),
         );
     }
 }
 
-/// Some types of secrets have what they are for.
+/// Validates the keys of a secret, and the data that its type requires.
 pub(in crate::resource::built_in) fn secret(change: &Change<'_>, errors: &mut Errors) {
-    let data = Place::of(change.object, "data");
+    let data = FieldValue::of(change.object, "data");
     keys(&data, errors);
     let missing = |name: &&&str| data.value.get(**name).is_none();
-    let needed: &[&str] = match Place::of(change.object, "type").text() {
+    let required_keys: &[&str] = match FieldValue::of(change.object, "type").text() {
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
         "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
         "kubernetes.io/dockercfg" => &[".dockercfg"],
@@ -37,16 +37,16 @@ pub(in crate::resource::built_in) fn secret(change: &Change<'_>, errors: &mut Er
         "kubernetes.io/basic-auth" if ["username", "password"].iter().all(|name| data.value.get(name).is_none()) => {
             &["password", "username"]
         }
-        "kubernetes.io/service-account-token" => return account(change, errors),
+        "kubernetes.io/service-account-token" => return service_account_token(change, errors),
         _ => &[],
     };
-    errors.extend(needed.iter().filter(missing).map(|name| FieldError::required(format!("data[{name}]"), "")));
-    for name in needed.iter().filter(|name| name.starts_with('.')) {
+    errors.extend(required_keys.iter().filter(missing).map(|name| FieldError::required(format!("data[{name}]"), "")));
+    for name in required_keys.iter().filter(|name| name.starts_with('.')) {
         json(&data, name, errors);
     }
 }
 
-fn account(change: &Change<'_>, errors: &mut Errors) {
+fn service_account_token(change: &Change<'_>, errors: &mut Errors) {
     const NAME: &str = "kubernetes.io/service-account.name";
     let annotations = change.object.metadata.annotations.as_ref();
     if annotations.and_then(|annotations| annotations.get(NAME)).is_none_or(String::is_empty) {
@@ -54,8 +54,8 @@ fn account(change: &Change<'_>, errors: &mut Errors) {
     }
 }
 
-/// What a secret holds is not shown.
-fn json(data: &Place<'_>, name: &str, errors: &mut Errors) {
+/// Validates JSON in a secret. The error does not contain the data.
+fn json(data: &FieldValue<'_>, name: &str, errors: &mut Errors) {
     let Some(bytes) = data.value.get(name) else { return };
     let ByteString(bytes) = serde_json::from_value(bytes.clone()).unwrap_or_default();
     if let Err(error) = serde_json::from_slice::<Value>(&bytes) {
@@ -64,9 +64,9 @@ fn json(data: &Place<'_>, name: &str, errors: &mut Errors) {
     }
 }
 
-/// A lease lasts.
+/// Validates a lease.
 pub(in crate::resource::built_in) fn lease(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     let duration = spec.at("leaseDurationSeconds");
     if duration.value.as_i64().is_some_and(|seconds| seconds <= 0) {
         errors.push(duration.invalid("must be greater than 0"));

@@ -1,13 +1,13 @@
-//! The rules of containers.
+//! Validation of containers.
 
 use std::collections::BTreeSet;
 
 use logger_crd::{names, quantity::Quantity};
 
-use super::{Errors, Place, handlers, words};
+use super::{Errors, FieldValue, formats, handlers};
 
-/// The containers of a pod, of all its lists: names are unique.
-pub(super) fn all(spec: &Place<'_>, errors: &mut Errors) {
+/// Validates the containers in all lists of a pod. Names are unique across the lists.
+pub(super) fn all(spec: &FieldValue<'_>, errors: &mut Errors) {
     let containers = spec.at("containers");
     if containers.is_empty() {
         errors.push(containers.required(""));
@@ -20,7 +20,7 @@ pub(super) fn all(spec: &Place<'_>, errors: &mut Errors) {
             if !names.insert(name.text()) {
                 errors.push(name.duplicate(format!("{:?}", name.text())));
             }
-            one(&container, spec, errors);
+            validate_container(&container, spec, errors);
             if list == "containers" {
                 host_ports(&container, &mut ports, errors);
             }
@@ -28,8 +28,8 @@ pub(super) fn all(spec: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-fn one(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
-    named(&container.at("name"), errors);
+fn validate_container(container: &FieldValue<'_>, spec: &FieldValue<'_>, errors: &mut Errors) {
+    required_name(&container.at("name"), errors);
     let image = container.at("image");
     if image.is_empty() {
         errors.push(image.required(""));
@@ -37,7 +37,7 @@ fn one(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
         errors.push(image.invalid("must not have leading or trailing whitespace"));
     }
     ports(container, spec.at("hostNetwork").value == true, errors);
-    container.at("env").items().for_each(|variable| environment(&variable, errors));
+    container.at("env").items().for_each(|variable| env_var(&variable, errors));
     mounts(container, spec, errors);
     resources(&container.at("resources"), errors);
     handlers::all(container, errors);
@@ -48,61 +48,63 @@ fn one(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-/// A name is there, and is a DNS label.
-pub(super) fn named(name: &Place<'_>, errors: &mut Errors) {
+/// Validates a required name: a DNS label.
+pub(super) fn required_name(name: &FieldValue<'_>, errors: &mut Errors) {
     if name.is_empty() {
         errors.push(name.required(""));
     }
-    errors.extend(name.mistakes(names::dns_1123_label));
+    errors.extend(name.validate(names::dns_1123_label));
 }
 
-fn ports(container: &Place<'_>, is_on_host: bool, errors: &mut Errors) {
+fn ports(container: &FieldValue<'_>, is_on_host: bool, errors: &mut Errors) {
     let mut names = BTreeSet::new();
     for port in container.at("ports").items() {
-        let (name, inside, outside) = (port.at("name"), port.at("containerPort"), port.at("hostPort"));
-        errors.extend(name.mistakes(words::port_name));
-        if !name.is_empty() && words::port_name(name.text()).is_empty() && !names.insert(name.text()) {
+        let (name, container_port, host_port) = (port.at("name"), port.at("containerPort"), port.at("hostPort"));
+        errors.extend(name.validate(formats::port_name));
+        if !name.is_empty() && formats::port_name(name.text()).is_empty() && !names.insert(name.text()) {
             errors.push(name.duplicate(name.value));
         }
-        match inside.value.as_i64() {
-            None | Some(0) => errors.push(inside.required("")),
-            Some(number) if !words::is_port(number) => errors.push(inside.invalid(words::PORT_RANGE)),
+        match container_port.value.as_i64() {
+            None | Some(0) => errors.push(container_port.required("")),
+            Some(number) if !formats::is_port(number) => errors.push(container_port.invalid(formats::PORT_RANGE)),
             Some(_) => {}
         }
-        match outside.value.as_i64() {
-            Some(number) if number != 0 && !words::is_port(number) => errors.push(outside.invalid(words::PORT_RANGE)),
-            Some(number) if is_on_host && number != 0 && outside.value != inside.value => {
-                errors.push(outside.invalid("must match `containerPort` when `hostNetwork` is true"));
+        match host_port.value.as_i64() {
+            Some(number) if number != 0 && !formats::is_port(number) => {
+                errors.push(host_port.invalid(formats::PORT_RANGE))
+            }
+            Some(number) if is_on_host && number != 0 && host_port.value != container_port.value => {
+                errors.push(host_port.invalid("must match `containerPort` when `hostNetwork` is true"));
             }
             _ => {}
         }
     }
 }
 
-/// A port of the node is taken once.
-fn host_ports(container: &Place<'_>, taken: &mut BTreeSet<String>, errors: &mut Errors) {
+/// Validates that host ports are unique.
+fn host_ports(container: &FieldValue<'_>, used: &mut BTreeSet<String>, errors: &mut Errors) {
     for port in container.at("ports").items() {
-        let outside = port.at("hostPort");
-        let Some(number) = outside.value.as_i64().filter(|number| *number != 0) else { continue };
+        let host_port = port.at("hostPort");
+        let Some(number) = host_port.value.as_i64().filter(|number| *number != 0) else { continue };
         let key = format!("{}/{}/{number}", port.at("protocol").text(), port.at("hostIP").text());
-        if !taken.insert(key.clone()) {
-            errors.push(outside.duplicate(format!("{key:?}")));
+        if !used.insert(key.clone()) {
+            errors.push(host_port.duplicate(format!("{key:?}")));
         }
     }
 }
 
-fn environment(variable: &Place<'_>, errors: &mut Errors) {
+fn env_var(variable: &FieldValue<'_>, errors: &mut Errors) {
     let name = variable.at("name");
     if name.is_empty() {
         errors.push(name.required(""));
     }
-    errors.extend(name.mistakes(words::variable));
+    errors.extend(name.validate(formats::env_var_name));
     let from = variable.at("valueFrom");
-    if !from.is_there() {
+    if !from.is_set() {
         return;
     }
     const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
-    match SOURCES.iter().filter(|source| from.at(source).is_there()).count() {
+    match SOURCES.iter().filter(|source| from.at(source).is_set()).count() {
         0 => errors.push(from.invalid_text(
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
         )),
@@ -112,19 +114,19 @@ fn environment(variable: &Place<'_>, errors: &mut Errors) {
         1 => {}
         _ => errors.push(from.invalid_text("may not have more than one field specified at a time")),
     }
-    for key in ["configMapKeyRef", "secretKeyRef"].map(|name| from.at(name)).into_iter().filter(Place::is_there) {
+    for key in ["configMapKeyRef", "secretKeyRef"].map(|name| from.at(name)).into_iter().filter(FieldValue::is_set) {
         let name = key.at("name");
         errors.extend(names::dns_1123_subdomain(name.text()).into_iter().map(|why| name.invalid_text(why)));
         match key.at("key") {
             key if key.is_empty() => errors.push(key.required("")),
-            key => errors.extend(key.mistakes(words::config_key)),
+            key => errors.extend(key.validate(formats::config_key)),
         }
     }
-    field_of_pod(&from.at("fieldRef"), errors);
+    field_ref(&from.at("fieldRef"), errors);
 }
 
-fn field_of_pod(reference: &Place<'_>, errors: &mut Errors) {
-    const KNOWN: [&str; 9] = [
+fn field_ref(reference: &FieldValue<'_>, errors: &mut Errors) {
+    const SUPPORTED: [&str; 9] = [
         "metadata.name",
         "metadata.namespace",
         "metadata.uid",
@@ -136,18 +138,18 @@ fn field_of_pod(reference: &Place<'_>, errors: &mut Errors) {
         "status.podIPs",
     ];
     let path = reference.at("fieldPath");
-    if !reference.is_there() {
+    if !reference.is_set() {
     } else if path.is_empty() {
         errors.push(path.required(""));
-    } else if !KNOWN.contains(&path.text()) && !path.text().contains('[') {
+    } else if !SUPPORTED.contains(&path.text()) && !path.text().contains('[') {
         let why = format!("error converting fieldPath: field label not supported: {}", path.text());
         errors.push(path.invalid(why));
     }
 }
 
-fn mounts(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
+fn mounts(container: &FieldValue<'_>, spec: &FieldValue<'_>, errors: &mut Errors) {
     let volumes: Vec<&str> = spec.at("volumes").items().map(|volume| volume.at("name").text()).collect();
-    let mut places = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     for mount in container.at("volumeMounts").items() {
         let (name, path) = (mount.at("name"), mount.at("mountPath"));
         if name.is_empty() {
@@ -158,14 +160,14 @@ fn mounts(container: &Place<'_>, spec: &Place<'_>, errors: &mut Errors) {
         if path.is_empty() {
             errors.push(path.required(""));
         }
-        if !places.insert(path.text()) {
+        if !paths.insert(path.text()) {
             errors.push(path.invalid_text("must be unique"));
         }
     }
 }
 
-/// What is asked for is not below zero and not above the limit.
-fn resources(resources: &Place<'_>, errors: &mut Errors) {
+/// Validates resources: quantities are not negative, and requests do not exceed limits.
+fn resources(resources: &FieldValue<'_>, errors: &mut Errors) {
     let limits = resources.at("limits");
     for (list, (resource, amount)) in ["limits", "requests"]
         .into_iter()
@@ -179,13 +181,13 @@ fn resources(resources: &Place<'_>, errors: &mut Errors) {
         let limit = limits.value.get(resource).and_then(Quantity::from_json);
         if list == "requests" && limit.is_some_and(|limit| quantity > limit) {
             let shown = limits.value.get(resource).and_then(serde_json::Value::as_str).unwrap_or_default();
-            let requests = Place { path: resources.at("requests").path, value: amount.value };
+            let requests = FieldValue { path: resources.at("requests").path, value: amount.value };
             errors.push(requests.invalid(format!("must be less than or equal to {resource} limit of {shown}")));
         }
     }
 }
 
-fn resource_name(resource: &str, amount: &Place<'_>, errors: &mut Errors) {
+fn resource_name(resource: &str, amount: &FieldValue<'_>, errors: &mut Errors) {
     const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
     if resource.contains('/') || STANDARD.contains(&resource) || resource.starts_with("hugepages-") {
         return;

@@ -1,86 +1,91 @@
-//! The rules of events, in either group.
+//! Validation of events of both groups.
 //!
-//! Fields are named as in the core group, whatever the group: the real server asks for them there.
+//! Errors name the fields of the core group for both groups, as those of the real server do.
 
 use logger_crd::names;
 
-use super::{Change, Errors, Place};
+use super::{Change, Errors, FieldValue};
 use crate::{
     api::{error::FieldError, object::Object},
     resource::events::NAMES,
 };
 
-/// The longest words of a new event, in bytes.
-const LONGEST: usize = 128;
+/// The maximum length of `reportingInstance`, `action` and `reason`.
+const MAX_LENGTH: usize = 128;
 
-/// An event of the core group: that of an object is in its namespace.
+/// Validates an event of the core group.
 pub(in crate::resource::built_in) fn event(change: &Change<'_>, errors: &mut Errors) {
-    spoken(change.object, &Place::of(change.object, "involvedObject"), errors);
+    legacy_event(change.object, &FieldValue::of(change.object, "involvedObject"), errors);
 }
 
-/// An event of `events.k8s.io` says more, leaves out what it said before, and does not change.
+/// Validates an event of `events.k8s.io`: it has an `eventTime`, no deprecated fields, and is immutable apart from its
+/// series.
 pub(in crate::resource::built_in) fn new_event(change: &Change<'_>, errors: &mut Errors) {
     let event = change.object;
     if let Some(old) = change.old {
-        return stays(event, old, errors);
+        return event_update(event, old, errors);
     }
-    spoken(event, &Place { path: "involvedObject".to_owned(), ..Place::of(event, "regarding") }, errors);
-    let time = Place::of(event, "eventTime");
-    if !time.is_there() {
+    legacy_event(
+        event,
+        &FieldValue { path: "involvedObject".to_owned(), ..FieldValue::of(event, "regarding") },
+        errors,
+    );
+    let time = FieldValue::of(event, "eventTime");
+    if !time.is_set() {
         errors.push(time.required(""));
     }
-    let type_ = Place::of(event, "type").text();
+    let type_ = FieldValue::of(event, "type").text();
     if !matches!(type_, "Normal" | "Warning") {
         errors.push(FieldError::invalid("type", "\"\"", format!("has invalid value: {type_}")));
     }
     for (core, new) in NAMES.iter().filter(|(_, new)| new.starts_with("deprecated")) {
-        if !Place::of(event, new).is_empty() {
+        if !FieldValue::of(event, new).is_empty() {
             errors.push(FieldError::invalid(*core, "\"\"", "needs to be unset"));
         }
     }
 }
 
 /// Events with an `eventTime` need a controller and a reason; events without one only a namespace.
-fn spoken(event: &Object, about: &Place<'_>, errors: &mut Errors) {
-    let (namespace, of_object) = (event.namespace(), about.at("namespace"));
-    let has_time = Place::of(event, "eventTime").is_there();
-    let fits = match (of_object.text(), has_time) {
+fn legacy_event(event: &Object, involved_object: &FieldValue<'_>, errors: &mut Errors) {
+    let (namespace, object_namespace) = (event.namespace(), involved_object.at("namespace"));
+    let has_time = FieldValue::of(event, "eventTime").is_set();
+    let fits = match (object_namespace.text(), has_time) {
         ("", false) => namespace == "default",
         ("", true) => matches!(namespace, "default" | "kube-system"),
         (other, false) => other == namespace,
         (_, true) => true,
     };
     if !fits {
-        errors.push(of_object.invalid_text("does not match event.namespace"));
+        errors.push(object_namespace.invalid_text("does not match event.namespace"));
     }
     if !has_time {
         return;
     }
-    let controller = ["reportingController", "reportingComponent"].map(|name| Place::of(event, name));
+    let controller = ["reportingController", "reportingComponent"].map(|name| FieldValue::of(event, name));
     let controller =
-        controller.into_iter().find(|place| !place.is_empty()).unwrap_or(Place::of(event, "reportingController"));
-    let controller = Place { path: "reportingController".to_owned(), ..controller };
+        controller.into_iter().find(|field| !field.is_empty()).unwrap_or(FieldValue::of(event, "reportingController"));
+    let controller = FieldValue { path: "reportingController".to_owned(), ..controller };
     if controller.is_empty() {
         errors.push(controller.required(""));
     }
     errors.extend(names::label_key(controller.text()).into_iter().map(|why| controller.invalid_text(why)));
-    for word in ["reportingInstance", "action", "reason"].map(|name| Place::of(event, name)) {
-        if word.is_empty() {
-            errors.push(word.required(""));
-        } else if word.text().len() > LONGEST {
-            errors.push(FieldError::invalid(word.path, "\"\"", format!("can have at most {LONGEST} characters")));
+    for field in ["reportingInstance", "action", "reason"].map(|name| FieldValue::of(event, name)) {
+        if field.is_empty() {
+            errors.push(field.required(""));
+        } else if field.text().len() > MAX_LENGTH {
+            errors.push(FieldError::invalid(field.path, "\"\"", format!("can have at most {MAX_LENGTH} characters")));
         }
     }
 }
 
-/// All but what it counts in its series.
-fn stays(event: &Object, old: &Object, errors: &mut Errors) {
+/// Validates an update: all fields except the series are immutable.
+fn event_update(event: &Object, old: &Object, errors: &mut Errors) {
     const OTHERS: [&str; 6] = ["action", "eventTime", "reason", "related", "reportingInstance", "type"];
     let all = NAMES.into_iter().chain(OTHERS.map(|name| (name, name)));
     for (core, new) in all {
-        let (now, before) = (Place::of(event, new), Place::of(old, new));
-        if now.value != before.value {
-            errors.push(FieldError::invalid(core, now.value, "field is immutable"));
+        let (new_value, old_value) = (FieldValue::of(event, new), FieldValue::of(old, new));
+        if new_value.value != old_value.value {
+            errors.push(FieldError::invalid(core, new_value.value, "field is immutable"));
         }
     }
 }

@@ -1,23 +1,24 @@
-//! What may change of a pod that is there: its images, its deadline, more tolerations, fewer gates.
+//! Validation of pod updates: images, the deadline, tolerations and scheduling gates are mutable.
 
 use serde_json::{Map, Value};
 
-use super::{Errors, Place};
+use super::{Errors, FieldValue};
 use crate::api::object::Object;
 
-/// The error for any other change. The real server appends the difference of its structs.
-const FEW: &str = "pod updates may not change fields other than \
+/// The error for any other change. The real server appends a diff.
+const IMMUTABLE_FIELDS: &str = "pod updates may not change fields other than \
     `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
     `spec.tolerations` (only additions to existing tolerations),\
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
 
-/// What an update changes that it may not.
+/// Validates an update of a pod.
 pub(super) fn check(new: &Object, old: &Object, errors: &mut Errors) {
-    let (new_status, old_status) = (Place::of(new, "status").at("qosClass"), Place::of(old, "status").at("qosClass"));
-    if old_status.is_there() && new_status.value != old_status.value {
+    let (new_status, old_status) =
+        (FieldValue::of(new, "status").at("qosClass"), FieldValue::of(old, "status").at("qosClass"));
+    if old_status.is_set() && new_status.value != old_status.value {
         errors.push(new_status.invalid("field is immutable"));
     }
-    let (new, old) = (Place::of(new, "spec"), Place::of(old, "spec"));
+    let (new, old) = (FieldValue::of(new, "spec"), FieldValue::of(old, "spec"));
     for list in ["containers", "initContainers"] {
         if count(&new.at(list)) != count(&old.at(list)) {
             return errors.push(new.at(list).forbidden("pod updates may not add or remove containers"));
@@ -26,26 +27,26 @@ pub(super) fn check(new: &Object, old: &Object, errors: &mut Errors) {
     for image in
         ["containers", "initContainers"].iter().flat_map(|list| new.at(list).items()).map(|one| one.at("image"))
     {
-        errors.extend(Some(image).filter(Place::is_empty).map(|image| image.required("")));
+        errors.extend(Some(image).filter(FieldValue::is_empty).map(|image| image.required("")));
     }
     if !deadline(&new.at("activeDeadlineSeconds"), &old.at("activeDeadlineSeconds"), errors) {
         return;
     }
     tolerations(&new.at("tolerations"), &old.at("tolerations"), errors);
     gates(&new.at("schedulingGates"), &old.at("schedulingGates"), errors);
-    if rest(&new, &old) != rest(&old, &old) {
-        errors.push(new.forbidden(FEW));
+    if immutable_part(&new, &old) != immutable_part(&old, &old) {
+        errors.push(new.forbidden(IMMUTABLE_FIELDS));
     }
 }
 
-fn count(list: &Place<'_>) -> usize {
+fn count(list: &FieldValue<'_>) -> usize {
     list.items().count()
 }
 
-/// A deadline may come and become shorter.
-fn deadline(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) -> bool {
+/// Validates the deadline: it can be added and shortened. Returns whether the validation continues.
+fn deadline(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) -> bool {
     match (new.value.as_i64(), old.value.as_i64()) {
-        (Some(seconds), Some(before)) if seconds > before => {
+        (Some(seconds), Some(old_seconds)) if seconds > old_seconds => {
             errors.push(new.invalid("must be less than or equal to previous value"));
             false
         }
@@ -57,41 +58,41 @@ fn deadline(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) -> bool {
     }
 }
 
-/// Each that was there is there, perhaps for another time.
-fn tolerations(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
-    let timeless = |toleration: Place<'_>| without(toleration.value, &["tolerationSeconds"]);
-    let now: Vec<_> = new.items().map(timeless).collect();
-    if old.items().map(timeless).any(|before| !now.contains(&before)) {
+/// Validates the tolerations: existing ones are immutable except for their duration.
+fn tolerations(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
+    let without_duration = |toleration: FieldValue<'_>| without(toleration.value, &["tolerationSeconds"]);
+    let new_tolerations: Vec<_> = new.items().map(without_duration).collect();
+    if old.items().map(without_duration).any(|toleration| !new_tolerations.contains(&toleration)) {
         errors.push(new.forbidden("existing toleration can not be modified except its tolerationSeconds"));
     }
 }
 
-/// Gates open, and do not close.
-fn gates(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
-    let closed: Vec<&str> = old.items().map(|gate| gate.at("name").text()).collect();
-    for name in new.items().map(|gate| gate.at("name")).filter(|name| !closed.contains(&name.text())) {
+/// Validates the scheduling gates: they can only be removed.
+fn gates(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
+    let existing: Vec<&str> = old.items().map(|gate| gate.at("name").text()).collect();
+    for name in new.items().map(|gate| gate.at("name")).filter(|name| !existing.contains(&name.text())) {
         let why = format!("only deletion is allowed, but found new scheduling gate '{}'", name.text());
         errors.push(name.forbidden(why));
     }
 }
 
-/// What of a spec stays as it is.
-fn rest(spec: &Place<'_>, old: &Place<'_>) -> Map<String, Value> {
-    let mut rest = without(spec.value, &["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
+/// Returns the immutable part of a spec.
+fn immutable_part(spec: &FieldValue<'_>, old: &FieldValue<'_>) -> Map<String, Value> {
+    let mut spec_fields = without(spec.value, &["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
     for list in ["containers", "initContainers"] {
         let containers = spec.at(list).items().map(|container| Value::Object(without(container.value, &["image"])));
-        rest.insert(list.to_owned(), containers.collect());
+        spec_fields.insert(list.to_owned(), containers.collect());
     }
     let grace = "terminationGracePeriodSeconds";
     if old.at(grace).value.as_i64().is_some_and(|seconds| seconds < 0) && spec.at(grace).value == 1 {
-        rest.insert(grace.to_owned(), old.at(grace).value.clone());
+        spec_fields.insert(grace.to_owned(), old.at(grace).value.clone());
     }
-    // Before it may be scheduled, where to may still be narrowed down.
+    // The node selector and the affinity are mutable while the pod is gated.
     if count(&old.at("schedulingGates")) > 0 {
-        rest.remove("nodeSelector");
-        rest.remove("affinity");
+        spec_fields.remove("nodeSelector");
+        spec_fields.remove("affinity");
     }
-    rest
+    spec_fields
 }
 
 fn without(value: &Value, names: &[&str]) -> Map<String, Value> {

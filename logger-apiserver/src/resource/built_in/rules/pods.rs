@@ -1,13 +1,13 @@
-//! The rules of pods and of what they are made from.
+//! Validation of pods and pod templates.
 
 use std::collections::BTreeSet;
 
 use logger_crd::names;
 
-use super::{Change, Errors, Place, containers, pod_updates, selectors};
+use super::{Change, Errors, FieldValue, containers, pod_updates, selectors};
 
 pub(in crate::resource::built_in) fn pod(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     pod_spec(&spec, errors);
     if change.old.is_none() && !spec.at("schedulingGates").is_empty() && !spec.at("nodeName").is_empty() {
         errors.push(spec.at("nodeName").forbidden("cannot be set until all schedulingGates have been cleared"));
@@ -17,58 +17,58 @@ pub(in crate::resource::built_in) fn pod(change: &Change<'_>, errors: &mut Error
     }
 }
 
-/// The template of a workload.
-pub(super) fn template(template: &Place<'_>, errors: &mut Errors) {
-    let labels = Place { path: format!("{}.labels", template.path), value: &template.value["metadata"]["labels"] };
+/// Validates the pod template of a workload.
+pub(super) fn template(template: &FieldValue<'_>, errors: &mut Errors) {
+    let labels = FieldValue { path: format!("{}.labels", template.path), value: &template.value["metadata"]["labels"] };
     selectors::labels(&labels, errors);
     pod_spec(&template.at("spec"), errors);
 }
 
-fn pod_spec(spec: &Place<'_>, errors: &mut Errors) {
+fn pod_spec(spec: &FieldValue<'_>, errors: &mut Errors) {
     volumes(spec, errors);
     containers::all(spec, errors);
     for name in ["nodeName", "serviceAccountName"] {
-        errors.extend(spec.at(name).mistakes(names::dns_1123_subdomain));
+        errors.extend(spec.at(name).validate(names::dns_1123_subdomain));
     }
     for name in ["hostname", "subdomain"] {
-        errors.extend(spec.at(name).mistakes(names::dns_1123_label));
+        errors.extend(spec.at(name).validate(names::dns_1123_label));
     }
     let deadline = spec.at("activeDeadlineSeconds");
     if deadline.value.as_i64().is_some_and(|seconds| !(1..=i64::from(i32::MAX)).contains(&seconds)) {
         errors.push(deadline.invalid(format!("must be between 1 and {}, inclusive", i32::MAX)));
     }
     selectors::labels(&spec.at("nodeSelector"), errors);
-    spec.at("tolerations").items().for_each(|toleration| tolerates(&toleration, errors));
+    spec.at("tolerations").items().for_each(|item| toleration(&item, errors));
 }
 
-fn tolerates(toleration: &Place<'_>, errors: &mut Errors) {
+fn toleration(toleration: &FieldValue<'_>, errors: &mut Errors) {
     let (key, operator, value) = (toleration.at("key"), toleration.at("operator"), toleration.at("value"));
-    errors.extend(key.mistakes(names::label_key));
+    errors.extend(key.validate(names::label_key));
     if key.is_empty() && operator.text() != "Exists" {
         let why = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
         errors.push(operator.invalid_text(why));
     }
     match operator.text() {
         "" | "Equal" => {
-            let mistakes = names::label_value(value.text());
-            if !mistakes.is_empty() {
-                errors.push(Place { value: value.value, ..operator }.invalid(mistakes.join(";")));
+            let messages = names::label_value(value.text());
+            if !messages.is_empty() {
+                errors.push(FieldValue { value: value.value, ..operator }.invalid(messages.join(";")));
             }
         }
         "Exists" if !value.is_empty() => {
-            let shown = Place { value: value.value, ..operator };
+            let shown = FieldValue { value: value.value, ..operator };
             errors.push(shown.invalid("value must be empty when `operator` is 'Exists'"));
         }
         "Exists" => {}
         _ => errors.push(operator.unsupported(&["Equal", "Exists"])),
     }
     let effect = toleration.at("effect");
-    if toleration.at("tolerationSeconds").is_there() && effect.text() != "NoExecute" {
+    if toleration.at("tolerationSeconds").is_set() && effect.text() != "NoExecute" {
         errors.push(effect.invalid_text("effect must be 'NoExecute' when `tolerationSeconds` is set"));
     }
 }
 
-/// In the order they are asked for.
+/// The volume sources, in the order of validation.
 const SOURCES: [&str; 30] = [
     "emptyDir",
     "hostPath",
@@ -102,15 +102,15 @@ const SOURCES: [&str; 30] = [
     "podCertificate",
 ];
 
-fn volumes(spec: &Place<'_>, errors: &mut Errors) {
+fn volumes(spec: &FieldValue<'_>, errors: &mut Errors) {
     let mut names = BTreeSet::new();
     for volume in spec.at("volumes").items() {
         let name = volume.at("name");
-        containers::named(&name, errors);
+        containers::required_name(&name, errors);
         if !names.insert(name.text()) {
             errors.push(name.duplicate(name.value));
         }
-        let mut sources = SOURCES.iter().map(|source| volume.at(source)).filter(Place::is_there);
+        let mut sources = SOURCES.iter().map(|source| volume.at(source)).filter(FieldValue::is_set);
         if let Some(first) = sources.next() {
             source(&first, errors);
         }
@@ -118,11 +118,11 @@ fn volumes(spec: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-/// What a volume is from is named.
-fn source(source: &Place<'_>, errors: &mut Errors) {
-    const NAMED: [(&str, &str); 4] =
+/// Validates the required field of a volume source.
+fn source(source: &FieldValue<'_>, errors: &mut Errors) {
+    const REQUIRED_FIELDS: [(&str, &str); 4] =
         [("secret", "secretName"), ("hostPath", "path"), ("persistentVolumeClaim", "claimName"), ("configMap", "name")];
     let name = source.path.rsplit('.').next().unwrap_or_default();
-    let named = NAMED.iter().find(|(kind, _)| *kind == name).map(|(_, field)| source.at(field));
-    errors.extend(named.filter(Place::is_empty).map(|field| field.required("")));
+    let required = REQUIRED_FIELDS.iter().find(|(kind, _)| *kind == name).map(|(_, field)| source.at(field));
+    errors.extend(required.filter(FieldValue::is_empty).map(|field| field.required("")));
 }

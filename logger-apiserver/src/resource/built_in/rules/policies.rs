@@ -1,11 +1,11 @@
-//! The rules of network policies.
+//! Validation of network policies.
 
 use std::net::IpAddr;
 
-use super::{Change, Errors, Place, handlers, selectors};
+use super::{Change, Errors, FieldValue, handlers, selectors};
 
 pub(in crate::resource::built_in) fn network_policy(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     selectors::selector(&spec.at("podSelector"), errors);
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for rule in spec.at(rules).items() {
@@ -19,50 +19,50 @@ pub(in crate::resource::built_in) fn network_policy(change: &Change<'_>, errors:
     }
 }
 
-/// A port, or a range of them.
-fn port(port: &Place<'_>, errors: &mut Errors) {
+/// Validates a port or a port cidr.
+fn port(port: &FieldValue<'_>, errors: &mut Errors) {
     let (first, last) = (port.at("port"), port.at("endPort"));
     handlers::port(&first, errors);
     match (last.value.as_i64(), first.value.as_i64()) {
         (None, _) => {}
-        (Some(_), None) if !first.is_there() => {
+        (Some(_), None) if !first.is_set() => {
             errors.push(last.invalid("may not be specified when `port` is not specified"))
         }
         (Some(_), None) => errors.push(last.invalid("may not be specified when `port` is non-numeric")),
         (Some(last_port), Some(first_port)) if last_port < first_port => {
-            errors.push(Place { value: first.value, ..last }.invalid("must be greater than or equal to `port`"));
+            errors.push(FieldValue { value: first.value, ..last }.invalid("must be greater than or equal to `port`"));
         }
         (Some(_), Some(_)) => {}
     }
 }
 
-/// Who is meant: by labels or by addresses.
-fn peer(peer: &Place<'_>, errors: &mut Errors) {
+/// Validates a peer: selectors or an IP block.
+fn peer(peer: &FieldValue<'_>, errors: &mut Errors) {
     let (pods, namespaces, block) = (peer.at("podSelector"), peer.at("namespaceSelector"), peer.at("ipBlock"));
     selectors::selector(&pods, errors);
     selectors::selector(&namespaces, errors);
-    let selects = pods.is_there() || namespaces.is_there();
-    if !selects && !block.is_there() {
+    let selects = pods.is_set() || namespaces.is_set();
+    if !selects && !block.is_set() {
         errors.push(peer.required("must specify a peer"));
-    } else if selects && block.is_there() {
+    } else if selects && block.is_set() {
         errors.push(peer.forbidden("may not specify both ipBlock and another peer"));
     }
-    let range = block.at("cidr");
-    if block.is_there() && range.is_empty() {
-        errors.push(range.required(""));
-    } else if block.is_there() && !is_range(range.text()) {
-        errors.push(range.invalid("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"));
+    let cidr = block.at("cidr");
+    if block.is_set() && cidr.is_empty() {
+        errors.push(cidr.required(""));
+    } else if block.is_set() && !is_cidr(cidr.text()) {
+        errors.push(cidr.invalid("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"));
     }
 }
 
-fn is_range(text: &str) -> bool {
+fn is_cidr(text: &str) -> bool {
     let Some((address, bits)) = text.split_once('/') else {
         return false;
     };
-    let most = match address.parse::<IpAddr>() {
+    let max_bits = match address.parse::<IpAddr>() {
         Ok(IpAddr::V4(_)) => 32,
         Ok(IpAddr::V6(_)) => 128,
         Err(_) => return false,
     };
-    bits.parse::<u8>().is_ok_and(|bits| bits <= most)
+    bits.parse::<u8>().is_ok_and(|bits| bits <= max_bits)
 }

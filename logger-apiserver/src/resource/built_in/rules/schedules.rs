@@ -1,20 +1,20 @@
-//! The rules of cron jobs: schedules as `robfig/cron` reads them, with its words.
+//! Validation of cron jobs: schedules are parsed as by `robfig/cron`, with its error messages.
 
 use logger_crd::names;
 
-use super::{Change, Errors, Place, workloads};
+use super::{Change, Errors, FieldValue, workloads};
 use crate::api::error::FieldError;
 
-/// What is left for the name of a job once a time is added to it.
-const LONGEST_NAME: usize = 52;
+/// The maximum length of a name: the controller appends a time to the names of jobs.
+const MAX_NAME_LENGTH: usize = 52;
 
 pub(in crate::resource::built_in) fn cron_job(change: &Change<'_>, errors: &mut Errors) {
     let name = change.object.name();
-    if change.old.is_none() && name.len() > LONGEST_NAME {
-        let why = format!("must be no more than {LONGEST_NAME} characters");
+    if change.old.is_none() && name.len() > MAX_NAME_LENGTH {
+        let why = format!("must be no more than {MAX_NAME_LENGTH} characters");
         errors.push(FieldError::invalid("metadata.name", format!("{name:?}"), why));
     }
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     schedule(&spec.at("schedule"), errors);
     for name in ["startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
         errors.extend(spec.at(name).not_negative());
@@ -24,15 +24,15 @@ pub(in crate::resource::built_in) fn cron_job(change: &Change<'_>, errors: &mut 
         errors.push(policy.unsupported(&["Allow", "Forbid", "Replace"]));
     }
     let zone = spec.at("timeZone");
-    if zone.is_there() && jiff::tz::TimeZone::get(zone.text()).is_err() {
+    if zone.is_set() && jiff::tz::TimeZone::get(zone.text()).is_err() {
         errors.push(zone.invalid(format!("unknown time zone {}", zone.text())));
     }
     let template = spec.at("jobTemplate");
-    errors.extend(template.at("metadata").at("name").mistakes(names::dns_1123_subdomain));
+    errors.extend(template.at("metadata").at("name").validate(names::dns_1123_subdomain));
     workloads::job_spec(&template.at("spec"), errors);
 }
 
-fn schedule(schedule: &Place<'_>, errors: &mut Errors) {
+fn schedule(schedule: &FieldValue<'_>, errors: &mut Errors) {
     let text = schedule.text();
     if text.is_empty() {
         errors.push(schedule.required(""));
@@ -43,21 +43,21 @@ fn schedule(schedule: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-/// A field: its least and greatest value, and the names values have.
+/// A field of a schedule: its minimum, its maximum and the names of values.
 struct Field {
-    least: u32,
-    most: u32,
+    min: u32,
+    max: u32,
     names: &'static [&'static str],
 }
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const FIELDS: [Field; 5] = [
-    Field { least: 0, most: 59, names: &[] },
-    Field { least: 0, most: 23, names: &[] },
-    Field { least: 1, most: 31, names: &[] },
-    Field { least: 1, most: 12, names: &MONTHS },
-    Field { least: 0, most: 6, names: &DAYS },
+    Field { min: 0, max: 59, names: &[] },
+    Field { min: 0, max: 23, names: &[] },
+    Field { min: 1, max: 31, names: &[] },
+    Field { min: 1, max: 12, names: &MONTHS },
+    Field { min: 0, max: 6, names: &DAYS },
 ];
 
 fn check(text: &str) -> Result<(), String> {
@@ -84,7 +84,7 @@ fn check_descriptor(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether Go reads it as a duration: `1h30m`.
+/// Returns whether Go parses the text as a duration: `1h30m`.
 fn is_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     while !rest.is_empty() {
@@ -99,16 +99,16 @@ fn is_duration(text: &str) -> bool {
 }
 
 impl Field {
-    /// One range: `*`, `a`, `a-b`, and each of them with `/step`.
+    /// Validates one range: `*`, `a`, `a-b`, each optionally with `/step`.
     fn check(&self, range: &str) -> Result<(), String> {
         let parts: Vec<&str> = range.split('/').collect();
         let ends: Vec<&str> = parts[0].split('-').collect();
         let (first, last) = if matches!(ends[0], "*" | "?") {
-            (self.least, self.most)
+            (self.min, self.max)
         } else {
             let first = self.value(ends[0])?;
             match ends.as_slice() {
-                [_] if parts.len() > 1 => (first, self.most),
+                [_] if parts.len() > 1 => (first, self.max),
                 [_] => (first, first),
                 [_, last] => (first, self.value(last)?),
                 _ => return Err(format!("too many hyphens: {range}")),
@@ -120,10 +120,10 @@ impl Field {
             _ => return Err(format!("too many slashes: {range}")),
         };
         match () {
-            () if first < self.least => {
-                Err(format!("beginning of range ({first}) below minimum ({}): {range}", self.least))
+            () if first < self.min => {
+                Err(format!("beginning of range ({first}) below minimum ({}): {range}", self.min))
             }
-            () if last > self.most => Err(format!("end of range ({last}) above maximum ({}): {range}", self.most)),
+            () if last > self.max => Err(format!("end of range ({last}) above maximum ({}): {range}", self.max)),
             () if first > last => Err(format!("beginning of range ({first}) beyond end of range ({last}): {range}")),
             () if step == 0 => Err(format!("step of range should be a positive number: {range}")),
             () => Ok(()),
@@ -132,7 +132,7 @@ impl Field {
 
     fn value(&self, text: &str) -> Result<u32, String> {
         let lower = text.to_lowercase();
-        let named = self.names.iter().zip(self.least..).find(|(name, _)| **name == lower);
+        let named = self.names.iter().zip(self.min..).find(|(name, _)| **name == lower);
         named.map_or_else(|| number(text), |(_, value)| Ok(value))
     }
 }

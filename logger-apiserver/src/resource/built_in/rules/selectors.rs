@@ -1,22 +1,22 @@
-//! The rules of labels and of what selects by them, in specs.
+//! Validation of labels and label selectors in specs.
 
 use logger_crd::names;
 
-use super::{Errors, Place};
+use super::{Errors, FieldValue};
 
-/// Labels, or what is to be equal to them.
-pub(super) fn labels(labels: &Place<'_>, errors: &mut Errors) {
+/// Validates labels, or the labels of a selector.
+pub(super) fn labels(labels: &FieldValue<'_>, errors: &mut Errors) {
     for (key, value) in labels.value.as_object().into_iter().flatten() {
-        let of =
+        let invalid =
             |text: &str, why: String| crate::api::error::FieldError::invalid(&labels.path, format!("{text:?}"), why);
-        errors.extend(names::label_key(key).into_iter().map(|why| of(key, why)));
+        errors.extend(names::label_key(key).into_iter().map(|why| invalid(key, why)));
         let value = value.as_str().unwrap_or_default();
-        errors.extend(names::label_value(value).into_iter().map(|why| of(value, why)));
+        errors.extend(names::label_value(value).into_iter().map(|why| invalid(value, why)));
     }
 }
 
-/// A label selector.
-pub(super) fn selector(selector: &Place<'_>, errors: &mut Errors) {
+/// Validates a label selector.
+pub(super) fn selector(selector: &FieldValue<'_>, errors: &mut Errors) {
     labels(&selector.at("matchLabels"), errors);
     for requirement in selector.at("matchExpressions").items() {
         let (operator, values) = (requirement.at("operator"), requirement.at("values"));
@@ -31,6 +31,6 @@ pub(super) fn selector(selector: &Place<'_>, errors: &mut Errors) {
             "Exists" | "DoesNotExist" => {}
             _ => errors.push(operator.invalid("not a valid selector operator")),
         }
-        errors.extend(requirement.at("key").mistakes(names::label_key));
+        errors.extend(requirement.at("key").validate(names::label_key));
     }
 }

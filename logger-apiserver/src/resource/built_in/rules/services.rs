@@ -1,29 +1,29 @@
-//! The rules of services.
+//! Validation of services.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
 use logger_crd::names;
 
-use super::{Change, Errors, Place, handlers, selectors, words};
+use super::{Change, Errors, FieldValue, formats, handlers, selectors};
 use crate::api::error::FieldError;
 
 pub(in crate::resource::built_in) fn service(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    let is_name = spec.at("type").text() == "ExternalName";
+    let spec = FieldValue::of(change.object, "spec");
+    let is_external_name = spec.at("type").text() == "ExternalName";
     addresses(&spec, errors);
     let ports = spec.at("ports");
-    if ports.is_empty() && !is_name && spec.at("clusterIP").text() != "None" {
+    if ports.is_empty() && !is_external_name && spec.at("clusterIP").text() != "None" {
         errors.push(ports.required(""));
     }
     all_ports(&spec, errors);
     selectors::labels(&spec.at("selector"), errors);
     if let Some(old) = change.old {
-        address_stays(&spec, &Place::of(old, "spec"), errors);
+        cluster_ip_update(&spec, &FieldValue::of(old, "spec"), errors);
     }
 }
 
-/// A name outside has no address; what is open on nodes has one.
-fn addresses(spec: &Place<'_>, errors: &mut Errors) {
+/// Validates the cluster IPs and the external name.
+fn addresses(spec: &FieldValue<'_>, errors: &mut Errors) {
     let (type_, addresses) = (spec.at("type").text(), spec.at("clusterIPs"));
     if type_ == "ExternalName" {
         if !addresses.is_empty() {
@@ -32,7 +32,7 @@ fn addresses(spec: &Place<'_>, errors: &mut Errors) {
         if spec.at("externalName").is_empty() {
             errors.push(spec.at("externalName").required(""));
         }
-        errors.extend(spec.at("externalName").mistakes(names::dns_1123_subdomain));
+        errors.extend(spec.at("externalName").validate(names::dns_1123_subdomain));
         return;
     }
     for address in addresses.items() {
@@ -49,45 +49,45 @@ fn addresses(spec: &Place<'_>, errors: &mut Errors) {
     }
 }
 
-/// An address is given for good.
-fn address_stays(new: &Place<'_>, old: &Place<'_>, errors: &mut Errors) {
-    let (now, before) = (new.at("clusterIPs"), old.at("clusterIPs"));
-    let had_one = old.at("type").text() != "ExternalName" && before.is_there();
-    if had_one && new.at("type").text() != "ExternalName" && now.value[0] != before.value[0] {
-        let first = Place { path: format!("{}[0]", now.path), value: now.value };
+/// Validates that the cluster IP does not change.
+fn cluster_ip_update(new: &FieldValue<'_>, old: &FieldValue<'_>, errors: &mut Errors) {
+    let (new_ips, old_ips) = (new.at("clusterIPs"), old.at("clusterIPs"));
+    let had_cluster_ip = old.at("type").text() != "ExternalName" && old_ips.is_set();
+    if had_cluster_ip && new.at("type").text() != "ExternalName" && new_ips.value[0] != old_ips.value[0] {
+        let first = FieldValue { path: format!("{}[0]", new_ips.path), value: new_ips.value };
         errors.push(first.invalid("may not change once set"));
     }
 }
 
-fn all_ports(spec: &Place<'_>, errors: &mut Errors) {
+fn all_ports(spec: &FieldValue<'_>, errors: &mut Errors) {
     let several = spec.at("ports").items().count() > 1;
-    let is_closed = matches!(spec.at("type").text(), "ClusterIP" | "ExternalName");
+    let has_no_node_ports = matches!(spec.at("type").text(), "ClusterIP" | "ExternalName");
     let (mut names, mut numbers) = (BTreeSet::new(), BTreeSet::new());
     for port in spec.at("ports").items() {
         let (name, number) = (port.at("name"), port.at("port"));
         if several && name.is_empty() {
             errors.push(name.required(""));
         }
-        errors.extend(name.mistakes(names::dns_1123_label));
+        errors.extend(name.validate(names::dns_1123_label));
         if !name.is_empty() && !names.insert(name.text()) {
             errors.push(name.duplicate(name.value));
         }
-        if !number.value.as_i64().is_some_and(words::is_port) {
-            errors.push(number.invalid(words::PORT_RANGE));
+        if !number.value.as_i64().is_some_and(formats::is_port) {
+            errors.push(number.invalid(formats::PORT_RANGE));
         }
         handlers::port(&port.at("targetPort"), errors);
-        if is_closed && port.at("nodePort").value.as_i64().is_some_and(|port| port != 0) {
+        if has_no_node_ports && port.at("nodePort").value.as_i64().is_some_and(|port| port != 0) {
             let why = format!("may not be used when `type` is '{}'", spec.at("type").text());
             errors.push(port.at("nodePort").forbidden(why));
         }
         if !numbers.insert((number.value.as_i64(), port.at("protocol").text())) {
-            errors.push(FieldError::duplicate(&port.path, in_go(&port)));
+            errors.push(FieldError::duplicate(&port.path, format_port_key(&port)));
         }
     }
 }
 
 /// Formats the key of a port as Go does.
-fn in_go(port: &Place<'_>) -> String {
+fn format_port_key(port: &FieldValue<'_>) -> String {
     let (protocol, number) = (port.at("protocol"), port.at("port"));
     format!(
         "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{},\"TargetPort\":0,\"NodePort\":0}}",

@@ -1,21 +1,21 @@
-//! The rules of what makes pods.
+//! Validation of workloads.
 
 use logger_crd::names;
 use serde_json::{Value, json};
 
-use super::{Change, Errors, Place, pods, selectors, words};
+use super::{Change, Errors, FieldValue, formats, pods, selectors};
 
-/// A Deployment rolls out, or does so all at once.
+/// Validates a `Deployment`.
 pub(in crate::resource::built_in) fn deployment(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    serving(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
+    let spec = FieldValue::of(change.object, "spec");
+    long_running(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     for name in ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
         errors.extend(spec.at(name).not_negative());
     }
     let strategy = spec.at("strategy");
     let rolling = strategy.at("rollingUpdate");
     match strategy.at("type").text() {
-        "Recreate" if rolling.is_there() => {
+        "Recreate" if rolling.is_set() => {
             errors.push(rolling.forbidden("may not be specified when strategy `type` is 'Recreate'"));
         }
         "Recreate" => {}
@@ -28,44 +28,46 @@ pub(in crate::resource::built_in) fn deployment(change: &Change<'_>, errors: &mu
     }
 }
 
-fn rolling(rolling: &Place<'_>, errors: &mut Errors) {
-    let (more, fewer) = (rolling.at("maxSurge"), rolling.at("maxUnavailable"));
-    share(&more, false, errors);
-    share(&fewer, true, errors);
-    let is_none = |place: &Place<'_>| *place.value == json!(0) || *place.value == json!("0%");
-    if is_none(&more) && is_none(&fewer) {
-        errors.push(fewer.invalid("may not be 0 when `maxSurge` is 0"));
+fn rolling(rolling: &FieldValue<'_>, errors: &mut Errors) {
+    let (max_surge, max_unavailable) = (rolling.at("maxSurge"), rolling.at("maxUnavailable"));
+    int_or_percent(&max_surge, false, errors);
+    int_or_percent(&max_unavailable, true, errors);
+    let is_zero = |value: &FieldValue<'_>| *value.value == json!(0) || *value.value == json!("0%");
+    if is_zero(&max_surge) && is_zero(&max_unavailable) {
+        errors.push(max_unavailable.invalid("may not be 0 when `maxSurge` is 0"));
     }
 }
 
-/// A number that is not below zero, or a share of all, which may be bound to all of them.
-pub(super) fn share(share: &Place<'_>, is_bound: bool, errors: &mut Errors) {
-    if share.value.is_string() {
-        let mistakes = words::percent(share.text()).into_iter();
-        errors.extend(mistakes.filter(|why| is_bound || why != words::ABOVE_ALL).map(|why| share.invalid(why)));
+/// Validates a non-negative number or a percentage, which can be limited to 100 %.
+pub(super) fn int_or_percent(value: &FieldValue<'_>, is_limited: bool, errors: &mut Errors) {
+    if value.value.is_string() {
+        let messages = formats::percent(value.text()).into_iter();
+        errors.extend(
+            messages.filter(|why| is_limited || why != formats::ABOVE_100_PERCENT).map(|why| value.invalid(why)),
+        );
     } else {
-        errors.extend(share.not_negative());
+        errors.extend(value.not_negative());
     }
 }
 
 pub(in crate::resource::built_in) fn replica_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    serving(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
+    let spec = FieldValue::of(change.object, "spec");
+    long_running(&spec, &spec.at("template"), ["deployment", "ReplicaSet"], errors);
     errors.extend(spec.at("minReadySeconds").not_negative());
 }
 
 pub(in crate::resource::built_in) fn daemon_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    serving(&spec, &spec.at("template"), ["daemonset", "DaemonSet"], errors);
+    let spec = FieldValue::of(change.object, "spec");
+    long_running(&spec, &spec.at("template"), ["daemonset", "DaemonSet"], errors);
     errors.extend(["minReadySeconds", "revisionHistoryLimit"].iter().filter_map(|name| spec.at(name).not_negative()));
 }
 
 pub(in crate::resource::built_in) fn stateful_set(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
-    let template = with_claims(&spec);
-    let template = Place { path: spec.at("template").path, value: &template };
-    serving(&spec, &template, ["statefulset", "StatefulSet"], errors);
-    errors.extend(spec.at("serviceName").mistakes(names::dns_1123_label));
+    let spec = FieldValue::of(change.object, "spec");
+    let template = with_claim_volumes(&spec);
+    let template = FieldValue { path: spec.at("template").path, value: &template };
+    long_running(&spec, &template, ["statefulset", "StatefulSet"], errors);
+    errors.extend(spec.at("serviceName").validate(names::dns_1123_label));
     errors.extend(["minReadySeconds", "revisionHistoryLimit"].iter().filter_map(|name| spec.at(name).not_negative()));
     let policy = spec.at("podManagementPolicy");
     if !matches!(policy.text(), "OrderedReady" | "Parallel") {
@@ -83,8 +85,8 @@ pub(in crate::resource::built_in) fn stateful_set(change: &Change<'_>, errors: &
     }
 }
 
-/// The template with the volumes that are made from claims; its pods get their names from the set.
-fn with_claims(spec: &Place<'_>) -> Value {
+/// Returns the pod template with the volumes of the claim templates and without host names, which the controller sets.
+fn with_claim_volumes(spec: &FieldValue<'_>) -> Value {
     let mut template = spec.at("template").value.clone();
     let claims = spec.at("volumeClaimTemplates");
     let claims: Vec<&str> = claims.items().map(|claim| claim.at("metadata").at("name").text()).collect();
@@ -94,17 +96,18 @@ fn with_claims(spec: &Place<'_>) -> Value {
     pods.retain(|name, _| !matches!(name.as_str(), "hostname" | "subdomain"));
     let own = pods.get("volumes").and_then(Value::as_array).into_iter().flatten();
     let own = own.filter(|volume| !claims.iter().any(|claim| volume["name"] == *claim)).cloned();
-    let made = claims.iter().map(|claim| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }));
-    let volumes: Vec<Value> = made.chain(own).collect();
+    let from_claims =
+        claims.iter().map(|claim| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }));
+    let volumes: Vec<Value> = from_claims.chain(own).collect();
     pods.insert("volumes".to_owned(), Value::Array(volumes));
     template
 }
 
-/// What keeps pods running, which are its own and never end.
-fn serving(spec: &Place<'_>, template: &Place<'_>, [who, owner]: [&str; 2], errors: &mut Errors) {
+/// Validates the selector and the template of a workload whose pods always restart.
+fn long_running(spec: &FieldValue<'_>, template: &FieldValue<'_>, [kind, owner]: [&str; 2], errors: &mut Errors) {
     let selector = spec.at("selector");
-    if selector.is_there() && selector.at("matchLabels").is_empty() && selector.at("matchExpressions").is_empty() {
-        errors.push(selector.invalid(format!("empty selector is invalid for {who}")));
+    if selector.is_set() && selector.at("matchLabels").is_empty() && selector.at("matchExpressions").is_empty() {
+        errors.push(selector.invalid(format!("empty selector is invalid for {kind}")));
     }
     selectors::selector(&selector, errors);
     pods::template(template, errors);
@@ -113,14 +116,14 @@ fn serving(spec: &Place<'_>, template: &Place<'_>, [who, owner]: [&str; 2], erro
         errors.push(policy.unsupported(&["Always"]));
     }
     let deadline = template.at("spec").at("activeDeadlineSeconds");
-    if deadline.is_there() {
+    if deadline.is_set() {
         errors.push(deadline.forbidden(format!("activeDeadlineSeconds in {owner} is not Supported")));
     }
 }
 
-/// Jobs: pods must terminate, and the selector is generated unless `manualSelector` is set.
+/// Validates a `Job`: pods must terminate, and the selector is generated unless `manualSelector` is set.
 pub(in crate::resource::built_in) fn job(change: &Change<'_>, errors: &mut Errors) {
-    let spec = Place::of(change.object, "spec");
+    let spec = FieldValue::of(change.object, "spec");
     job_spec(&spec, errors);
     if let Some(old) = change.old {
         let (completions, mode) = (spec.at("completions"), spec.at("completionMode").text());
@@ -130,28 +133,28 @@ pub(in crate::resource::built_in) fn job(change: &Change<'_>, errors: &mut Error
         return;
     }
     let (selector, labels) = (spec.at("selector"), spec.at("template").at("metadata").at("labels"));
-    let own = json!({ "matchLabels": { CONTROLLER: change.object.uid() } });
-    if !selector.is_there() {
-        // One that was put in as it is.
-    } else if spec.at("manualSelector").value != true && *selector.value != own {
+    let generated = json!({ "matchLabels": { CONTROLLER: change.object.uid() } });
+    if !selector.is_set() {
+        // Loaded objects are stored unchanged and can lack a selector.
+    } else if spec.at("manualSelector").value != true && *selector.value != generated {
         errors.push(selector.invalid("`selector` not auto-generated"));
     } else if !crate::resource::selector::selects(selector.value, labels.value) {
         errors.push(labels.invalid("`selector` does not match template `labels`"));
     }
 }
 
-/// The label of the pods of a job.
+/// The label with the uid of the job.
 pub(in crate::resource::built_in) const CONTROLLER: &str = "batch.kubernetes.io/controller-uid";
 
-pub(super) fn job_spec(spec: &Place<'_>, errors: &mut Errors) {
+pub(super) fn job_spec(spec: &FieldValue<'_>, errors: &mut Errors) {
     const COUNTS: [&str; 5] =
         ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"];
     errors.extend(COUNTS.iter().filter_map(|name| spec.at(name).not_negative()));
     let mode = spec.at("completionMode");
-    if mode.is_there() && !matches!(mode.text(), "NonIndexed" | "Indexed") {
+    if mode.is_set() && !matches!(mode.text(), "NonIndexed" | "Indexed") {
         errors.push(mode.unsupported(&["NonIndexed", "Indexed"]));
     }
-    if mode.text() == "Indexed" && !spec.at("completions").is_there() {
+    if mode.text() == "Indexed" && !spec.at("completions").is_set() {
         errors.push(spec.at("completions").required("when completion mode is Indexed"));
     }
     selectors::selector(&spec.at("selector"), errors);

@@ -1,11 +1,11 @@
-//! What is filled in by what else an object says: no default of a schema can.
+//! Defaults that depend on other fields, which a schema cannot express.
 //!
-//! These run before the defaults do, on what was written.
+//! They run before the defaults of the schema, on the fields that the client sent.
 
 mod autoscaler;
 mod cluster;
 mod pods;
-mod quality;
+mod qos;
 mod services;
 mod workloads;
 
@@ -20,7 +20,7 @@ pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
 pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job};
 
-/// Text becomes data, which the real server does not keep as text.
+/// Moves `stringData` to `data`. The real server does not store `stringData`.
 pub(super) fn secret(secret: &mut Fields) {
     let Some(Value::Object(texts)) = secret.remove("stringData") else {
         return;
@@ -31,7 +31,7 @@ pub(super) fn secret(secret: &mut Fields) {
     }
 }
 
-/// Users and groups are of the group of roles.
+/// Sets the API group of users and groups.
 pub(super) fn subjects(binding: &mut Fields) {
     for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
         if matches!(subject["kind"].as_str(), Some("User" | "Group")) {
@@ -40,7 +40,7 @@ pub(super) fn subjects(binding: &mut Fields) {
     }
 }
 
-/// A policy is about what comes in, and about what goes out if it has rules for that.
+/// Sets the policy types: `Ingress`, and `Egress` if there are egress rules.
 pub(super) fn network_policy(policy: &mut Fields) {
     let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
@@ -50,15 +50,15 @@ pub(super) fn network_policy(policy: &mut Fields) {
 }
 
 pub(super) fn strategy(workload: &mut Fields) {
-    rolling(workload, "strategy");
+    set_rolling_update(workload, "strategy");
 }
 
 pub(super) fn update_strategy(workload: &mut Fields) {
-    rolling(workload, "updateStrategy");
+    set_rolling_update(workload, "updateStrategy");
 }
 
-/// The way to update is to roll out, unless another is chosen.
-fn rolling(workload: &mut Fields, name: &str) {
+/// Sets the parameters of rolling updates, the default strategy.
+fn set_rolling_update(workload: &mut Fields, name: &str) {
     let Some(spec) = workload.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
     };
@@ -68,7 +68,7 @@ fn rolling(workload: &mut Fields, name: &str) {
     }
 }
 
-/// The number of pods of a job that says nothing of it is one; a job of a cron job is not asked yet.
+/// Sets the defaults of a job. They do not apply to the job template of a cron job.
 pub(super) fn job(job: &mut Fields) {
     let Some(spec) = job.get_mut("spec") else {
         return;
@@ -89,7 +89,7 @@ pub(super) fn job(job: &mut Fields) {
     others.into_iter().for_each(|(name, value)| set(spec, name, value));
 }
 
-/// Sets a field that is not there.
+/// Sets a field that is missing.
 fn set(fields: &mut Value, name: &str, value: Value) {
     if let Some(fields) = fields.as_object_mut() {
         fields.entry(name).or_insert(value);

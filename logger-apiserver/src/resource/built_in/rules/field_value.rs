@@ -1,55 +1,55 @@
-//! A value in an object, with its path, for validation.
+//! Field values with their paths, for validation.
 
 use serde_json::Value;
 
 use crate::api::{error::FieldError, object::Object};
 
-/// The broken rules found so far.
+/// The validation errors so far.
 pub(crate) type Errors = Vec<FieldError>;
 
-/// A value and its path, formatted as in errors: `spec.ports[0].port`.
+/// The value of a field with its path, formatted as in errors: `spec.ports[0].port`.
 #[derive(Debug, Clone)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldValue<'a> {
     pub(super) path: String,
     pub(super) value: &'a Value,
 }
 
-impl<'a> Place<'a> {
-    /// A field of the root.
+impl<'a> FieldValue<'a> {
+    /// Returns a field of the root.
     pub(super) fn of(object: &'a Object, name: &str) -> Self {
         Self { path: name.to_owned(), value: object.body.get(name).unwrap_or(&Value::Null) }
     }
 
-    /// A field, which may be missing.
+    /// Returns a field. A missing field is null.
     pub(super) fn at(&self, name: &str) -> Self {
         Self { path: format!("{}.{name}", self.path), value: &self.value[name] }
     }
 
-    /// The items of a list; none, if it is no list.
+    /// Returns the items of a list, or none for other values.
     pub(super) fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
         let path = self.path.clone();
         let items = self.value.as_array().into_iter().flatten().enumerate();
         items.map(move |(index, value)| Self { path: format!("{path}[{index}]"), value })
     }
 
-    /// The entries of a map by their keys, with paths as `data[key]`; none, if it is no map.
+    /// Returns the entries of a map with paths such as `data[key]`, or none for other values.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
         let path = self.path.clone();
         let entries = self.value.as_object().into_iter().flatten();
         entries.map(move |(key, value)| (key.as_str(), Self { path: format!("{path}[{key}]"), value }))
     }
 
-    /// The text there; empty, if there is none.
+    /// Returns the string, or an empty one for other values.
     pub(super) fn text(&self) -> &'a str {
         self.value.as_str().unwrap_or_default()
     }
 
-    /// Whether there is something, be it empty.
-    pub(super) fn is_there(&self) -> bool {
+    /// Returns whether the value is not null. It can be empty.
+    pub(super) fn is_set(&self) -> bool {
         !self.value.is_null()
     }
 
-    /// Whether Go would say that nothing is there.
+    /// Returns whether the value is null or empty.
     pub(super) fn is_empty(&self) -> bool {
         match self.value {
             Value::Null => true,
@@ -68,7 +68,7 @@ impl<'a> Place<'a> {
         FieldError::invalid(&self.path, self.value, why)
     }
 
-    /// Of a text: one that is not there is shown as an empty one.
+    /// Returns the error `Invalid value` of a string field. A missing value is shown as the empty string.
     pub(super) fn invalid_text(&self, why: impl std::fmt::Display) -> FieldError {
         FieldError::invalid(&self.path, format!("{:?}", self.text()), why)
     }
@@ -86,28 +86,28 @@ impl<'a> Place<'a> {
         FieldError::unsupported(&self.path, shown, &supported.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
-    /// What is named there is not.
+    /// Returns the error `Not found`.
     pub(super) fn not_found(&self) -> FieldError {
         FieldError::not_found(&self.path, self.value)
     }
 
-    /// Whether a number there is not below zero.
+    /// Returns an error if the value is a negative number.
     pub(super) fn not_negative(&self) -> Option<FieldError> {
         self.at_least(0)
     }
 
-    /// Whether a number there is not below another.
-    pub(super) fn at_least(&self, least: i64) -> Option<FieldError> {
-        self.value.as_i64().filter(|number| *number < least)?;
-        Some(self.invalid(format!("must be greater than or equal to {least}")))
+    /// Returns an error if the value is a number below the minimum.
+    pub(super) fn at_least(&self, min: i64) -> Option<FieldError> {
+        self.value.as_i64().filter(|number| *number < min)?;
+        Some(self.invalid(format!("must be greater than or equal to {min}")))
     }
 
-    /// Returns the errors of the string at this path, if there is one.
-    pub(super) fn mistakes(&self, of: fn(&str) -> Vec<String>) -> Errors {
+    /// Returns the errors of a validation function for the string, unless it is empty.
+    pub(super) fn validate(&self, validation: fn(&str) -> Vec<String>) -> Errors {
         if self.is_empty() {
             Vec::new()
         } else {
-            of(self.text()).into_iter().map(|why| self.invalid_text(why)).collect()
+            validation(self.text()).into_iter().map(|why| self.invalid_text(why)).collect()
         }
     }
 }

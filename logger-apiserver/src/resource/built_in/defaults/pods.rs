@@ -1,8 +1,8 @@
-//! What is filled in of pods and of what they are made from.
+//! Defaults of pods and pod templates.
 
 use serde_json::{Value, json};
 
-use super::{Fields, quality, set};
+use super::{Fields, qos, set};
 use crate::api::{
     error::Result,
     object::{Object, now},
@@ -12,10 +12,10 @@ pub(in super::super) fn pod(pod: &mut Fields) {
     if let Some(spec) = pod.get_mut("spec") {
         pod_spec(spec);
         set(spec, "enableServiceLinks", json!(true));
-        ["containers", "initContainers"].iter().for_each(|list| containers_of_pod(spec, list));
+        ["containers", "initContainers"].iter().for_each(|list| default_containers(spec, list));
     }
     if let Some(status) = pod.get_mut("status") {
-        addresses(status);
+        default_addresses(status);
     }
 }
 
@@ -31,7 +31,8 @@ pub(in super::super) fn cron_job(cron_job: &mut Fields) {
     }
 }
 
-/// The account has two names, a volume is something, an image that may be another one tomorrow is pulled each time.
+/// Sets both names of the service account, `emptyDir` for volumes without a source, and the image pull policies:
+/// `Always` for the tag `latest`.
 fn pod_spec(spec: &mut Value) {
     const ACCOUNT: [(&str, &str); 2] =
         [("serviceAccountName", "serviceAccount"), ("serviceAccount", "serviceAccountName")];
@@ -53,8 +54,8 @@ fn pod_spec(spec: &mut Value) {
     }
 }
 
-/// What is limited is asked for, and what is on the network of the node has its ports.
-fn containers_of_pod(spec: &mut Value, list: &str) {
+/// Sets requests from limits, and host ports from container ports if the pod uses the host network.
+fn default_containers(spec: &mut Value, list: &str) {
     let is_on_host = spec["hostNetwork"] == true;
     for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(Value::Object(limits)) = container.pointer("/resources/limits").cloned() {
@@ -69,8 +70,8 @@ fn containers_of_pod(spec: &mut Value, list: &str) {
     }
 }
 
-/// The first of several addresses is the one there was before there were several.
-fn addresses(status: &mut Value) {
+/// Sets the lists of addresses from the single addresses.
+fn default_addresses(status: &mut Value) {
     for (one, all) in [("podIP", "podIPs"), ("hostIP", "hostIPs")] {
         match status.get(one).cloned() {
             Some(address) if status[all][0]["ip"] != address => status[all] = json!([{ "ip": address }]),
@@ -84,11 +85,11 @@ fn is_latest(image: &str) -> bool {
     !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
 }
 
-/// A new pod waits, at its gates if it has some, and bears with nodes that are gone for a while.
+/// Sets the tolerations and the status of a new pod: pending, and gated if it has scheduling gates.
 pub(in super::super) fn new_pod(pod: &mut Object) -> Result<()> {
-    tolerate(pod);
+    add_tolerations(pod);
     let mut status =
-        json!({ "phase": "Pending", "qosClass": quality::of(pod.body.get("spec").unwrap_or(&Value::Null)) });
+        json!({ "phase": "Pending", "qosClass": qos::class(pod.body.get("spec").unwrap_or(&Value::Null)) });
     if pod.field("spec.schedulingGates").is_some_and(|gates| gates.as_array().is_some_and(|gates| !gates.is_empty())) {
         status["conditions"] = json!([{
             "type": "PodScheduled",
@@ -102,9 +103,9 @@ pub(in super::super) fn new_pod(pod: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// Who does not say the priority again means the one there is.
+/// Preserves the priority of a pod if an update omits it.
 pub(in super::super) fn pod_changed(pod: &mut Object, old: &Object) {
-    tolerate(pod);
+    add_tolerations(pod);
     if let (Some(spec), Some(old)) = (pod.body.get_mut("spec"), old.body.get("spec")) {
         for name in ["priority", "preemptionPolicy"] {
             if let Some(value) = old.get(name).cloned() {
@@ -114,10 +115,10 @@ pub(in super::super) fn pod_changed(pod: &mut Object, old: &Object) {
     }
 }
 
-/// In seconds.
-const PATIENCE: i64 = 300;
+/// The default `tolerationSeconds` (admission plugin `DefaultTolerationSeconds`).
+const TOLERATION_SECONDS: i64 = 300;
 
-fn tolerate(pod: &mut Object) {
+fn add_tolerations(pod: &mut Object) {
     let Some(Value::Object(spec)) = pod.body.get_mut("spec") else {
         return;
     };
@@ -125,12 +126,15 @@ fn tolerate(pod: &mut Object) {
         let Some(tolerations) = spec.entry("tolerations").or_insert_with(|| json!([])).as_array_mut() else {
             return;
         };
-        let is = |toleration: &Value, field: &str, wanted: &str| {
-            toleration[field].as_str().is_none_or(|found| found.is_empty() || found == wanted)
+        let matches = |toleration: &Value, field: &str, expected: &str| {
+            toleration[field].as_str().is_none_or(|found| found.is_empty() || found == expected)
         };
-        if !tolerations.iter().any(|toleration| is(toleration, "key", key) && is(toleration, "effect", "NoExecute")) {
+        if !tolerations
+            .iter()
+            .any(|toleration| matches(toleration, "key", key) && matches(toleration, "effect", "NoExecute"))
+        {
             tolerations.push(json!({
-                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": PATIENCE,
+                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": TOLERATION_SECONDS,
             }));
         }
     }

@@ -1,22 +1,25 @@
-//! What Kubernetes' Go types and its defaulting say of fields, and its OpenAPI does not.
+//! Markers: defaults, enums and list keys from the Go types of Kubernetes that its OpenAPI does not contain.
 
 use serde_json::{Value, json};
 
-use Mark::{Default, ListMap, OneOf, Zero};
+use Marker::{Default, Enum, ListMap, Zero};
 
-/// A fact about a field that its schema lacks. Values are JSON.
+/// A property of a field that its schema lacks. Values are JSON.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Mark {
-    /// A field that Go always writes has this value if it has no other.
+pub(super) enum Marker {
+    /// The zero value of a field that Go always encodes.
     Zero(&'static str),
+    /// The default value.
     Default(&'static str),
     /// A list with these keys (`x-kubernetes-list-map-keys`).
     ListMap(&'static [&'static str]),
-    OneOf(&'static [&'static str]),
+    /// The allowed values.
+    Enum(&'static [&'static str]),
 }
 
-impl Mark {
-    pub(super) fn put(self, schema: &mut Value) {
+impl Marker {
+    /// Adds the property to the schema of the field.
+    pub(super) fn apply_to(self, schema: &mut Value) {
         match self {
             Default(text) | Zero(text) => {
                 let value = parsed(text);
@@ -29,7 +32,7 @@ impl Mark {
                 schema["x-kubernetes-list-type"] = json!("map");
                 schema["x-kubernetes-list-map-keys"] = json!(keys);
             }
-            OneOf(words) => schema["enum"] = json!(words),
+            Enum(values) => schema["enum"] = json!(values),
         }
     }
 
@@ -41,14 +44,14 @@ impl Mark {
     }
 }
 
-/// Returns the facts about a field of a type.
-pub(super) fn of<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Mark> + use<'a> {
+/// Returns the markers of a field of a type.
+pub(super) fn of<'a>(type_: &'a str, field: &'a str) -> impl Iterator<Item = &'static Marker> + use<'a> {
     let rows = FIELDS.iter().filter(move |(of, name, _)| *name == field && is(type_, of));
     let times = TIMES.iter().filter(move |(of, names)| names.contains(&field) && is(type_, of));
-    rows.map(|(_, _, mark)| mark).chain(times.map(|_| &NULL))
+    rows.map(|(_, _, marker)| marker).chain(times.map(|_| &NULL))
 }
 
-/// Whether a type is the one of a row, which leaves out where it is from.
+/// Returns whether a type is that of a row. Names in rows omit the package prefix.
 pub(super) fn is(type_: &str, name: &str) -> bool {
     type_.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
@@ -57,17 +60,17 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the tables hold JSON")
 }
 
-const PROTOCOLS: Mark = OneOf(&["SCTP", "TCP", "UDP"]);
-const PULL_POLICIES: Mark = OneOf(&["Always", "IfNotPresent", "Never"]);
-const STRUCT: Mark = Zero("{}");
-const EMPTY: Mark = Default("{}");
-const FAILURE_POLICIES: Mark = OneOf(&["Fail", "Ignore"]);
-const MATCH_POLICIES: Mark = OneOf(&["Equivalent", "Exact"]);
-const MODE: Mark = Default("420");
-const SCHEMES: Mark = OneOf(&["HTTP", "HTTPS"]);
+const PROTOCOLS: Marker = Enum(&["SCTP", "TCP", "UDP"]);
+const PULL_POLICIES: Marker = Enum(&["Always", "IfNotPresent", "Never"]);
+const STRUCT: Marker = Zero("{}");
+const EMPTY: Marker = Default("{}");
+const FAILURE_POLICIES: Marker = Enum(&["Fail", "Ignore"]);
+const MATCH_POLICIES: Marker = Enum(&["Equivalent", "Exact"]);
+const MODE: Marker = Default("420");
+const SCHEMES: Marker = Enum(&["HTTP", "HTTPS"]);
 
-/// By type and field.
-pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
+/// The markers by type and field.
+pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("admissionregistration.v1.MatchResources", "matchPolicy", Default(r#""Equivalent""#)),
     ("admissionregistration.v1.MatchResources", "namespaceSelector", EMPTY),
     ("admissionregistration.v1.MatchResources", "objectSelector", EMPTY),
@@ -79,7 +82,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("admissionregistration.v1.MutatingWebhook", "namespaceSelector", EMPTY),
     ("admissionregistration.v1.MutatingWebhook", "objectSelector", EMPTY),
     ("admissionregistration.v1.MutatingWebhook", "reinvocationPolicy", Default(r#""Never""#)),
-    ("admissionregistration.v1.MutatingWebhook", "reinvocationPolicy", OneOf(&["IfNeeded", "Never"])),
+    ("admissionregistration.v1.MutatingWebhook", "reinvocationPolicy", Enum(&["IfNeeded", "Never"])),
     ("admissionregistration.v1.MutatingWebhook", "timeoutSeconds", Default("10")),
     ("admissionregistration.v1.NamedRuleWithOperations", "scope", Default(r#""*""#)),
     ("admissionregistration.v1.RuleWithOperations", "scope", Default(r#""*""#)),
@@ -103,7 +106,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("apps.v1.DaemonSetSpec", "template", STRUCT),
     ("apps.v1.DaemonSetSpec", "updateStrategy", STRUCT),
     ("apps.v1.DaemonSetUpdateStrategy", "type", Default(r#""RollingUpdate""#)),
-    ("apps.v1.DaemonSetUpdateStrategy", "type", OneOf(&["OnDelete", "RollingUpdate"])),
+    ("apps.v1.DaemonSetUpdateStrategy", "type", Enum(&["OnDelete", "RollingUpdate"])),
     ("apps.v1.Deployment", "spec", STRUCT),
     ("apps.v1.Deployment", "status", STRUCT),
     ("apps.v1.DeploymentSpec", "progressDeadlineSeconds", Default("600")),
@@ -149,7 +152,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("batch.v1.CronJobSpec", "suspend", Default("false")),
     ("batch.v1.Job", "spec", STRUCT),
     ("batch.v1.Job", "status", STRUCT),
-    ("batch.v1.JobSpec", "podReplacementPolicy", OneOf(&["Failed", "TerminatingOrFailed"])),
+    ("batch.v1.JobSpec", "podReplacementPolicy", Enum(&["Failed", "TerminatingOrFailed"])),
     ("batch.v1.JobSpec", "template", STRUCT),
     ("batch.v1.JobTemplateSpec", "metadata", STRUCT),
     ("batch.v1.JobTemplateSpec", "spec", STRUCT),
@@ -159,7 +162,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.Container", "resources", STRUCT),
     ("core.v1.Container", "terminationMessagePath", Default(r#""/dev/termination-log""#)),
     ("core.v1.Container", "terminationMessagePolicy", Default(r#""File""#)),
-    ("core.v1.Container", "terminationMessagePolicy", OneOf(&["File", "FallbackToLogsOnError"])),
+    ("core.v1.Container", "terminationMessagePolicy", Enum(&["File", "FallbackToLogsOnError"])),
     ("core.v1.ContainerPort", "protocol", PROTOCOLS),
     ("core.v1.ContainerStatus", "lastState", STRUCT),
     ("core.v1.ContainerStatus", "state", STRUCT),
@@ -196,12 +199,12 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.PersistentVolumeClaim", "status", STRUCT),
     ("core.v1.PersistentVolumeClaimSpec", "resources", STRUCT),
     ("core.v1.PersistentVolumeClaimSpec", "volumeMode", Default(r#""Filesystem""#)),
-    ("core.v1.PersistentVolumeClaimSpec", "volumeMode", OneOf(&["Block", "Filesystem"])),
+    ("core.v1.PersistentVolumeClaimSpec", "volumeMode", Enum(&["Block", "Filesystem"])),
     ("core.v1.PersistentVolumeClaimStatus", "phase", Default(r#""Pending""#)),
     ("core.v1.PersistentVolumeClaimTemplate", "metadata", STRUCT),
     ("core.v1.PersistentVolumeClaimTemplate", "spec", STRUCT),
     ("core.v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", Default(r#""Retain""#)),
-    ("core.v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", OneOf(&["Delete", "Recycle", "Retain"])),
+    ("core.v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", Enum(&["Delete", "Recycle", "Retain"])),
     ("core.v1.PersistentVolumeSpec", "volumeMode", Default(r#""Filesystem""#)),
     ("core.v1.PersistentVolumeStatus", "phase", Default(r#""Pending""#)),
     ("core.v1.Pod", "spec", STRUCT),
@@ -210,10 +213,10 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.PodCondition", "lastTransitionTime", Zero("null")),
     ("core.v1.PodSpec", "containers", Zero("null")),
     ("core.v1.PodSpec", "dnsPolicy", Default(r#""ClusterFirst""#)),
-    ("core.v1.PodSpec", "dnsPolicy", OneOf(&["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"])),
-    ("core.v1.PodSpec", "preemptionPolicy", OneOf(&["Never", "PreemptLowerPriority"])),
+    ("core.v1.PodSpec", "dnsPolicy", Enum(&["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"])),
+    ("core.v1.PodSpec", "preemptionPolicy", Enum(&["Never", "PreemptLowerPriority"])),
     ("core.v1.PodSpec", "restartPolicy", Default(r#""Always""#)),
-    ("core.v1.PodSpec", "restartPolicy", OneOf(&["Always", "OnFailure", "Never"])),
+    ("core.v1.PodSpec", "restartPolicy", Enum(&["Always", "OnFailure", "Never"])),
     ("core.v1.PodSpec", "schedulerName", Default(r#""default-scheduler""#)),
     ("core.v1.PodSpec", "securityContext", Default("{}")),
     ("core.v1.PodSpec", "terminationGracePeriodSeconds", Default("30")),
@@ -236,13 +239,13 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("core.v1.ServiceAccountTokenProjection", "expirationSeconds", Default("3600")),
     ("core.v1.ServicePort", "port", Zero("0")),
     ("core.v1.ServicePort", "protocol", PROTOCOLS),
-    ("core.v1.ServiceSpec", "externalTrafficPolicy", OneOf(&["Cluster", "Local"])),
-    ("core.v1.ServiceSpec", "internalTrafficPolicy", OneOf(&["Cluster", "Local"])),
-    ("core.v1.ServiceSpec", "ipFamilyPolicy", OneOf(&["PreferDualStack", "RequireDualStack", "SingleStack"])),
+    ("core.v1.ServiceSpec", "externalTrafficPolicy", Enum(&["Cluster", "Local"])),
+    ("core.v1.ServiceSpec", "internalTrafficPolicy", Enum(&["Cluster", "Local"])),
+    ("core.v1.ServiceSpec", "ipFamilyPolicy", Enum(&["PreferDualStack", "RequireDualStack", "SingleStack"])),
     ("core.v1.ServiceSpec", "sessionAffinity", Default(r#""None""#)),
-    ("core.v1.ServiceSpec", "sessionAffinity", OneOf(&["ClientIP", "None"])),
+    ("core.v1.ServiceSpec", "sessionAffinity", Enum(&["ClientIP", "None"])),
     ("core.v1.ServiceSpec", "type", Default(r#""ClusterIP""#)),
-    ("core.v1.ServiceSpec", "type", OneOf(&["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"])),
+    ("core.v1.ServiceSpec", "type", Enum(&["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"])),
     ("core.v1.ServiceStatus", "loadBalancer", STRUCT),
     ("core.v1.WeightedPodAffinityTerm", "podAffinityTerm", STRUCT),
     ("discovery.v1.Endpoint", "conditions", STRUCT),
@@ -268,7 +271,7 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("networking.v1.NetworkPolicySpec", "podSelector", STRUCT),
     ("policy.v1.PodDisruptionBudget", "spec", STRUCT),
     ("policy.v1.PodDisruptionBudget", "status", STRUCT),
-    ("policy.v1.PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy", OneOf(&["AlwaysAllow", "IfHealthyBudget"])),
+    ("policy.v1.PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy", Enum(&["AlwaysAllow", "IfHealthyBudget"])),
     ("policy.v1.PodDisruptionBudgetStatus", "currentHealthy", Zero("0")),
     ("policy.v1.PodDisruptionBudgetStatus", "desiredHealthy", Zero("0")),
     ("policy.v1.PodDisruptionBudgetStatus", "disruptionsAllowed", Zero("0")),
@@ -279,15 +282,15 @@ pub(super) const FIELDS: &[(&str, &str, Mark)] = &[
     ("rbac.v1.RoleBinding", "roleRef", STRUCT),
     ("rbac.v1.RoleRef", "apiGroup", Default(r#""rbac.authorization.k8s.io""#)),
     ("scheduling.v1.PriorityClass", "preemptionPolicy", Default(r#""PreemptLowerPriority""#)),
-    ("scheduling.v1.PriorityClass", "preemptionPolicy", OneOf(&["Never", "PreemptLowerPriority"])),
+    ("scheduling.v1.PriorityClass", "preemptionPolicy", Enum(&["Never", "PreemptLowerPriority"])),
     ("scheduling.v1.PriorityClass", "value", Zero("0")),
     ("storage.v1.StorageClass", "reclaimPolicy", Default(r#""Delete""#)),
     ("storage.v1.StorageClass", "volumeBindingMode", Default(r#""Immediate""#)),
 ];
 
-const NULL: Mark = Zero("null");
+const NULL: Marker = Zero("null");
 
-/// Times that Go always writes, be they null, in what a status is made of.
+/// Times in statuses that Go always encodes, null included.
 const TIMES: &[(&str, &[&str])] = &[
     ("apps.v1.DaemonSetCondition", &["lastTransitionTime"]),
     ("apps.v1.DeploymentCondition", &["lastTransitionTime", "lastUpdateTime"]),

@@ -1,4 +1,4 @@
-//! What is filled in of nodes and of the bounds of a namespace.
+//! Defaults of nodes, limit ranges and persistent volumes.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::api::{
     object::{Object, now},
 };
 
-/// The first of several ranges is the one there was before there were several; and what a node has can all be given away.
+/// Sets `podCIDRs` from `podCIDR`, and the allocatable resources from the capacity.
 pub(in super::super) fn node(node: &mut Fields) {
     if let Some(spec) = node.get_mut("spec")
         && let Some(range) = spec.get("podCIDR").cloned()
@@ -23,7 +23,7 @@ pub(in super::super) fn node(node: &mut Fields) {
     }
 }
 
-/// Nothing runs on a new node before it says that it is ready.
+/// Taints a new node as not ready (admission plugin `TaintNodesByCondition`).
 pub(in super::super) fn new_node(node: &mut Object) -> Result<()> {
     const KEY: &str = "node.kubernetes.io/not-ready";
     let Some(Value::Object(spec)) = node.body.get_mut("spec") else {
@@ -36,7 +36,8 @@ pub(in super::super) fn new_node(node: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// A container that asks for nothing may have the most there is; what it is given it has asked for.
+/// Sets the default limits of containers from the maximum, and their default requests from the default limits or the
+/// minimum.
 pub(in super::super) fn limit_range(range: &mut Fields) {
     let limits = range.get_mut("spec").and_then(|spec| spec.get_mut("limits")).and_then(Value::as_array_mut);
     for limit in limits.into_iter().flatten().filter(|limit| limit["type"] == "Container") {
@@ -48,7 +49,7 @@ pub(in super::super) fn limit_range(range: &mut Fields) {
     }
 }
 
-/// When a volume came into its phase.
+/// Sets the time of the last phase transition.
 pub(in super::super) fn new_volume(volume: &mut Object) -> Result<()> {
     volume.body.insert("status".to_owned(), json!({ "lastPhaseTransitionTime": now() }));
     Ok(())

@@ -1,4 +1,4 @@
-//! What is filled in of new workloads, and when they change.
+//! Generated fields of jobs, stateful sets and daemon sets.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::{
     resource::built_in::rules::CONTROLLER,
 };
 
-/// A new job selects the pods that are labelled with its uid, unless it says that it selects others.
+/// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set.
 pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
     if job.metadata.labels.is_none() {
         let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
@@ -35,7 +35,7 @@ pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
     Ok(())
 }
 
-/// What is made from a template of claims is a claim.
+/// Sets the type of the volume claim templates.
 pub(in super::super) fn claim_templates(set: &mut Fields) {
     let spec = set.get_mut("spec").and_then(|spec| spec.get_mut("volumeClaimTemplates"));
     for claim in spec.and_then(Value::as_array_mut).into_iter().flatten() {
@@ -44,21 +44,23 @@ pub(in super::super) fn claim_templates(set: &mut Fields) {
     }
 }
 
-/// Counts the templates there were, as it did before there was a history.
-const TEMPLATES: &str = "deprecated.daemonset.template.generation";
+/// The generation of the template of a daemon set (`deprecated.daemonset.template.generation`).
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 pub(in super::super) fn new_daemon_set(set: &mut Object) -> Result<()> {
-    note(set, 1);
+    set_template_generation(set, 1);
     Ok(())
 }
 
 pub(in super::super) fn daemon_set_changed(set: &mut Object, old: &Object) {
     let annotations = old.metadata.annotations.as_ref();
-    let count = annotations.and_then(|annotations| annotations.get(TEMPLATES)?.parse::<i64>().ok()).unwrap_or_default();
+    let count = annotations
+        .and_then(|annotations| annotations.get(TEMPLATE_GENERATION)?.parse::<i64>().ok())
+        .unwrap_or_default();
     let has_changed = set.field("spec.template") != old.field("spec.template");
-    note(set, if has_changed { count.saturating_add(1) } else { count });
+    set_template_generation(set, if has_changed { count.saturating_add(1) } else { count });
 }
 
-fn note(set: &mut Object, count: i64) {
-    set.metadata.annotations.get_or_insert_default().insert(TEMPLATES.to_owned(), count.to_string());
+fn set_template_generation(set: &mut Object, count: i64) {
+    set.metadata.annotations.get_or_insert_default().insert(TEMPLATE_GENERATION.to_owned(), count.to_string());
 }

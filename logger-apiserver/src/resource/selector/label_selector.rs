@@ -1,4 +1,4 @@
-//! Label selectors as objects have them, in their specs.
+//! Label selectors in the specs of objects.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::parse_labels;
 
-/// Whether a label selector, as objects have them, selects something, and these labels too.
+/// Returns whether a label selector is not empty and matches the labels.
 pub(crate) fn selects(selector: &Value, labels: &Value) -> bool {
     let labels: BTreeMap<String, String> = serde_json::from_value(labels.clone()).unwrap_or_default();
     let requirements = parse_labels(&text_of(selector)).unwrap_or_default();
     !requirements.is_empty() && requirements.iter().all(|requirement| requirement.matches(&labels))
 }
 
-/// A label selector, as objects have them, in text: the requirements by key.
+/// Formats a label selector, with the requirements sorted by key.
 pub(crate) fn text_of(selector: &Value) -> String {
     let selector: LabelSelector = serde_json::from_value(selector.clone()).unwrap_or_default();
     let equal = selector.match_labels.unwrap_or_default().into_iter();

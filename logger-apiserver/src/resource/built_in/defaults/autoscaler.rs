@@ -8,21 +8,21 @@ pub(in super::super) fn autoscaler(autoscaler: &mut Fields) {
     let Some(spec) = autoscaler.get_mut("spec") else {
         return;
     };
-    let processors = json!({
+    let cpu = json!({
         "type": "Resource",
         "resource": { "name": "cpu", "target": { "type": "Utilization", "averageUtilization": 80 } },
     });
-    set(spec, "metrics", json!([processors]));
+    set(spec, "metrics", json!([cpu]));
     if let Some(behavior) = spec.get_mut("behavior").filter(|behavior| behavior.is_object()) {
         let percent = json!({ "type": "Percent", "value": 100, "periodSeconds": 15 });
         let pods = json!({ "type": "Pods", "value": 4, "periodSeconds": 15 });
-        direction(behavior, "scaleDown", &json!([percent]));
-        direction(behavior, "scaleUp", &json!([pods, percent]));
+        default_scaling_rules(behavior, "scaleDown", &json!([percent]));
+        default_scaling_rules(behavior, "scaleUp", &json!([pods, percent]));
         set(&mut behavior["scaleUp"], "stabilizationWindowSeconds", json!(0));
     }
 }
 
-fn direction(behavior: &mut Value, name: &str, policies: &Value) {
+fn default_scaling_rules(behavior: &mut Value, name: &str, policies: &Value) {
     set(behavior, name, json!({}));
     set(&mut behavior[name], "selectPolicy", json!("Max"));
     set(&mut behavior[name], "policies", policies.clone());
