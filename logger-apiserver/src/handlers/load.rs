@@ -84,7 +84,7 @@ fn store(state: &mut State, object: Value) -> Result<Stored> {
 /// Sets the server-set metadata that is missing.
 fn initialise(kind: &Resource, object: &mut Object) {
     let provided = object.metadata.clone();
-    metadata::initialise(kind.strategy.generation, object);
+    metadata::fill_system_fields(kind.strategy.generation, object);
     let generated = std::mem::take(&mut object.metadata);
     object.metadata = ObjectMeta {
         uid: provided.uid.or(generated.uid),

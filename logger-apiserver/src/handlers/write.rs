@@ -29,7 +29,7 @@ const MAX_NAME_ATTEMPTS: usize = 8;
 pub(crate) fn create(state: &mut State, request: &ResourceRequest) -> Result<Stored> {
     let options = request.write_options("CreateOptions")?;
     let mut object = decode::object(request)?;
-    metadata::wipe(&mut object);
+    metadata::wipe_system_fields(&mut object);
     ensure_namespace(&mut object, request)?;
     managed_fields::track(request.author(), None, &mut object);
     insert(state, request, object, options.dry_run)
@@ -53,7 +53,7 @@ pub(crate) fn insert(
     }
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
-    metadata::initialise(kind.strategy.generation, &mut object);
+    metadata::fill_system_fields(kind.strategy.generation, &mut object);
     (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
@@ -121,7 +121,7 @@ pub(crate) fn replace(
 ) -> Result<Stored> {
     let kind = &request.kind;
     prepare_update(request, &mut new, old)?;
-    managed_fields::keep_times(&mut new, old);
+    managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
@@ -233,7 +233,7 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
         }
         Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => {}
     }
-    metadata::carry_over(new, old);
+    metadata::preserve_system_fields(new, old);
     if kind.has_status {
         new.copy_field(old, "status");
     }
@@ -254,7 +254,7 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
 
 /// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for built-in kinds.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
-    metadata::carry_over(new, old);
+    metadata::preserve_system_fields(new, old);
     if kind.is_custom {
         let metadata = std::mem::replace(&mut new.metadata, old.metadata.clone());
         new.metadata.managed_fields = metadata.managed_fields;

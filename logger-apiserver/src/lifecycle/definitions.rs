@@ -37,6 +37,6 @@ fn update_status(
     set_status(&mut updated, json!(status));
     let kind = Resource::definition();
     managed_fields::track(Author::server(&kind, &Endpoint::Status), Some(definition), &mut updated);
-    managed_fields::keep_times(&mut updated, definition);
+    managed_fields::ignore_timestamp_changes(&mut updated, definition);
     if updated == **definition { definition.clone() } else { state.store.put(RESOURCE, &updated) }
 }

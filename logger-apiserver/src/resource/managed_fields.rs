@@ -107,7 +107,7 @@ pub(crate) struct Applied {
 }
 
 /// Restores the times of the managed fields if empty_object else changes.
-pub(crate) fn keep_times(new: &mut Object, old: &Object) {
+pub(crate) fn ignore_timestamp_changes(new: &mut Object, old: &Object) {
     let without_times = |object: &Object| {
         let mut entries = object.metadata.managed_fields.clone();
         entries.iter_mut().flatten().for_each(|entry| entry.time = None);

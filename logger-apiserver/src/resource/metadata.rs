@@ -40,7 +40,7 @@ pub(crate) fn generate_name(prefix: &str) -> String {
 }
 
 /// Sets the system fields of a new object (`FillObjectMetaSystemFields`).
-pub(crate) fn initialise(generation: Generation, object: &mut Object) {
+pub(crate) fn fill_system_fields(generation: Generation, object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
@@ -50,7 +50,7 @@ pub(crate) fn initialise(generation: Generation, object: &mut Object) {
 }
 
 /// Clears the system fields of a new object (`WipeObjectMetaSystemFields`).
-pub(crate) fn wipe(object: &mut Object) {
+pub(crate) fn wipe_system_fields(object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = None;
     metadata.creation_timestamp = None;
@@ -59,7 +59,7 @@ pub(crate) fn wipe(object: &mut Object) {
 }
 
 /// Restores the fields of the stored object that an update cannot change.
-pub(crate) fn carry_over(new: &mut Object, old: &Object) {
+pub(crate) fn preserve_system_fields(new: &mut Object, old: &Object) {
     let (to, from) = (&mut new.metadata, &old.metadata);
     to.creation_timestamp.clone_from(&from.creation_timestamp);
     if from.deletion_timestamp.is_some() {

@@ -40,7 +40,7 @@ pub(crate) fn prepare_update(new: &mut Object, old: &Object) {
 /// Restores the status, which `/finalize` cannot change.
 pub(crate) fn prepare_finalize(new: &mut Object, old: &Object) {
     let is_empty = is_final(new);
-    metadata::carry_over(new, old);
+    metadata::preserve_system_fields(new, old);
     new.copy_field(old, "status");
     if let Some(spec) = new.body.get_mut("spec").and_then(Value::as_object_mut).filter(|_| is_empty) {
         spec.remove("finalizers");

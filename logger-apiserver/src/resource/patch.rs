@@ -1,6 +1,6 @@
 //! Patches: JSON patch, merge patch and strategic merge patch.
 
-mod shown;
+mod go_json;
 
 use json_patch::{AddOperation, CopyOperation, PatchOperation, ReplaceOperation};
 use logger_crd::value::json_type;
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-pub(crate) use shown::shown;
+pub(crate) use go_json::go_json;
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
@@ -47,9 +47,9 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
 }
 
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Decoded { value: operations, strict_errors: mut mistakes } = decode(patch)?;
-    mistakes.extend(unknown_fields(&operations));
-    mistakes.iter_mut().for_each(|mistake| mistake.insert_str(0, "json patch "));
+    let Decoded { value: operations, mut strict_errors } = decode(patch)?;
+    strict_errors.extend(unknown_fields(&operations));
+    strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
     if !operations.is_array() {
         let found = json_type(&operations);
         return Err(undecodable(format!(
@@ -64,7 +64,7 @@ fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
         let operation = rewrite_for_absent_fields(operation, object);
         json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
     })?;
-    Ok(mistakes)
+    Ok(strict_errors)
 }
 
 /// Returns the unknown fields of operations.
@@ -108,7 +108,7 @@ fn in_map(object: &Value, path: &str) -> bool {
 }
 
 fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
-    let Decoded { value: changes, strict_errors: mistakes } = decode(patch)?;
+    let Decoded { value: changes, strict_errors } = decode(patch)?;
     if !changes.is_object() {
         let found = json_type(&changes);
         return Err(undecodable(format!(
@@ -116,12 +116,12 @@ fn merge_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
         )));
     }
     json_patch::merge(object, &changes);
-    Ok(mistakes)
+    Ok(strict_errors)
 }
 
 fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) -> Result<Vec<String>> {
     let read = duplicate_fields::json(patch).map_err(|error| ApiError::bad_request(go_syntax_error(&error)))?;
-    let Decoded { value: changes, strict_errors: mistakes } = read;
+    let Decoded { value: changes, strict_errors } = read;
     let Value::Object(changes) = changes else {
         let found = json_type(&changes);
         let into = "Go value of type map[string]interface {}";
@@ -130,7 +130,7 @@ fn strategic_patch(patch: &[u8], kind: Option<&Resource>, object: &mut Value) ->
     if let Value::Object(fields) = object {
         *fields = strategic_merge::apply(kind, changes, std::mem::take(fields))?;
     }
-    Ok(mistakes)
+    Ok(strict_errors)
 }
 
 fn decode(patch: &[u8]) -> Result<Decoded> {

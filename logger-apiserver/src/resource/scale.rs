@@ -34,7 +34,7 @@ pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
     let selector = match resource.is_custom {
-        false => object.field("spec.selector").map(selector::text_of),
+        false => object.field("spec.selector").map(selector::to_text),
         true => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
     };
     // Objects that are older than the scale subresource can have larger counts. The real server truncates them too.

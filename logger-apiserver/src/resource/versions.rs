@@ -102,18 +102,18 @@ impl Versions {
     ///
     /// # Errors
     /// The version of the stored object no longer exists, or the conversion needs a webhook.
-    pub(crate) fn read(&self, stored: &Stored, asked: &str) -> Result<Stored> {
+    pub(crate) fn read(&self, stored: &Stored, requested: &str) -> Result<Stored> {
         let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
-        let is_whole = stored.written.completed_by == Some(self.serial);
-        if is_whole && *from == *asked {
+        let is_complete = stored.written.completed_by == Some(self.serial);
+        if is_complete && *from == *requested {
             return Ok(stored.clone());
         }
         let mut object = Object::clone(stored);
-        if !is_whole {
+        if !is_complete {
             self.complete(&mut object, &from);
         }
-        self.convert(&mut object, &from, asked)?;
-        object.written = Written { version: Some(asked.into()), completed_by: Some(self.serial) };
+        self.convert(&mut object, &from, requested)?;
+        object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
         Ok(Arc::new(object))
     }
 
@@ -126,9 +126,9 @@ impl Versions {
         let from = object.written.version.clone().unwrap_or_else(|| own.into());
         self.convert(object, &from, &self.storage)?;
         object.written = Written { version: Some(self.storage.clone()), completed_by: None };
-        let mut whole = object.clone();
-        self.complete(&mut whole, &self.storage);
-        if whole.body == object.body {
+        let mut completed = object.clone();
+        self.complete(&mut completed, &self.storage);
+        if completed.body == object.body {
             object.written.completed_by = Some(self.serial);
         }
         Ok(())

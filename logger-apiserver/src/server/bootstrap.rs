@@ -32,7 +32,7 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     class.body.insert("value".to_owned(), json!(value));
     kind.default(&mut class.body);
     managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
-    metadata::initialise(kind.strategy.generation, &mut class);
+    metadata::fill_system_fields(kind.strategy.generation, &mut class);
     state.store.put(priority_class::RESOURCE, &class);
 }
 
@@ -44,7 +44,7 @@ fn create_namespaces(state: &mut State) {
         let mut namespace = Object::new(metadata, Map::new());
         namespace::default(&mut namespace);
         managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut namespace);
-        metadata::initialise(kind.strategy.generation, &mut namespace);
+        metadata::fill_system_fields(kind.strategy.generation, &mut namespace);
         namespace::prepare_create(&mut namespace);
         state.store.put("namespaces", &namespace);
     }

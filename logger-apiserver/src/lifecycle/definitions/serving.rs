@@ -13,7 +13,7 @@ use crate::{
     resource::definition::{
         RESOURCE,
         conditions::{self, Condition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING},
-        names::{self, Taken},
+        names::{self, UsedNames},
         spec_of, status_of,
     },
     storage::state::State,
@@ -114,8 +114,8 @@ fn sync_accepted_names(state: &mut State, group: &str, name: &str) -> bool {
 }
 
 /// Returns the accepted names of all definitions of a group.
-fn accepted_names(state: &State, group: &str) -> Taken {
-    let mut taken = Taken::default();
+fn accepted_names(state: &State, group: &str) -> UsedNames {
+    let mut taken = UsedNames::default();
     for name in others(state, group, "") {
         let names = state.store.get(RESOURCE, "", &name).and_then(|definition| status_of(&definition).accepted_names);
         names.iter().for_each(|names| taken.add(names));

@@ -11,12 +11,12 @@ use super::conditions::Condition;
 
 /// The accepted names of the definitions of a group.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct UsedNames {
     resources: BTreeSet<String>,
     kinds: BTreeSet<String>,
 }
 
-impl Taken {
+impl UsedNames {
     pub(crate) fn add(&mut self, names: &Names) {
         self.resources.insert(names.plural.clone());
         self.resources.insert(text(names.singular.as_ref()).to_owned());
@@ -28,7 +28,7 @@ impl Taken {
 
 /// Determines the accepted names of a definition, and the condition `NamesAccepted`. Of several conflicts the last one
 /// is reported.
-pub(crate) fn accept(requested: &Names, accepted: &Names, taken: &Taken) -> (Names, Condition) {
+pub(crate) fn accept(requested: &Names, accepted: &Names, taken: &UsedNames) -> (Names, Condition) {
     let mut conflict = None;
     let plural = accept_name("PluralConflict", &requested.plural, &accepted.plural, &taken.resources, &mut conflict);
     let (singular, list_kind) = (text(requested.singular.as_ref()), text(requested.list_kind.as_ref()));
@@ -72,7 +72,7 @@ pub(crate) fn are_same(left: &Names, right: &Names) -> bool {
 }
 
 /// Returns the condition for conflicting short names: either all new short names are accepted or none.
-fn short_name_conflict(requested: &Names, accepted: &Names, taken: &Taken) -> Option<Condition> {
+fn short_name_conflict(requested: &Names, accepted: &Names, taken: &UsedNames) -> Option<Condition> {
     let existing = accepted.short_names.as_deref().unwrap_or_default();
     let new = requested.short_names.iter().flatten().filter(|name| !existing.contains(name));
     let conflicts: Vec<String> = new.filter(|name| taken.resources.contains(*name)).map(|name| in_use(name)).collect();

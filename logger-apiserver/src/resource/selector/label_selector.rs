@@ -10,12 +10,12 @@ use super::parse_labels;
 /// Returns whether a label selector is not empty and matches the labels.
 pub(crate) fn selects(selector: &Value, labels: &Value) -> bool {
     let labels: BTreeMap<String, String> = serde_json::from_value(labels.clone()).unwrap_or_default();
-    let requirements = parse_labels(&text_of(selector)).unwrap_or_default();
+    let requirements = parse_labels(&to_text(selector)).unwrap_or_default();
     !requirements.is_empty() && requirements.iter().all(|requirement| requirement.matches(&labels))
 }
 
 /// Formats a label selector, with the requirements sorted by key.
-pub(crate) fn text_of(selector: &Value) -> String {
+pub(crate) fn to_text(selector: &Value) -> String {
     let selector: LabelSelector = serde_json::from_value(selector.clone()).unwrap_or_default();
     let equal = selector.match_labels.unwrap_or_default().into_iter();
     let equal = equal.map(|(key, value)| (key.clone(), format!("{key}={value}")));

@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
 
     /// Formats the label selector at a path.
     pub(super) fn selector(&self, path: &str) -> String {
-        or_none(selector::text_of(self.get(path)))
+        or_none(selector::to_text(self.get(path)))
     }
 
     /// Formats the labels at a path.

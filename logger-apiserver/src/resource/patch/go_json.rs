@@ -28,7 +28,7 @@ const OWNER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "bl
 const ENTRY: [&str; 7] = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
 /// Formats the result of a JSON patch or merge patch.
-pub(crate) fn shown(is_custom: bool, patch: &[u8], outcome: &Value) -> String {
+pub(crate) fn go_json(is_custom: bool, patch: &[u8], outcome: &Value) -> String {
     let text = match outcome {
         Value::Object(fields) if !is_custom => object(fields, &[], |name, value| match (name, value) {
             ("metadata", Value::Object(metadata)) => {
