@@ -143,14 +143,14 @@ fn definitions_of_any_origin_are_checked() {
     let warned = write("warned.yaml", &text.replace("minimum: 1", "minimum: 1\n                format: int8"));
     let column = "additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.sice}]";
     let linted = write("linted.yaml", &text.replace("    served: true", &format!("    {column}\n    served: true")));
-    let refused = write("refused.yaml", &text.replace("type: integer", "type: int"));
+    let rejected = write("rejected.yaml", &text.replace("type: integer", "type: int"));
     let others = write("others.yaml", "a: 1\n");
     assert_eq!(check(&[&good], true), ExitCode::SUCCESS);
     assert_eq!(check(&[&good, &warned], false), ExitCode::SUCCESS);
     assert_eq!(check(&[&good, &warned], true), ExitCode::from(1));
     assert_eq!(check(&[&good, &linted], false), ExitCode::SUCCESS);
     assert_eq!(check(&[&good, &linted], true), ExitCode::from(1));
-    assert_eq!(check(&[&refused, &good], false), ExitCode::from(1));
+    assert_eq!(check(&[&rejected, &good], false), ExitCode::from(1));
     assert_eq!(check(&[&good, &others], false), ExitCode::from(2), "nothing to check");
     assert_eq!(check(&[&root.join("nowhere.yaml")], false), ExitCode::from(2));
 }

@@ -196,15 +196,9 @@ fn schema(kind: &ApiKind, item: &RustItem, options: &CrdOptions, errors: &mut Di
         Err(schema_errors) => {
             for error in schema_errors {
                 // A type without its module path is less specific than the path below the kind.
-<<<<<<< HEAD
-                let rust = refusal.rust_field.filter(|rust| rust.matches("::").count() > 1);
-                let item = rust.map_or_else(|| item.at(&refusal.path), |rust| item.with_path(rust));
-                errors.push(item.with_location(refusal.location), refusal.message);
-=======
                 let rust = error.rust_field.filter(|rust| rust.matches("::").count() > 1);
                 let item = rust.map_or_else(|| item.at(&error.path), |rust| item.with_path(rust));
-                errors.push(item, error.message);
->>>>>>> w/prose2
+                errors.push(item.with_location(error.location), error.message);
             }
             None
         }
