@@ -13,59 +13,59 @@ use logger_runtime::{
 };
 use crate::clientset::Clientset;
 
-/// Makes and runs the informers of a program: ask for those you need, then start them.
+/// Creates and runs the shared informers of a program: request those you need, then start them.
 ///
-/// There is one informer, so one watch, for each kind, however often it is asked for.
+/// Each kind has one informer, and so one watch, no matter how often it is requested.
 #[derive(Clone)]
 pub struct SharedInformerFactory {
     factory: InformerFactory,
 }
 
 impl SharedInformerFactory {
-    /// Informers of all namespaces.
+    /// Creates a factory of informers of all namespaces.
     pub fn new(clientset: &Clientset) -> Self {
         SharedInformerFactory {
             factory: InformerFactory::new(clientset.client().clone()),
         }
     }
-    /// Informers of one namespace; those of cluster kinds see the whole cluster.
+    /// Creates a factory of informers of one namespace. Informers of cluster-scoped kinds are not restricted.
     pub fn namespaced(clientset: &Clientset, namespace: &str) -> Self {
         SharedInformerFactory {
             factory: InformerFactory::namespaced(clientset.client().clone(), namespace),
         }
     }
-    /// Informers that are told more, such as
-    /// `SharedInformerFactory::with(&clientset, |told| told.namespaces(["a", "b"]).labels("tier=web"))`.
+    /// Creates a factory with custom options, such as
+    /// `SharedInformerFactory::with(&clientset, |options| options.namespaces(["a", "b"]))`.
     pub fn with(
         clientset: &Clientset,
-        tell: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
+        options: impl FnOnce(InformerFactoryBuilder) -> InformerFactoryBuilder,
     ) -> Self {
-        let told = tell(InformerFactory::builder(clientset.client().clone()));
+        let builder = options(InformerFactory::builder(clientset.client().clone()));
         SharedInformerFactory {
-            factory: told.build(),
+            factory: builder.build(),
         }
     }
-    /// The factory beneath, which knows no kinds: it is asked for informers by type.
+    /// Returns the underlying factory, which returns informers by type.
     pub fn factory(&self) -> &InformerFactory {
         &self.factory
     }
-    /// The informers of group `apps`, version `v1`.
+    /// Returns the informers of group `apps`, version `v1`.
     pub fn apps_v1(&self) -> apps_v1::AppsV1Informers {
         apps_v1::AppsV1Informers::new(self.factory.clone())
     }
-    /// The informers of group ``, version `v1`.
+    /// Returns the informers of group ``, version `v1`.
     pub fn core_v1(&self) -> core_v1::CoreV1Informers {
         core_v1::CoreV1Informers::new(self.factory.clone())
     }
-    /// The informers of group `rbac.authorization.k8s.io`, version `v1`.
+    /// Returns the informers of group `rbac.authorization.k8s.io`, version `v1`.
     pub fn rbac_v1(&self) -> rbac_v1::RbacV1Informers {
         rbac_v1::RbacV1Informers::new(self.factory.clone())
     }
-    /// The informers of group `widgets.example.dev`, version `v1`.
+    /// Returns the informers of group `widgets.example.dev`, version `v1`.
     pub fn widgets_v1(&self) -> widgets_v1::WidgetsV1Informers {
         widgets_v1::WidgetsV1Informers::new(self.factory.clone())
     }
-    /// The informer of a resource; `None` if there is none in this crate.
+    /// Returns the informer of a resource; `None` if this crate has none for it.
     pub fn for_resource(
         &self,
         resource: &GroupVersionResource,
@@ -97,18 +97,18 @@ impl SharedInformerFactory {
             },
         )
     }
-    /// Runs every informer that was asked for and does not run yet.
+    /// Starts every requested informer that is not running yet.
     pub fn start(&self) {
         self.factory.start();
     }
-    /// Waits until every informer that was asked for has synced.
+    /// Waits until every requested informer has synced.
     ///
     /// # Errors
-    /// One has not within `deadline`: the error says which, and why.
+    /// One has not synced within `deadline`: the error names it and the cause.
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
         self.factory.wait_for_sync(deadline).await
     }
-    /// Stops all informers and waits for them.
+    /// Stops all informers and waits until they have stopped.
     pub async fn shutdown(&self) {
         self.factory.shutdown().await;
     }

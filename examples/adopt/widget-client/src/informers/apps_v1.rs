@@ -11,11 +11,11 @@ pub struct AppsV1Informers {
 }
 
 impl AppsV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         AppsV1Informers { factory }
     }
-    /// The informer of deployments.
+    /// Returns the informer of deployments.
     pub fn deployments(&self) -> DeploymentInformer {
         self.factory.informer()
     }

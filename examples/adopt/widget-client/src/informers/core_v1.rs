@@ -11,15 +11,15 @@ pub struct CoreV1Informers {
 }
 
 impl CoreV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         CoreV1Informers { factory }
     }
-    /// The informer of configmaps.
+    /// Returns the informer of configmaps.
     pub fn config_maps(&self) -> ConfigMapInformer {
         self.factory.informer()
     }
-    /// The informer of namespaces.
+    /// Returns the informer of namespaces.
     pub fn namespaces(&self) -> NamespaceInformer {
         self.factory.informer()
     }

@@ -11,11 +11,11 @@ pub struct RbacV1Informers {
 }
 
 impl RbacV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         RbacV1Informers { factory }
     }
-    /// The informer of clusterroles.
+    /// Returns the informer of clusterroles.
     pub fn cluster_roles(&self) -> ClusterRoleInformer {
         self.factory.informer()
     }

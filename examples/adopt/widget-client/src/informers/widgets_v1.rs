@@ -11,19 +11,19 @@ pub struct WidgetsV1Informers {
 }
 
 impl WidgetsV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         WidgetsV1Informers { factory }
     }
-    /// The informer of themes.
+    /// Returns the informer of themes.
     pub fn themes(&self) -> ThemeInformer {
         self.factory.informer()
     }
-    /// The informer of visits.
+    /// Returns the informer of visits.
     pub fn visits(&self) -> VisitInformer {
         self.factory.informer()
     }
-    /// The informer of widgets.
+    /// Returns the informer of widgets.
     pub fn widgets(&self) -> WidgetInformer {
         self.factory.informer()
     }

@@ -3,9 +3,9 @@
 
 use widget_types as types;
 
-/// Lister of [`Deployment`](types::Deployment) objects, from an informer's store.
+/// Lister of [`Deployment`](types::Deployment) objects in the store of an informer.
 ///
 pub type DeploymentLister = logger_runtime::Lister<types::Deployment>;
 
-/// Lister of the [`Deployment`](types::Deployment) objects of one namespace, from an informer's store.
+/// Lister of the [`Deployment`](types::Deployment) objects of one namespace in the store of an informer.
 pub type DeploymentNamespaceLister = logger_runtime::NamespaceLister<types::Deployment>;

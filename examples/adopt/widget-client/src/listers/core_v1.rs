@@ -3,13 +3,13 @@
 
 use widget_types as types;
 
-/// Lister of [`ConfigMap`](types::ConfigMap) objects, from an informer's store.
+/// Lister of [`ConfigMap`](types::ConfigMap) objects in the store of an informer.
 ///
 pub type ConfigMapLister = logger_runtime::Lister<types::ConfigMap>;
 
-/// Lister of the [`ConfigMap`](types::ConfigMap) objects of one namespace, from an informer's store.
+/// Lister of the [`ConfigMap`](types::ConfigMap) objects of one namespace in the store of an informer.
 pub type ConfigMapNamespaceLister = logger_runtime::NamespaceLister<types::ConfigMap>;
 
-/// Lister of [`Namespace`](types::Namespace) objects, from an informer's store.
+/// Lister of [`Namespace`](types::Namespace) objects in the store of an informer.
 ///
 pub type NamespaceLister = logger_runtime::Lister<types::Namespace>;

@@ -3,6 +3,6 @@
 
 use widget_types as types;
 
-/// Lister of [`ClusterRole`](types::ClusterRole) objects, from an informer's store.
+/// Lister of [`ClusterRole`](types::ClusterRole) objects in the store of an informer.
 ///
 pub type ClusterRoleLister = logger_runtime::Lister<types::ClusterRole>;

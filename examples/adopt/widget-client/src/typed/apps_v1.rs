@@ -11,15 +11,15 @@ pub struct AppsV1Client {
 }
 
 impl AppsV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         AppsV1Client { client }
     }
-    /// The deployments of a namespace.
+    /// Returns the client of deployments in a namespace.
     pub fn deployments(&self, namespace: &str) -> DeploymentClient {
         DeploymentClient::namespaced(self.client.clone(), namespace)
     }
-    /// The deployments of all namespaces, to read.
+    /// Returns the read-only client of deployments in all namespaces.
     pub fn all_deployments(&self) -> logger_runtime::AllNamespaces<types::Deployment> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

@@ -11,19 +11,19 @@ pub struct CoreV1Client {
 }
 
 impl CoreV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         CoreV1Client { client }
     }
-    /// The configmaps of a namespace.
+    /// Returns the client of configmaps in a namespace.
     pub fn config_maps(&self, namespace: &str) -> ConfigMapClient {
         ConfigMapClient::namespaced(self.client.clone(), namespace)
     }
-    /// The configmaps of all namespaces, to read.
+    /// Returns the read-only client of configmaps in all namespaces.
     pub fn all_config_maps(&self) -> logger_runtime::AllNamespaces<types::ConfigMap> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The namespaces of the cluster.
+    /// Returns the client of namespaces.
     pub fn namespaces(&self) -> NamespaceClient {
         NamespaceClient::cluster(self.client.clone())
     }

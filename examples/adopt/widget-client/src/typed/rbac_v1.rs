@@ -11,11 +11,11 @@ pub struct RbacV1Client {
 }
 
 impl RbacV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         RbacV1Client { client }
     }
-    /// The clusterroles of the cluster.
+    /// Returns the client of clusterroles.
     pub fn cluster_roles(&self) -> ClusterRoleClient {
         ClusterRoleClient::cluster(self.client.clone())
     }

@@ -11,27 +11,27 @@ pub struct WidgetsV1Client {
 }
 
 impl WidgetsV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         WidgetsV1Client { client }
     }
-    /// The themes of the cluster.
+    /// Returns the client of themes.
     pub fn themes(&self) -> ThemeClient {
         ThemeClient::cluster(self.client.clone())
     }
-    /// The visits of a namespace.
+    /// Returns the client of visits in a namespace.
     pub fn visits(&self, namespace: &str) -> VisitClient {
         VisitClient::namespaced(self.client.clone(), namespace)
     }
-    /// The visits of all namespaces, to read.
+    /// Returns the read-only client of visits in all namespaces.
     pub fn all_visits(&self) -> logger_runtime::AllNamespaces<types::WidgetVisit> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
-    /// The widgets of a namespace.
+    /// Returns the client of widgets in a namespace.
     pub fn widgets(&self, namespace: &str) -> WidgetClient {
         WidgetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The widgets of all namespaces, to read.
+    /// Returns the read-only client of widgets in all namespaces.
     pub fn all_widgets(&self) -> logger_runtime::AllNamespaces<types::Widget> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }

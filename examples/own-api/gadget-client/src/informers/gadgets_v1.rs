@@ -11,11 +11,11 @@ pub struct GadgetsV1Informers {
 }
 
 impl GadgetsV1Informers {
-    /// The informers of this group, from this factory.
+    /// Creates the informers of this group from this factory.
     pub fn new(factory: InformerFactory) -> Self {
         GadgetsV1Informers { factory }
     }
-    /// The informer of gadgets.
+    /// Returns the informer of gadgets.
     pub fn gadgets(&self) -> GadgetInformer {
         self.factory.informer()
     }

@@ -11,15 +11,15 @@ pub struct GadgetsV1Client {
 }
 
 impl GadgetsV1Client {
-    /// The clients of this group on this client.
+    /// Creates the clients of this group, which send their requests with this client.
     pub fn new(client: Client) -> Self {
         GadgetsV1Client { client }
     }
-    /// The gadgets of a namespace.
+    /// Returns the client of gadgets in a namespace.
     pub fn gadgets(&self, namespace: &str) -> GadgetClient {
         GadgetClient::namespaced(self.client.clone(), namespace)
     }
-    /// The gadgets of all namespaces, to read.
+    /// Returns the read-only client of gadgets in all namespaces.
     pub fn all_gadgets(&self) -> logger_runtime::AllNamespaces<types::Gadget> {
         logger_runtime::AllNamespaces::new(self.client.clone())
     }
