@@ -3,8 +3,10 @@
 pub(crate) mod kubernetes;
 mod shapes;
 
-use logger_core::apply::Shape;
-use logger_core::meta::{Method, Verb};
+use logger_core::{
+    apply::Shape,
+    meta::{Method, Verb},
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 use std::fs;
-use std::path::Path;
-use std::process::{self, ExitCode};
+use std::{
+    path::Path,
+    process::{self, ExitCode},
+};
 
 use logger_codegen::{AllowedChange, Args, Check, Command, Crd, Diff, ProjectDirs, run};
 use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};

@@ -5,9 +5,11 @@
 
 mod directories;
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::{env, fs};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use logger_codegen::{
     Command, Crd, Import, Layout, generate_with_warnings,

@@ -1,21 +1,24 @@
 //! Metadata and registration of kinds that are declared elsewhere: called by the output of `adopt!`.
 
-use std::any::Any;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::marker::PhantomData;
+use std::{any::Any, borrow::Cow, collections::BTreeMap, marker::PhantomData};
 
-use k8s_openapi::List;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use serde::de::DeserializeOwned;
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use k8s_openapi::{
+    List,
+    apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
+};
+use serde::{
+    de::DeserializeOwned,
+    ser::{Serialize, SerializeStruct, Serializer},
+};
 
-use crate::built_in::BuiltIn;
-use crate::deep_copy::DeepCopy;
-use crate::group_version::GroupVersionKind;
-use crate::meta::{ApiGroup, ApiKind, TypeMeta};
-use crate::object::Object;
-use crate::scheme::{Conflict, Registration, Scheme};
+use crate::{
+    built_in::BuiltIn,
+    deep_copy::DeepCopy,
+    group_version::GroupVersionKind,
+    meta::{ApiGroup, ApiKind, TypeMeta},
+    object::Object,
+    scheme::{Conflict, Registration, Scheme},
+};
 
 /// An adopted kind with its group and version.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,13 @@
 mod extract;
 mod shape;
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use serde::de::{DeserializeOwned, Error, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error, Unexpected},
+};
 
 pub use extract::ExtractError;
 pub(crate) use shape::applied_by_schema;

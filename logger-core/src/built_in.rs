@@ -3,15 +3,15 @@
 //! All kinds of stable versions that can be listed and that k8s-openapi has for every Kubernetes version it supports,
 //! 1.33 to 1.37.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use k8s_openapi::{List, ListableResource};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use k8s_openapi::{List, ListableResource, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use serde::{Serialize, de::DeserializeOwned};
 
-use crate::deep_copy::DeepCopy;
-use crate::meta::{ApiKind, HasScope, Verb};
-use crate::object::{Listed, Object};
-use crate::verbs;
+use crate::{
+    deep_copy::DeepCopy,
+    meta::{ApiKind, HasScope, Verb},
+    object::{Listed, Object},
+    verbs,
+};
 
 /// A built-in kind of Kubernetes. Its client has every verb.
 #[diagnostic::on_unimplemented(

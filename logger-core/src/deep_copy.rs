@@ -3,9 +3,11 @@
 //! `Rc`, `Arc` and `&T` share what they point to. They do not implement `DeepCopy`, so that a type that contains one
 //! does not compile.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasher, Hash};
-use std::marker::PhantomData;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    hash::{BuildHasher, Hash},
+    marker::PhantomData,
+};
 
 /// A type whose copies share nothing with the original.
 ///

@@ -1,7 +1,6 @@
 //! Defaulting of objects that were built in Rust, as Go's `SetObjectDefaults`.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::wire::OmitNone;
 

@@ -3,14 +3,14 @@
 use std::any::Any;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use serde::de::Error as _;
-use serde::ser::{Error as _, SerializeMap, SerializeStruct};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::Error as _,
+    ser::{Error as _, SerializeMap, SerializeStruct},
+};
 use serde_json::{Map, Value};
 
-use crate::deep_copy::DeepCopy;
-use crate::group_version::GroupVersionKind;
-use crate::object::Object;
+use crate::{deep_copy::DeepCopy, group_version::GroupVersionKind, object::Object};
 
 /// `apiVersion` and `kind` of an encoded object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

@@ -1,7 +1,6 @@
 //! Identifiers of API groups, kinds and resources, as `k8s.io/apimachinery/pkg/runtime/schema` in Go.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 pub use logger_names::version::compare as compare_versions;
 

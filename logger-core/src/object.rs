@@ -1,17 +1,20 @@
 //! Objects, kinds and lists: the traits that the derives implement and that generic code requires.
 
-use std::any::Any;
-use std::fmt::Debug;
+use std::{any::Any, fmt::Debug};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
-use serde::de::DeserializeOwned;
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde::{
+    de::DeserializeOwned,
+    ser::{Error as _, Serialize, Serializer},
+};
 
-use crate::deep_copy::DeepCopy;
-use crate::group_version::{GroupVersion, GroupVersionKind};
-use crate::meta;
-use crate::scheme::{self, Conflict, Scheme};
-use crate::wire::Plain;
+use crate::{
+    deep_copy::DeepCopy,
+    group_version::{GroupVersion, GroupVersionKind},
+    meta,
+    scheme::{self, Conflict, Scheme},
+    wire::Plain,
+};
 
 /// A value with an `apiVersion` and a `kind`, as Go's `runtime.Object`. Can be used as `Box<dyn Object>`.
 #[diagnostic::on_unimplemented(

@@ -7,8 +7,7 @@
 mod map_key;
 
 use logger_names::case::has_snake_case_words;
-use schemars::Schema;
-use schemars::transform::Transform;
+use schemars::{Schema, transform::Transform};
 use serde_json::{Map, Value, json};
 
 pub use map_key::{DefaultMapKey, MapKey, NotMapKey};

@@ -8,18 +8,18 @@ mod registration;
 mod tests;
 mod yaml;
 
-use std::any::type_name;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{any::type_name, borrow::Cow, collections::BTreeMap};
 
 use serde::de::DeserializeOwned;
 
 pub use decode::{DecodeError, DecodeErrors, Decoder, DocumentError, UnknownKinds};
 pub use registration::{Conflict, Registration};
 
-use crate::group_version::{GroupVersionKind, GroupVersionResource};
-use crate::meta::{HasScope, TypeMeta};
-use crate::object::{ApiType, Meta, Object};
+use crate::{
+    group_version::{GroupVersionKind, GroupVersionResource},
+    meta::{HasScope, TypeMeta},
+    object::{ApiType, Meta, Object},
+};
 
 type Decode = fn(&[u8]) -> Result<Box<dyn Object>, serde_json::Error>;
 

@@ -1,14 +1,18 @@
 //! Validates objects by the rules of their CRD, without an API server.
 
-use std::any::TypeId;
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+};
 
-use logger_crd::cel::RuleError;
-use logger_crd::field;
-use logger_crd::structural::{self, Options, Root, SchemaError};
-use logger_crd::validator::Validator;
+use logger_crd::{
+    cel::RuleError,
+    field,
+    structural::{self, Options, Root, SchemaError},
+    validator::Validator,
+};
 use serde_json::{Map, Value};
 
 use crate::object::Kind;

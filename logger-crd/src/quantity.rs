@@ -2,8 +2,7 @@
 //!
 //! After `k8s.io/apimachinery/pkg/api/resource` of Kubernetes 1.36.
 
-use std::cmp::Ordering;
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use serde_json::Value;
 

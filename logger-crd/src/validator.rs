@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::cel::{Program, RuleError, Violation, ViolationReason};
-use crate::field::{ErrorType, FieldError};
-use crate::value;
+use crate::{
+    cel::{Program, RuleError, Violation, ViolationReason},
+    field::{ErrorType, FieldError},
+    value,
+};
 
 /// The error that the server reports in place of CEL rules if other errors prevent their evaluation.
 pub const RULES_NOT_CHECKED: &str = "some validation rules were not checked because the object was invalid; correct \

@@ -1,8 +1,10 @@
 //! The conversion of a structural schema is idempotent: tested with the definitions of this repository and, if
 //! `CRD_CORPUS` is set, with those in that directory.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use logger_crd::structural::{self, Options};
 use serde_json::Value;

@@ -9,15 +9,15 @@ mod parity;
 #[path = "shapes/mod.rs"]
 mod shapes;
 
-use std::error::Error;
-use std::process::ExitCode;
-use std::time::Duration;
+use std::{error::Error, process::ExitCode, time::Duration};
 
 use envtest::{Assets, ControlPlane, Suite};
 use http::{Request, StatusCode};
-use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use libtest_mimic::{Arguments, Failed};
 use serde_json::{Value, json};
 

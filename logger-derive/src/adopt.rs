@@ -1,15 +1,16 @@
 //! `adopt!`: passes kinds that are declared elsewhere to the generator.
 
-use darling::FromMeta;
-use darling::ast::NestedMeta;
+use darling::{FromMeta, ast::NestedMeta};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, Ident, Meta, Path};
 
-use crate::attr::{self, Genclient};
-use crate::errors::Errors;
-use crate::model::crate_path;
-use crate::verbs;
+use crate::{
+    attr::{self, Genclient},
+    errors::Errors,
+    model::crate_path,
+    verbs,
+};
 
 #[derive(Default, FromMeta)]
 #[darling(default)]

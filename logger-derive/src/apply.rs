@@ -1,18 +1,14 @@
 //! `#[derive(ApplyConfiguration)]`: emits the shape of a type as data for the generator of apply configurations.
 
-use darling::FromMeta;
-use darling::util::Flag;
+use darling::{FromMeta, util::Flag};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token, Type,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Meta, Path, PathArguments, Token,
+    Type, ext::IdentExt, spanned::Spanned,
 };
 
-use crate::attr;
-use crate::errors::Errors;
-use crate::model::crate_path;
+use crate::{attr, errors::Errors, model::crate_path};
 
 /// `#[apply(..)]` on a type.
 #[derive(Default, FromMeta)]

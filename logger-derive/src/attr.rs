@@ -1,19 +1,13 @@
 //! The attributes of kinds and lists: one struct for the keys of each, and their parser.
 
-use darling::FromMeta;
-use darling::ast::NestedMeta;
-use darling::util::Flag;
+use darling::{FromMeta, ast::NestedMeta, util::Flag};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token};
+use syn::{Attribute, Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path, Token, punctuated::Punctuated};
 
-use crate::columns::PrintColumns;
-use crate::errors::Errors;
-use crate::indexes::Index;
-use crate::lifecycle::Lifecycle;
-use crate::methods::Method;
-use crate::verbs::VerbList;
+use crate::{
+    columns::PrintColumns, errors::Errors, indexes::Index, lifecycle::Lifecycle, methods::Method, verbs::VerbList,
+};
 
 /// `#[genclient(..)]`: Go's `+genclient`.
 #[derive(Default, FromMeta)]

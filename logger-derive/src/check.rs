@@ -1,13 +1,15 @@
 //! The checks across attributes and fields, one function each.
 
-use logger_names::resource::is_kind;
-use logger_names::validation::is_dns_1035_label;
+use logger_names::{resource::is_kind, validation::is_dns_1035_label};
 use syn::LitStr;
 
-use crate::attr::SerdeDefault;
-use crate::errors::Errors;
-use crate::model::{Kind, List, Root};
-use crate::{indexes, lifecycle, methods, verbs};
+use crate::{
+    attr::SerdeDefault,
+    errors::Errors,
+    indexes, lifecycle, methods,
+    model::{Kind, List, Root},
+    verbs,
+};
 
 /// Checks a kind. Keys and fields that the parser rejected are reported there, and not as missing here.
 pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {

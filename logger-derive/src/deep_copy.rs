@@ -1,17 +1,15 @@
 //! `#[derive(DeepCopy)]`: emits a field-by-field copy.
 
-use darling::FromMeta;
-use darling::util::{Flag, PathList};
+use darling::{
+    FromMeta,
+    util::{Flag, PathList},
+};
 use logger_names::case::snake_case;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type};
+use syn::{Data, DataEnum, DeriveInput, Field, Fields, Generics, Ident, Index, Member, Path, Type, spanned::Spanned};
 
-use crate::attr;
-use crate::defaults;
-use crate::errors::Errors;
-use crate::model::crate_path;
+use crate::{attr, defaults, errors::Errors, model::crate_path};
 
 /// `#[deep_copy(..)]` on a type.
 #[derive(Default, FromMeta)]

@@ -5,13 +5,13 @@ pub(crate) mod parse;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Type, ext::IdentExt, spanned::Spanned};
 
-use crate::attr::{self, CrateOnly};
-use crate::errors::Errors;
-use crate::model::crate_path;
+use crate::{
+    attr::{self, CrateOnly},
+    errors::Errors,
+    model::crate_path,
+};
 use parse::Value;
 
 /// Expands the item to itself with serde attributes, and the functions they refer to. All errors are reported at once.

@@ -10,9 +10,11 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::DeriveInput;
 
-use crate::errors::Errors;
-use crate::model::{Kind, List};
-use crate::{check, model};
+use crate::{
+    check,
+    errors::Errors,
+    model::{self, Kind, List},
+};
 
 /// Expands `#[derive(Object)]`. All errors are reported at once.
 pub(crate) fn derive_object(input: DeriveInput) -> TokenStream {

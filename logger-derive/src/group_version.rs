@@ -1,18 +1,12 @@
 //! `group_version!`: declares a version of an API group in its module.
 
-use darling::FromMeta;
-use darling::ast::NestedMeta;
-use logger_names::case::is_snake_case;
-use logger_names::resource::is_group;
-use logger_names::version::is_version;
+use darling::{FromMeta, ast::NestedMeta};
+use logger_names::{case::is_snake_case, resource::is_group, version::is_version};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Ident, LitStr, Meta, Path};
 
-use crate::attr;
-use crate::errors::Errors;
-use crate::grammar;
-use crate::model::crate_path;
+use crate::{attr, errors::Errors, grammar, model::crate_path};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();

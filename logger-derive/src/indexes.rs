@@ -4,11 +4,9 @@ use darling::FromMeta;
 use logger_names::case::is_snake_case;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Path;
-use syn::spanned::Spanned;
+use syn::{Path, spanned::Spanned};
 
-use crate::errors::Errors;
-use crate::model::Kind;
+use crate::{errors::Errors, model::Kind};
 
 /// `index(name = by_state, by = path::function)`
 #[derive(FromMeta)]

@@ -4,13 +4,11 @@
 use darling::FromMeta;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Path, Token};
+use syn::{
+    Attribute, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Path, Token, punctuated::Punctuated, spanned::Spanned,
+};
 
-use crate::attr;
-use crate::errors::Errors;
-use crate::model::Kind;
+use crate::{attr, errors::Errors, model::Kind};
 
 /// The keys of `lifecycle(..)`.
 #[derive(FromMeta)]

@@ -5,9 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{LitStr, Path};
 
-use crate::errors::Errors;
-use crate::model::Kind;
-use crate::verbs::VERBS;
+use crate::{errors::Errors, model::Kind, verbs::VERBS};
 
 /// `#[genclient(method(..))]`: Go's `+genclient:method=`.
 #[derive(FromMeta)]

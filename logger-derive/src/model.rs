@@ -3,14 +3,16 @@
 use logger_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 use syn::{
     Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type,
+    ext::IdentExt,
 };
 
-use crate::attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeDefault, SerdeField};
-use crate::errors::Errors;
-use crate::lifecycle;
+use crate::{
+    attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeDefault, SerdeField},
+    errors::Errors,
+    lifecycle,
+};
 
 /// A struct that derives `Object`.
 pub(crate) struct Kind {

@@ -10,12 +10,9 @@ pub(crate) mod parse;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::ext::IdentExt;
-use syn::{Attribute, Data, DeriveInput, Field, Ident, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Field, Ident, ext::IdentExt, parse_quote};
 
-use crate::attr;
-use crate::errors::Errors;
-use crate::model::crate_path;
+use crate::{attr, errors::Errors, model::crate_path};
 use parse::SchemaType;
 
 /// Expands to the impl of `JsonSchema`. All errors are reported at once.

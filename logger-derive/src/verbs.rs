@@ -4,9 +4,7 @@ use darling::{Error, FromMeta, Result};
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use crate::attr::Genclient;
-use crate::errors::Errors;
-use crate::model::Kind;
+use crate::{attr::Genclient, errors::Errors, model::Kind};
 
 /// All verbs: Go's name in snake case, as in attributes, and the name of the marker trait.
 pub(crate) const VERBS: [(&str, &str); 11] = [

@@ -9,12 +9,15 @@ pub mod values;
 
 use std::path::{Path, PathBuf};
 
-use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::PostParams;
-use kube::runtime::wait::{await_condition, conditions};
-use kube::{Api, Client};
+use k8s_openapi::{
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{
+    Api, Client,
+    api::PostParams,
+    runtime::wait::{await_condition, conditions},
+};
 use logger_types::v1::{Logger, LoggerSpec};
 
 /// Returns the root of the workspace that the running test belongs to.

@@ -6,8 +6,10 @@ mod verify;
 use std::marker::PhantomData;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use logger_core::meta::{ApiKind, Scope, Verb};
-use logger_core::verbs;
+use logger_core::{
+    meta::{ApiKind, Scope, Verb},
+    verbs,
+};
 use matrix_client::Clientset;
 
 pub use calls::Call;

@@ -2,21 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use k8s_openapi::ByteString;
-use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON;
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    Condition, FieldsV1, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta,
-    OwnerReference, Time,
+use k8s_openapi::{
+    ByteString,
+    api::core::v1::PodTemplateSpec,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON,
+    apimachinery::pkg::{
+        api::resource::Quantity,
+        apis::meta::v1::{
+            Condition, FieldsV1, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta,
+            OwnerReference, Time,
+        },
+        runtime::RawExtension,
+        util::intstr::IntOrString,
+    },
+    jiff::Timestamp,
 };
-use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use k8s_openapi::jiff::Timestamp;
 use logger_core::DeepCopy;
-use proptest::collection::{btree_map, vec};
-use proptest::option;
-use proptest::prelude::*;
+use proptest::{
+    collection::{btree_map, vec},
+    option,
+    prelude::*,
+};
 use serde_json::{Value, json};
 
 type Alias<T> = Option<Vec<T>>;

@@ -4,8 +4,7 @@
 //! share a compiled dependency only if both enable the same features of it. The manifests of `xtask`, `quickstart` and
 //! `tests` therefore repeat what other members enable.
 
-use std::collections::BTreeSet;
-use std::process::Command;
+use std::{collections::BTreeSet, process::Command};
 
 /// The packages that a selection builds, each with its enabled features, such as `syn v3.0.9 derive,full`.
 fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {

@@ -3,11 +3,13 @@
 //! The page marks its fenced blocks: `toml,file=PATH` is the content of a file, `sh,run` are commands that must
 //! succeed, and each line of `text,output` occurs in the output of the commands before it.
 
-use std::collections::hash_map::DefaultHasher;
-use std::fs;
-use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    collections::hash_map::DefaultHasher,
+    fs,
+    hash::{Hash, Hasher},
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 const PAGE: &str = include_str!("../../docs/getting-started.md");
 

@@ -1,8 +1,10 @@
 //! The published packages: complete metadata, and an own-API project that compiles against the packed files alone.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 

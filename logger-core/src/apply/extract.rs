@@ -1,7 +1,9 @@
 //! Extracts the fields of an object that a manager owns, according to the object's `managedFields`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
-use k8s_openapi::{Metadata, Resource};
+use k8s_openapi::{
+    Metadata, Resource,
+    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
+};
 use serde_json::{Map, Value};
 
 use super::ApplyConfiguration;

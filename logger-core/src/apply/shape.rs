@@ -1,18 +1,21 @@
 //! The shapes of types for the generator of apply configurations: plain data that the derive emits.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::fmt::Debug;
-use std::marker::PhantomData;
-
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    Condition, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference,
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    fmt::Debug,
+    marker::PhantomData,
 };
-use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+
+use k8s_openapi::apimachinery::pkg::{
+    api::resource::Quantity,
+    apis::meta::v1::{
+        Condition, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference,
+    },
+    runtime::RawExtension,
+    util::intstr::IntOrString,
+};
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::nullable::Nullable;
 

@@ -1,14 +1,18 @@
 //! The most frequent k8s-openapi types, which are copied in place field by field to reuse buffers.
 
-use k8s_openapi::ByteString;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON;
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    Condition, FieldsV1, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta,
-    OwnerReference,
+use k8s_openapi::{
+    ByteString,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::JSON,
+    apimachinery::pkg::{
+        api::resource::Quantity,
+        apis::meta::v1::{
+            Condition, FieldsV1, LabelSelector, LabelSelectorRequirement, ListMeta, ManagedFieldsEntry, ObjectMeta,
+            OwnerReference,
+        },
+        runtime::RawExtension,
+        util::intstr::IntOrString,
+    },
 };
-use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::DeepCopy;
 

@@ -1,7 +1,9 @@
 //! The compile-time check that the keys of a map are strings in JSON.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
-use std::marker::PhantomData;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    marker::PhantomData,
+};
 
 /// A type that cannot be the key of a map, because its JSON encoding is not a string.
 ///

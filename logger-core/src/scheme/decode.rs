@@ -1,17 +1,17 @@
 //! Decodes JSON, YAML and lists of mixed kinds into the registered types.
 
-use std::error::Error;
-use std::fmt;
+use std::{error::Error, fmt};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
-use serde::Deserialize;
-use serde::de::Error as _;
+use serde::{Deserialize, de::Error as _};
 use serde_json::value::RawValue;
 
 use super::{Scheme, yaml};
-use crate::dynamic::{DynamicObject, MixedList, TypeMeta};
-use crate::group_version::GroupVersionKind;
-use crate::object::Object;
+use crate::{
+    dynamic::{DynamicObject, MixedList, TypeMeta},
+    group_version::GroupVersionKind,
+    object::Object,
+};
 
 /// The policy for objects of kinds that are not registered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

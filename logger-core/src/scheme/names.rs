@@ -1,8 +1,10 @@
 //! Maps kinds to resources and back, and finds the versions of a kind, like Go's REST mapper.
 
 use super::Scheme;
-use crate::group_version::{GroupVersionKind, GroupVersionResource, compare_versions};
-use crate::meta::{Lifecycle, Scope};
+use crate::{
+    group_version::{GroupVersionKind, GroupVersionResource, compare_versions},
+    meta::{Lifecycle, Scope},
+};
 
 impl Scheme {
     /// Returns the resource that serves objects of this kind; for a list that of its kind.

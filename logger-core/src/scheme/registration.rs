@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::group_version_kind;
-use crate::group_version::{GroupVersionKind, GroupVersionResource};
-use crate::meta::{HasScope, Lifecycle, Scope};
-use crate::object::Meta;
+use crate::{
+    group_version::{GroupVersionKind, GroupVersionResource},
+    meta::{HasScope, Lifecycle, Scope},
+    object::Meta,
+};
 
 /// The registration of a type in a scheme.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,15 +1,21 @@
 //! Tests of the guarantees of the scheme, one for each.
 
-use k8s_openapi::List;
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::autoscaling::{v1, v2};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::{
+    List,
+    api::{
+        apps::v1::Deployment,
+        autoscaling::{v1, v2},
+        core::v1::{ConfigMap, Namespace, Pod},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 use serde::Serialize;
 
 use super::*;
-use crate::dynamic::{DynamicObject, MixedList};
-use crate::meta::Scope;
+use crate::{
+    dynamic::{DynamicObject, MixedList},
+    meta::Scope,
+};
 
 fn scheme() -> Scheme {
     let mut scheme = Scheme::new();

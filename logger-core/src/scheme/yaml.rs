@@ -2,8 +2,7 @@
 //!
 //! A second decoder from YAML would quadruple the compile time of a type of the size of a Pod.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};

@@ -1,10 +1,11 @@
 //! Deserialises a root kind or list: rejects the JSON of another kind, and ignores unknown fields.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::{fmt, marker::PhantomData};
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
-use serde::forward_to_deserialize_any;
+use serde::{
+    de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor},
+    forward_to_deserialize_any,
+};
 
 /// The fields of a root type, which its derive lists for [`deserialize`].
 pub trait Root: k8s_openapi::Resource + Sized {

@@ -1,7 +1,9 @@
 //! Serialises a root kind or list.
 
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::{
+    Serialize,
+    ser::{SerializeStruct, Serializer},
+};
 
 use super::omit_none::{OmitNone, is_none};
 

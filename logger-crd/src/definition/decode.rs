@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::field::{ErrorType, FieldError};
-use crate::go;
+use crate::{
+    field::{ErrorType, FieldError},
+    go,
+};
 
 /// The Go type of a field.
 #[derive(Clone, Copy)]

@@ -1,9 +1,11 @@
 //! Validation of `x-kubernetes-validations`. The module [`cel`](crate::cel) validates the expressions.
 
 use super::{crd::Fields, field_path, structural};
-use crate::cel::{self, RuleError, RuleErrorReason};
-use crate::field::{ErrorType, FieldError, Location, Path};
-use crate::schema::Schema;
+use crate::{
+    cel::{self, RuleError, RuleErrorReason},
+    field::{ErrorType, FieldError, Location, Path},
+    schema::Schema,
+};
 
 const RULES: &str = "x-kubernetes-validations";
 

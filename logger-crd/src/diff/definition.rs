@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::Class::{Breaking, Rejected, Safe};
-use super::{Changes, Class, Pair, schema, strings};
+use super::{
+    Changes,
+    Class::{self, Breaking, Rejected, Safe},
+    Pair, schema, strings,
+};
 
 const ABSENT: Value = Value::Null;
 

@@ -4,8 +4,11 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::Class::{Breaking, Safe, Tightening};
-use super::{Changes, Pair, order, same};
+use super::{
+    Changes,
+    Class::{Breaking, Safe, Tightening},
+    Pair, order, same,
+};
 use crate::{
     schema::{JUNCTORS, KEYWORDS},
     value::is_supported_format,

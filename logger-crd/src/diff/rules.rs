@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Class::{Safe, Tightening};
-use super::{Changes, Pair, same};
+use super::{
+    Changes,
+    Class::{Safe, Tightening},
+    Pair, same,
+};
 
 pub(super) fn compare(pair: Pair<'_>, path: &str, changes: &mut Changes<'_>) {
     expressions(pair, path, changes);

@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::Class::{Breaking, Safe, Tightening};
-use super::{Changes, Pair, keywords, rules, same, strings};
+use super::{
+    Changes,
+    Class::{Breaking, Safe, Tightening},
+    Pair, keywords, rules, same, strings,
+};
 
 /// The description of a removed field.
 pub(super) const REMOVED: &str =

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::location::{Location, OWNER, TYPE, VARIANT, find};
 use super::{
-    Converter, INT_OR_STRING, Node, PRESERVE, known_types, map_keys, number, overlay, union, value_validation,
+    Converter, INT_OR_STRING, Node, PRESERVE, known_types,
+    location::{Location, OWNER, TYPE, VARIANT, find},
+    map_keys, number, overlay, union, value_validation,
 };
 
 /// Keywords that the server does not support, and that can be dropped.

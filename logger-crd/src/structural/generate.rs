@@ -1,7 +1,6 @@
 //! Generates the structural schema of a Rust type from its `JsonSchema` impl.
 
-use schemars::generate::SchemaSettings;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 use super::{Options, SchemaError, Structural, convert, merge_contracts, with_field_constraints};

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::flatten::Flattened;
-use super::{Node, cel_rule, strings};
+use super::{Node, cel_rule, flatten::Flattened, strings};
 
 /// The extension of a map whose keys are validated by a rule.
 pub(super) const RULE: &str = "x-logger-key-rule";

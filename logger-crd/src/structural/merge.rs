@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::flatten::Flattened;
-use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, number};
+use super::{LIST_KEYS, LIST_TYPE, MAP_TYPE, Node, PRESERVE, RULES, cel_rule, flatten::Flattened, number};
 
 impl Flattened {
     /// Merges keywords.

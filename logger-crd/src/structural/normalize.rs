@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::flatten::Flattened;
-use super::location::{Cardinality, Location};
 use super::{
-    Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default, is_true, known_types, map_keys,
-    number,
+    Converter, INT_OR_STRING, LIST_TYPE, Node, PRESERVE, UnionValidation, default,
+    flatten::Flattened,
+    is_true, known_types,
+    location::{Cardinality, Location},
+    map_keys, number,
 };
 use crate::schema::KEYWORDS;
 

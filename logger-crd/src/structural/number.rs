@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Node;
-use super::flatten::Flattened;
+use super::{Node, flatten::Flattened};
 
 /// Converts exclusive bounds: JSON Schema has a number, a structural schema has a boolean and `minimum` or `maximum`.
 pub(super) fn convert_exclusive_bounds(node: &mut Node) {

@@ -1,8 +1,7 @@
 //! Tests of the conversion, one case per schema.
 
 use proptest::prelude::*;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
 use super::*;

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::flatten::Flattened;
-use super::location::{FIELD, Location, OWNER};
-use super::merge::without_annotations;
-use super::union_validation::add_union_validation;
-use super::value_validation::{VALUE_VALIDATIONS, add_junctors};
-use super::variant::{different_types, validate_same_type, variant_name};
-use super::{Converter, INT_OR_STRING, Node, PRESERVE, RULES, UnionValidation, cel_rule, strings};
+use super::{
+    Converter, INT_OR_STRING, Node, PRESERVE, RULES, UnionValidation, cel_rule,
+    flatten::Flattened,
+    location::{FIELD, Location, OWNER},
+    merge::without_annotations,
+    strings,
+    union_validation::add_union_validation,
+    value_validation::{VALUE_VALIDATIONS, add_junctors},
+    variant::{different_types, validate_same_type, variant_name},
+};
 
 /// Alternatives that are not converted.
 #[derive(Clone, Debug)]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::flatten::Flattened;
-use super::union::{json_type, properties, tag_value};
+use super::{
+    flatten::Flattened,
+    union::{json_type, properties, tag_value},
+};
 
 /// Returns the name of a variant: its name in Rust, its tag, its only field, or its index.
 pub(super) fn variant_name(all: &[Flattened], i: usize) -> String {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use envtest::{Assets, ControlPlane};
-use k8s_openapi::api::apps::v1::{DeploymentSpec, StatefulSetSpec};
-use k8s_openapi::api::batch::v1::JobTemplateSpec;
-use k8s_openapi::api::core::v1::{PodTemplateSpec, ServiceSpec};
-use k8s_openapi::api::networking::v1::{IngressSpec, NetworkPolicySpec};
-use k8s_openapi::api::resource::v1::ResourceClaimSpec;
+use k8s_openapi::api::{
+    apps::v1::{DeploymentSpec, StatefulSetSpec},
+    batch::v1::JobTemplateSpec,
+    core::v1::{PodTemplateSpec, ServiceSpec},
+    networking::v1::{IngressSpec, NetworkPolicySpec},
+    resource::v1::ResourceClaimSpec,
+};
 use libtest_mimic::Failed;
 use logger_crd::structural::{self, EmbeddedMetadata, Options};
 use overlay::Documents;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
 /// Every list type, map type, set of keys, default, format and list of required fields, by path.

@@ -1,18 +1,18 @@
 //! Parses `#[default(..)]` of the fields, and checks for conflicting attributes.
 
-use darling::FromMeta;
-use darling::ast::NestedMeta;
+use darling::{FromMeta, ast::NestedMeta};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Ident, Lit, Meta, MetaNameValue, Path,
-    PathArguments, Token, Type, UnOp,
+    PathArguments, Token, Type, UnOp, punctuated::Punctuated,
 };
 
 use super::FieldDefault;
-use crate::attr::{self, derives, is_named, is_serde_derive, serde_conflict};
-use crate::errors::Errors;
+use crate::{
+    attr::{self, derives, is_named, is_serde_derive, serde_conflict},
+    errors::Errors,
+};
 
 /// The value of a default.
 pub(super) enum Value {

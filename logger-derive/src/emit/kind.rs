@@ -6,10 +6,12 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
 use super::wire;
-use crate::attr::{K8s, Scale};
-use crate::columns::PrintColumn;
-use crate::model::Kind;
-use crate::{indexes, lifecycle, methods};
+use crate::{
+    attr::{K8s, Scale},
+    columns::PrintColumn,
+    indexes, lifecycle, methods,
+    model::Kind,
+};
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;

@@ -2,8 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Ident, Type};
+use syn::{Ident, Type, spanned::Spanned};
 
 use super::wire;
 use crate::model::{List, RootField};

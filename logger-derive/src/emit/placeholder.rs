@@ -5,9 +5,11 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{DeriveInput, Generics};
 
-use crate::attr;
-use crate::model::{Kind, List};
-use crate::verbs::VERBS;
+use crate::{
+    attr,
+    model::{Kind, List},
+    verbs::VERBS,
+};
 
 pub(super) fn kind(input: &DeriveInput, kind: &Kind) -> TokenStream {
     let (ident, krate) = (&input.ident, &kind.root.krate);

@@ -2,11 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Index, Type};
+use syn::{Index, Type, spanned::Spanned};
 
-use crate::attr::SerdeDefault;
-use crate::model::{Root, RootField};
+use crate::{
+    attr::SerdeDefault,
+    model::{Root, RootField},
+};
 
 /// `plain` lists the fields whose types omit unset fields themselves.
 pub(super) fn emit(root: &Root, plain: &[&str]) -> TokenStream {

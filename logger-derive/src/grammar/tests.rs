@@ -2,19 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use darling::FromMeta;
-use darling::ast::NestedMeta;
+use darling::{FromMeta, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Item, Macro, parse_quote};
 
 use super::*;
-use crate::attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource};
-use crate::indexes::Index;
-use crate::lifecycle::Lifecycle;
-use crate::methods::Method;
-use crate::schema::parse;
-use crate::{adopt, apply, deep_copy, defaults, emit, group_version};
+use crate::{
+    adopt, apply,
+    attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource},
+    deep_copy, defaults, emit, group_version,
+    indexes::Index,
+    lifecycle::Lifecycle,
+    methods::Method,
+    schema::parse,
+};
 
 /// Returns the keys that darling lists for an unknown one. Its message omits the list if it has ten or more.
 fn parsed_keys<T: FromMeta>() -> BTreeSet<String> {

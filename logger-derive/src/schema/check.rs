@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 use darling::ast::NestedMeta;
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Field, GenericArgument, Ident, LitStr, Path, PathArguments, Token, Type};
+use syn::{
+    Attribute, Data, DeriveInput, Field, GenericArgument, Ident, LitStr, Path, PathArguments, Token, Type,
+    punctuated::Punctuated,
+};
 
 use super::parse::{Each, Names, Number, SchemaAttr, SchemaType, Validation, has_serde_key};
-use crate::attr;
-use crate::errors::Errors;
-use crate::grammar::{self, Section};
+use crate::{
+    attr,
+    errors::Errors,
+    grammar::{self, Section},
+};
 
 /// Checks the attribute of a type.
 pub(super) fn check_type(input: &DeriveInput, keys: &SchemaAttr, errors: &mut Errors) {

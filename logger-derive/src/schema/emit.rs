@@ -3,8 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::ext::IdentExt;
-use syn::{Ident, Lit, LitStr};
+use syn::{Ident, Lit, LitStr, ext::IdentExt};
 
 use super::parse::{
     Bounds, Column, ExternalDocs, Names, Number, SchemaAttr, SchemaField, SchemaType, Validation, Values,

@@ -2,8 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type};
+use syn::{Data, DeriveInput, Field, Fields, GenericArgument, PathArguments, Type, spanned::Spanned};
 
 use super::parse::has_serde_key;
 use crate::defaults::parse::mentions;

@@ -1,20 +1,14 @@
 //! Parses `#[schema(..)]` on a type and on its fields.
 
-use darling::ast::NestedMeta;
-use darling::util::Flag;
-use darling::{Error, FromMeta, Result};
+use darling::{Error, FromMeta, Result, ast::NestedMeta, util::Flag};
 use proc_macro2::Span;
-use syn::ext::IdentExt;
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::{
     Attribute, Data, DeriveInput, Expr, ExprLit, ExprRange, ExprUnary, Field, Fields, Ident, Lit, LitInt, LitStr, Meta,
-    Path, RangeLimits, Token, UnOp, Variant,
+    Path, RangeLimits, Token, UnOp, Variant, ext::IdentExt, punctuated::Punctuated, spanned::Spanned,
 };
 
 use super::check;
-use crate::attr;
-use crate::errors::Errors;
+use crate::{attr, errors::Errors};
 
 /// The keys of `#[schema(..)]` in all its sections. The grammar table lists those that a section accepts.
 #[derive(Default, FromMeta)]

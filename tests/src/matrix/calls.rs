@@ -1,14 +1,10 @@
 //! The verbs of a typed client as calls from JSON to JSON, so that their verification is compiled once for all kinds.
 
-use futures::StreamExt;
-use futures::future::BoxFuture;
+use futures::{StreamExt, future::BoxFuture};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use logger_core::apply::ApplyConfiguration;
-use logger_core::meta::Verb;
-use logger_core::{Kind, Listed, verbs};
+use logger_core::{Kind, Listed, apply::ApplyConfiguration, meta::Verb, verbs};
 use logger_runtime::{Error, FieldManager, TypedClient};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// The field manager of applies.

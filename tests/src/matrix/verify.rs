@@ -1,9 +1,11 @@
 //! The specified behaviour of each verb, for any kind. Objects are created and read with a dynamic client, since the
 //! kind's own client may lack the verbs.
 
-use kube::Api;
-use kube::api::{ListParams, PostParams};
-use kube::core::{ApiResource, DynamicObject};
+use kube::{
+    Api,
+    api::{ListParams, PostParams},
+    core::{ApiResource, DynamicObject},
+};
 use logger_core::meta::{Scope, Verb};
 use matrix_client::Clientset;
 use serde_json::{Value, json};

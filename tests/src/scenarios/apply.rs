@@ -2,24 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use fixture_client::Clientset as FixtureClientset;
-use fixture_client::applyconfigurations::gallery_v1::{
-    ExhibitApply, ExhibitSpecApply, ExhibitStatusApply, LenderApply, Mood, OriginApply, RoomApply, WingApply,
+use fixture_client::{
+    Clientset as FixtureClientset,
+    applyconfigurations::gallery_v1::{
+        ExhibitApply, ExhibitSpecApply, ExhibitStatusApply, LenderApply, Mood, OriginApply, RoomApply, WingApply,
+    },
+    typed::gallery_v1::ExhibitClient,
 };
-use fixture_client::typed::gallery_v1::ExhibitClient;
 use fixture_types::museum_v1::Frame;
-use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kube::Client;
-use kube::api::PostParams;
-use logger_apply::autoscaling_v1::{ScaleApply, ScaleSpecApply};
-use logger_apply::core_v1::{ConfigMapApply, ContainerApply, ContainerPortApply};
-use logger_apply::meta_v1::{ConditionApply, LabelSelectorApply};
-use logger_client::Clientset;
-use logger_client::applyconfigurations::example_v1::{LoggerApply, LoggerSpecApply, LoggerStatusApply};
-use logger_core::apply::ApplyConfiguration;
-use logger_core::k8s_openapi::jiff::Timestamp;
+use k8s_openapi::{
+    api::core::v1::ConfigMap,
+    apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString},
+};
+use kube::{Client, api::PostParams};
+use logger_apply::{
+    autoscaling_v1::{ScaleApply, ScaleSpecApply},
+    core_v1::{ConfigMapApply, ContainerApply, ContainerPortApply},
+    meta_v1::{ConditionApply, LabelSelectorApply},
+};
+use logger_client::{
+    Clientset,
+    applyconfigurations::example_v1::{LoggerApply, LoggerSpecApply, LoggerStatusApply},
+};
+use logger_core::{apply::ApplyConfiguration, k8s_openapi::jiff::Timestamp};
 use logger_runtime::{FieldManager, TypedClient};
 use logger_types::v1::LoggerState;
 use serde_json::json;

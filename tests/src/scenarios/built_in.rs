@@ -2,11 +2,15 @@
 
 mod kinds;
 
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Status};
-use kube::{Api, Client, Error};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret},
+};
+use kube::{
+    Api, Client, Error,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    core::{ApiResource, DynamicObject, GroupVersionKind, Request, Status},
+};
 use serde_json::{Value, json};
 
 use crate::namespace;

@@ -1,16 +1,15 @@
 //! One controller, on this project's runtime and on kube's: it reconciles the status and a child object, and cleans up
 //! with a finalizer.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kube::runtime::controller::Action as KubeAction;
-use kube::runtime::wait::await_condition;
-use kube::runtime::{Controller as KubeController, watcher};
-use kube::{Api, Client, Resource, ResourceExt};
+use kube::{
+    Api, Client, Resource, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+    runtime::{Controller as KubeController, controller::Action as KubeAction, wait::await_condition, watcher},
+};
 use logger_client::{Clientset, SharedInformerFactory};
 use logger_runtime::{Action, CancellationToken, Controller, ObjectKey, ReconcileError, Reconciler};
 use logger_types::v1::{Logger, LoggerState};

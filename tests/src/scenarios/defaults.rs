@@ -3,9 +3,11 @@
 use fixture_client::Clientset;
 use fixture_types::defaults_v1::{Preset, PresetSpec, PresetStatus, Sink};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, DynamicObject};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+    core::{ApiResource, DynamicObject},
+};
 use logger_core::defaults::defaulted;
 use serde_json::{Value, from_value, json, to_value};
 

@@ -1,12 +1,16 @@
 //! The fixture API: the same derives, generator and client for kinds that differ from the reference API.
 
 use fixture_client::{Clientset, SharedInformerFactory};
-use fixture_types::archive_v1::{ReadingPolicy, ReadingPolicyStatus};
-use fixture_types::desk_v1::{Loan, Notice, Stamp, Table, TableSpec};
-use fixture_types::library_v1beta1::{Book, Shelf, ShelfSpec, ShelfStatus, Wood};
+use fixture_types::{
+    archive_v1::{ReadingPolicy, ReadingPolicyStatus},
+    desk_v1::{Loan, Notice, Stamp, Table, TableSpec},
+    library_v1beta1::{Book, Shelf, ShelfSpec, ShelfStatus, Wood},
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{ListParams, Patch, PatchParams, PostParams},
+};
 use logger_runtime::{ApiObject, ResourceVersion, SharedInformer};
 use serde_json::json;
 use std::time::Duration;

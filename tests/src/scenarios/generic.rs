@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use fixture_client::applyconfigurations::own_core_v1::ConfigMapApply;
-use fixture_client::listers::gallery_v1::{EXHIBIT_BY_MOOD, EXHIBIT_BY_TAG};
-use fixture_client::{Clientset, SharedInformerFactory};
+use fixture_client::{
+    Clientset, SharedInformerFactory,
+    applyconfigurations::own_core_v1::ConfigMapApply,
+    listers::gallery_v1::{EXHIBIT_BY_MOOD, EXHIBIT_BY_TAG},
+};
 use fixture_types::museum_v1::{Exhibit, ExhibitSpec, Mood};
-use kube::Client;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use logger_core::meta::{Scope, Verb};
-use logger_core::{GroupVersionResource, Kind};
+use kube::{
+    Client,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+};
+use logger_core::{
+    GroupVersionResource, Kind,
+    meta::{Scope, Verb},
+};
 use logger_runtime::{AnyObject, Event, FieldManager, Index, Preconditions};
 use serde_json::json;
 

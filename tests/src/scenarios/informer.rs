@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use kube::Client;
-use kube::api::{DeleteParams, ListParams, PostParams};
+use kube::{
+    Client,
+    api::{DeleteParams, ListParams, PostParams},
+};
 use logger_client::{Clientset, SharedInformerFactory};
 use logger_runtime::{Event, ObjectKey};
 use logger_types::v1::Logger;

@@ -1,10 +1,12 @@
 //! Server-side apply, and the managed fields after each kind of write.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DynamicObject, ObjectMeta, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, GroupVersionKind};
-use kube::runtime::wait::{await_condition, conditions};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{DynamicObject, ObjectMeta, Patch, PatchParams, PostParams},
+    core::{ApiResource, GroupVersionKind},
+    runtime::wait::{await_condition, conditions},
+};
 use logger_types::v1::Logger;
 use serde_json::{Value, json};
 

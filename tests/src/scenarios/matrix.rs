@@ -2,22 +2,30 @@
 
 use std::fmt::Debug;
 
-use k8s_openapi::api::autoscaling::v1::Scale;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Client;
-use kube::api::{ListParams, Patch, PatchParams, PostParams};
-use logger_apply::autoscaling_v1::{ScaleApply, ScaleSpecApply};
-use logger_apply::meta_v1::ObjectMetaApply;
+use k8s_openapi::{api::autoscaling::v1::Scale, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{
+    Client,
+    api::{ListParams, Patch, PatchParams, PostParams},
+};
+use logger_apply::{
+    autoscaling_v1::{ScaleApply, ScaleSpecApply},
+    meta_v1::ObjectMetaApply,
+};
 use logger_runtime::{Error, FieldManager};
-use matrix_client::Clientset;
-use matrix_client::applyconfigurations::matrix_v1::{
-    ClusterExtendedApply, LetterApply, NamespacedExtendedApply, SpecApply, StatusApply,
+use matrix_client::{
+    Clientset,
+    applyconfigurations::matrix_v1::{
+        ClusterExtendedApply, LetterApply, NamespacedExtendedApply, SpecApply, StatusApply,
+    },
 };
 use matrix_types::v1::{ClusterExtended, GROUP_VERSION, Letter, NamespacedExtended, Spec, Status};
 use serde_json::json;
 
-use crate::matrix::{Subject, crds};
-use crate::{install, namespace};
+use crate::{
+    install,
+    matrix::{Subject, crds},
+    namespace,
+};
 
 /// Selects the entries of these kinds.
 macro_rules! sampled {

@@ -1,12 +1,16 @@
 //! `Nullable`: nulls are sent, stored and returned as nulls.
 
-use fixture_client::Clientset;
-use fixture_client::applyconfigurations::nullable_v1::{AuthorApply, MemoApply, MemoSpecApply};
+use fixture_client::{
+    Clientset,
+    applyconfigurations::nullable_v1::{AuthorApply, MemoApply, MemoSpecApply},
+};
 use fixture_types::nullable_v1::{Author, Memo, MemoSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, DynamicObject};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+    core::{ApiResource, DynamicObject},
+};
 use logger_core::Nullable;
 use logger_runtime::FieldManager;
 use serde_json::{Value, json};

@@ -1,7 +1,9 @@
 //! Requests that the server rejects, and the errors of the client.
 
-use kube::api::{Patch, PatchParams, PostParams};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+};
 use logger_client::Clientset;
 use logger_runtime::Error;
 use logger_types::v1::Logger;

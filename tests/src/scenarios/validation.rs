@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 
 use fixture_client::Clientset;
 use fixture_types::garage_v1::Car;
-use kube::Client;
-use kube::api::PostParams;
+use kube::{Client, api::PostParams};
 use logger_core::validation::{FieldError, Invalid, Validate};
 use logger_runtime::Error;
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
+use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Map, Value, json};
 
 use crate::namespace;

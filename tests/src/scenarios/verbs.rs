@@ -1,10 +1,11 @@
 //! Every verb of the generated Logger client.
 
 use futures::{StreamExt, pin_mut};
-use kube::Client;
-use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
-use logger_client::Clientset;
-use logger_client::typed::example_v1::LoggerClient;
+use kube::{
+    Client,
+    api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+};
+use logger_client::{Clientset, typed::example_v1::LoggerClient};
 use logger_types::v1::{LoggerState, LoggerStatus};
 use serde_json::json;
 

@@ -5,8 +5,7 @@
 #[path = "../../../logger-crd/tests/cel_corpus/cases.rs"]
 mod cases;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use cases::{Cause, Group};
 use http::Request;

@@ -1,26 +1,26 @@
 //! Informers on an unreliable connection to the real server: after resets, stalls, refused connections and versions
 //! that etcd compacted, stores equal the server's state.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use envtest::ControlPlane;
 use futures::StreamExt;
 use http::Request;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::client::ClientBuilder;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Api, Client, Config};
+use kube::{
+    Api, Client, Config,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    client::ClientBuilder,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use libtest_mimic::{Failed, Trial};
 use logger_apiserver::{Faults, Verb};
-use logger_runtime::reflector::{Config as ReflectorConfig, Event, ExponentialBackoff, Reflector};
-use logger_runtime::{ResourceVersion, SharedInformer, Store};
+use logger_runtime::{
+    ResourceVersion, SharedInformer, Store,
+    reflector::{Config as ReflectorConfig, Event, ExponentialBackoff, Reflector},
+};
 use serde_json::{Value, json};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Suite, trial};

@@ -6,10 +6,7 @@ mod difference;
 #[path = "../workspace/controller_gen/twins.rs"]
 mod twins;
 
-use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::Stdio;
-use std::sync::Arc;
+use std::{collections::BTreeMap, io::Write, process::Stdio, sync::Arc};
 
 use envtest::ControlPlane;
 use libtest_mimic::{Completion, Failed, Trial};

@@ -2,16 +2,15 @@
 //!
 //! `RECORD_DEFINITIONS=1` records them again.
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeMap, error::Error, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DeleteParams, PostParams};
-use kube::client::Body;
-use kube::runtime::wait::{await_condition, conditions};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, PostParams},
+    client::Body,
+    runtime::wait::{await_condition, conditions},
+};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use tests::definitions::{ACCEPTED, Answer, Case, cases, difference, record, recorded};

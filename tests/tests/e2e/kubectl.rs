@@ -1,8 +1,10 @@
 //! kubectl with the generated CRDs and the sample.
 
-use std::io::Write;
-use std::process::{Output, Stdio};
-use std::sync::Arc;
+use std::{
+    io::Write,
+    process::{Output, Stdio},
+    sync::Arc,
+};
 
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};

@@ -12,13 +12,13 @@ mod proxy;
 mod quickstart;
 mod values;
 
-use std::error::Error;
-use std::process::ExitCode;
-use std::sync::Arc;
+use std::{error::Error, process::ExitCode, sync::Arc};
 
 use envtest::{Assets, ControlPlane};
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tests::scenarios;
 

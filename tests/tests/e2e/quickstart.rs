@@ -1,7 +1,6 @@
 //! The quickstart as users run it, on the real server.
 
-use std::process::Output;
-use std::sync::Arc;
+use std::{process::Output, sync::Arc};
 
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};

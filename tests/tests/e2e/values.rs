@@ -2,15 +2,14 @@
 //!
 //! `RECORD_VALUES=1` records them again.
 
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeMap, error::Error, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Patch, PatchParams};
-use kube::client::Body;
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams},
+    client::Body,
+};
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use tests::values::{Answer, Case, cases, record, recorded, schema};

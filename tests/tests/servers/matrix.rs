@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use kube::Client;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::core::DynamicObject;
+use kube::{
+    Client,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    core::DynamicObject,
+};
 use libtest_mimic::Trial;
 use logger_apiserver::ApiServer;
 use logger_codegen::{Layout, generate};
@@ -13,8 +15,11 @@ use logger_runtime::GenericClient;
 use matrix_client::{Clientset, SharedInformerFactory};
 use matrix_types::v1::resource;
 use serde_json::json;
-use tests::matrix::{Subject, crds};
-use tests::{install, namespace};
+use tests::{
+    install,
+    matrix::{Subject, crds},
+    namespace,
+};
 
 macro_rules! subjects {
     ($(

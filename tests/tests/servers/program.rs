@@ -1,12 +1,16 @@
 //! Every scenario on the API server in memory as a program: over its socket, as kubectl and controllers reach it.
 
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::{
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 use tests::scenarios::ALL;

@@ -1,11 +1,8 @@
 //! `adopt!`: kinds declared elsewhere, in the generator and in a scheme.
 
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
 use logger_codegen::{Layout, generate};
-use logger_core::adopt::CustomList;
-use logger_core::meta::Scope;
-use logger_core::{DeepCopy, GroupVersionKind, Scheme};
+use logger_core::{DeepCopy, GroupVersionKind, Scheme, adopt::CustomList, meta::Scope};
 use serde_json::json;
 
 /// A kind as kube's `CustomResource` derive generates it, expanded.

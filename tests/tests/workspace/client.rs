@@ -1,15 +1,15 @@
 //! The errors of the typed client: each names the request, the cause and a suggestion, and none is a panic.
 
-use std::net::TcpListener;
-use std::time::Duration;
+use std::{net::TcpListener, time::Duration};
 
 use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::autoscaling::v1::HorizontalPodAutoscaler;
-use kube::api::{DeleteParams, ListParams, PostParams, WatchParams};
-use kube::{Client, Config};
+use kube::{
+    Client, Config,
+    api::{DeleteParams, ListParams, PostParams, WatchParams},
+};
 use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
-use logger_client::Clientset;
-use logger_client::typed::example_v1::LoggerClient;
+use logger_client::{Clientset, typed::example_v1::LoggerClient};
 use logger_runtime::{Error, TypedClient};
 use serde_json::json;
 

@@ -1,15 +1,15 @@
 //! The generator: drift of the checked-in files, changes to a tree, and rejected declarations.
 
-use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{fs, path::Path, process::ExitCode};
 
 use logger_codegen::{
     Action, Args, Command, Docs, Drift, File, Layout, Plan, ProjectDirs, WriteResult, generate,
     internal::run_attributes, run,
 };
-use logger_core::Kind;
-use logger_core::meta::{ApiGroup, ApiKind, ApiList, TypeMeta};
+use logger_core::{
+    Kind,
+    meta::{ApiGroup, ApiKind, ApiList, TypeMeta},
+};
 use logger_types::v1::Logger;
 use tempfile::TempDir;
 

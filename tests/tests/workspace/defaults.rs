@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use fixture_types::defaults_v1::{Format, Preset, PresetSpec, Retry, Sink};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use logger_core::DeepCopy;
-use logger_core::defaults::defaulted;
+use logger_core::{DeepCopy, defaults::defaulted};
 use proptest::prelude::*;
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,17 @@
 //! The generated fake clientsets: real clientsets on a server in memory that stores the initial objects of a test.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, TryStreamExt};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{DeleteParams, PostParams};
-use kube::runtime::controller::Action;
-use kube::runtime::{Controller, WatchStreamExt, watcher};
-use kube::{Api, ResourceExt};
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Namespace},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{
+    Api, ResourceExt,
+    api::{DeleteParams, PostParams},
+    runtime::{Controller, WatchStreamExt, controller::Action, watcher},
+};
 use logger_apiserver::{Fault, Reaction, Requests, Verb};
 use logger_client::{SharedInformerFactory, fake};
 use logger_core::Object;

@@ -1,8 +1,10 @@
 //! The invariants of ARCHITECTURE.md: forbidden dependencies, forbidden names, and files that are not compiled.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 fn root() -> PathBuf {
     tests::workspace_root().canonicalize().unwrap()

@@ -1,11 +1,15 @@
 //! The derived behaviour of types: JSON, deep copies, scheme registration, and the traits of kube and k8s-openapi.
 
-use fixture_types::library_v1beta1::{self, Book, Label, Shelf, ShelfList};
-use fixture_types::nullable_v1::MemoSpec;
+use fixture_types::{
+    library_v1beta1::{self, Book, Label, Shelf, ShelfList},
+    nullable_v1::MemoSpec,
+};
 use k8s_openapi::{ListableResource, Resource};
-use logger_core::meta::{Scope, Verb};
-use logger_core::scheme::{DecodeError, Registration};
-use logger_core::{DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme};
+use logger_core::{
+    DeepCopy, GroupVersionKind, Kind, Nullable, Object, Scheme,
+    meta::{Scope, Verb},
+    scheme::{DecodeError, Registration},
+};
 use logger_types::v1::{GROUP_VERSION, Logger, LoggerList, LoggerState, LoggerStatus, add_to_scheme, resource};
 use serde_json::{Value, from_value, json, to_value};
 use tests::logger;

@@ -1,7 +1,9 @@
 //! Version `v1` of group `matrix.example.org`: the kinds, which macros generate from the table.
 
-use k8s_openapi::api::autoscaling::v1::Scale;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use k8s_openapi::{
+    api::autoscaling::v1::Scale,
+    apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta},
+};
 use logger_core::{ApplyConfiguration, DeepCopy, Object, ObjectList};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! Semantic differences between two definitions, and the list of known differences.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

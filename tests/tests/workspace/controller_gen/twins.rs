@@ -1,10 +1,6 @@
 //! One API in two languages: our definitions of the Rust types, and controller-gen's definitions of the Go types.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::Command;
+use std::{collections::BTreeMap, fs, io::Write, path::PathBuf, process::Command};
 
 use logger_codegen::{CrdOptions, Layout, generate};
 use serde_json::Value;
