@@ -81,7 +81,7 @@ async fn run(args: &Args) -> anyhow::Result<()> {
 /// Prints the address of the server. A closed stdout is not an error.
 fn print_address(address: SocketAddr, kubeconfig: Option<&Path>) {
     let mut message =
-        format!("serving on http://{address} without TLS or authorization: every client may do anything\n");
+        format!("serving on http://{address}, without TLS or authorization: every client may do anything\n");
     if let Some(path) = kubeconfig {
         message += &format!("export KUBECONFIG={}\n", path.display());
     }

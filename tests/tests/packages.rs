@@ -114,8 +114,6 @@ fn use_packed_crates(manifest: &Path, crates: &[(String, PathBuf)]) {
         text = text.replace(&format!("path = \"../../{name}\""), "version = \"0.1.0\"");
     }
     assert!(!text.contains("../.."), "{text}");
-    // Optimized dependencies cost time here. The rest of the profile is that of the workspace, which shares their builds.
-    text.truncate(text.find("[profile.dev.package").unwrap_or(text.len()));
     text.push_str("\n[patch.crates-io]\n");
     for (name, directory) in crates {
         text.push_str(&format!("{name} = {{ path = {directory:?} }}\n"));

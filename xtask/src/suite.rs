@@ -36,28 +36,12 @@ enum Run {
     Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// The test binaries of the workspace, several at a time.
     Binaries,
-    /// The tests of an example workspace, given by its manifest.
-    Example(&'static str),
     /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped.
     Tool { package: &'static str, args: &'static [&'static str] },
 }
 
 /// The feature of the API server as a program, which no other crate enables.
 const SERVE: &str = "logger-apiserver/serve";
-
-/// The profile of this workspace for the examples, whose manifests have other settings: crates that both build are compiled once.
-const PROFILE: [&str; 10] = [
-    "profile.dev.debug=\"line-tables-only\"",
-    "profile.dev.build-override.opt-level=1",
-    "profile.dev.package.logger-codegen.opt-level=0",
-    "profile.dev.package.logger-crd.opt-level=0",
-    "profile.dev.package.prettyplease.opt-level=0",
-    "profile.dev.package.proc-macro2.opt-level=0",
-    "profile.dev.package.schemars.opt-level=0",
-    "profile.dev.package.serde-saphyr.opt-level=0",
-    "profile.dev.package.serde_json.opt-level=0",
-    "profile.dev.package.syn.opt-level=0",
-];
 
 const STEPS: &[Step] = &[
     Step { name: "format", run: Run::Cargo(&["fmt", "--all", "--check"], &[]) },
@@ -89,8 +73,20 @@ const STEPS: &[Step] = &[
         name: "doctests",
         run: Run::Cargo(&["test", "--workspace", "--features", SERVE, "--doc", "--no-fail-fast", "--quiet"], &[]),
     },
-    Step { name: "own-api", run: Run::Example("examples/own-api/Cargo.toml") },
-    Step { name: "adopt", run: Run::Example("examples/adopt/Cargo.toml") },
+    Step {
+        name: "own-api",
+        run: Run::Cargo(
+            &["test", "--quiet", "--manifest-path", "examples/own-api/Cargo.toml", "--target-dir", "target"],
+            &[],
+        ),
+    },
+    Step {
+        name: "adopt",
+        run: Run::Cargo(
+            &["test", "--quiet", "--manifest-path", "examples/adopt/Cargo.toml", "--target-dir", "target"],
+            &[],
+        ),
+    },
 ];
 
 /// The outcome of one step.
@@ -139,12 +135,6 @@ fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outc
         Run::Cargo(args, env) => {
             println!("\n==> {name}: cargo {}", args.join(" "));
             succeeds(cargo::command(*args).envs(env.iter().copied())).into()
-        }
-        Run::Example(manifest) => {
-            println!("\n==> {name}: cargo test --manifest-path {manifest}");
-            let settings = PROFILE.iter().flat_map(|setting| ["--config", setting]);
-            let args = ["test", "--quiet", "--manifest-path", manifest, "--target-dir", "target"];
-            succeeds(cargo::command(args).args(settings)).into()
         }
         Run::Tool { package, args } => {
             println!("\n==> {name}: {package} {}", args.join(" "));

@@ -15,8 +15,8 @@ pub(crate) const CARGO_CONFIG: &str = include_str!("../../../.cargo/config.toml"
 /// Pins the dependencies to the versions of the workspace.
 pub(crate) const CARGO_LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// Specifies the build profiles.
-const EXAMPLE: &str = include_str!("../../../examples/own-api/Cargo.toml");
+/// Has the build profile of the projects in its only TOML block with `[profile`.
+const COMMANDS: &str = include_str!("../../../docs/reference/commands.md");
 
 const WORKSPACE: &str = r#"[workspace]
 resolver = "3"
@@ -81,9 +81,10 @@ fn main() -> std::process::ExitCode {
 }
 ";
 
-/// Returns the build profiles of the example.
-fn profiles() -> &'static str {
-    EXAMPLE.find("[profile").map_or("", |start| &EXAMPLE[start..])
+/// Returns the build profile that the documentation recommends for many kinds.
+fn profile() -> &'static str {
+    let profile = COMMANDS.split("```toml\n").find(|block| block.starts_with("[profile"));
+    profile.and_then(|block| block.split("```").next()).unwrap_or_default()
 }
 
 /// A project with types, a generated client crate and an xtask.
@@ -100,7 +101,7 @@ impl Project {
         for (path, text) in [
             (".cargo/config.toml", CARGO_CONFIG),
             ("Cargo.lock", CARGO_LOCK),
-            ("Cargo.toml", &format!("{workspace}\n{}", profiles())),
+            ("Cargo.toml", &format!("{workspace}\n{}", profile())),
             ("bench-types/Cargo.toml", TYPES),
             ("bench-types/src/lib.rs", TYPES_LIB),
             ("bench-types/src/v1.rs", &kinds::rust_version(count)),

@@ -26,7 +26,7 @@ const CRATES: [Layers; 4] = [
     (
         "logger-codegen",
         &[
-            &["names", "diagnostic", "layout", "schema_path", "field_path"],
+            &["names", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
             &["apply", "crd", "explain"],
             &["emit", "docs", "import"],

@@ -13,7 +13,7 @@ use logger_runtime::{
 
 const CRD: &str = include_str!("../../config/crd/bases/gadgets.example.dev_gadgets.yaml");
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn gadgets_become_ready() {
     let client = logger_apiserver::ApiServer::new().client();
     let crd: CustomResourceDefinition = serde_saphyr::from_str(CRD).unwrap();
