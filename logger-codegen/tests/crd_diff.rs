@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-use std::fs;
 use std::{
+    fs,
     path::Path,
     process::{self, ExitCode},
 };

@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and the helpers of tests are part of them")]
 
-use std::fs;
-use std::{path::Path, process::ExitCode};
+use std::{fs, path::Path, process::ExitCode};
 
 use logger_codegen::{Args, CrdOptions, Layout, Settings, generate, run};
 use logger_core::meta::{ApiGroup, ApiKind, Scope, TypeMeta};
