@@ -6,6 +6,7 @@ pub(crate) mod deprecation;
 use std::collections::{BTreeMap, BTreeSet};
 
 use logger_core::meta::{ApiGroup, ApiKind, Scope, Verb};
+use logger_names::resource::is_camel_case_kind;
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
 
@@ -106,18 +107,18 @@ impl Group {
 impl ClientKind {
     /// Returns an intra-doc link to its type.
     pub(crate) fn linked(&self) -> String {
-        format!("[`{}`]({})", self.meta.kind, self.ty.to_string().replace(' ', ""))
+        format!("[`{}`]({})", item_name(&self.meta), self.ty.to_string().replace(' ', ""))
     }
 
     /// Returns the name of a generated type of this kind, such as `LoggerLister`.
     pub(crate) fn type_named(&self, suffix: &str) -> Ident {
-        format_ident!("{}{suffix}", self.meta.kind)
+        format_ident!("{}{suffix}", item_name(&self.meta))
     }
 
     /// Returns the names of the constants of its indexes, such as `LOGGER_BY_STATE`, in declaration order.
     pub(crate) fn indexes(&self) -> Vec<Ident> {
-        let kind = names::snake_case(self.meta.kind);
-        self.meta.indexes.iter().map(|index| names::ident(&format!("{kind}_{index}").to_uppercase())).collect()
+        let name = names::snake_case(item_name(&self.meta));
+        self.meta.indexes.iter().map(|index| names::ident(&format!("{name}_{index}").to_uppercase())).collect()
     }
 
     pub(crate) fn is_namespaced(&self) -> bool {
@@ -125,9 +126,16 @@ impl ClientKind {
     }
 }
 
+/// Returns the name that the generated items of a kind start with: that of its Rust type. For an adopted kind, whose
+/// type can be a renamed re-export, it is the kind if a type can have its name.
+fn item_name(kind: &ApiKind) -> &'static str {
+    let is_adopted = kind.schema.is_none();
+    if is_adopted && is_camel_case_kind(kind.kind) { kind.kind } else { kind.rust_name }
+}
+
 /// Returns the name of the getter of a kind. `new` is the constructor of the clients of a group.
 fn getter(kind: &ApiKind) -> Ident {
-    match names::snake_plural(kind.kind, kind.plural).as_str() {
+    match names::snake_plural(item_name(kind), kind.plural).as_str() {
         "new" => names::ident("new_"),
         name => names::ident(name),
     }

@@ -28,6 +28,7 @@ use crate::{
 };
 use definition::Definition;
 use model::{Kind, Module};
+use names::TypeNames;
 use reader::Reader;
 
 /// Whether Kubernetes types are reused.
@@ -53,17 +54,16 @@ pub struct ImportedModule {
 /// Imports definitions, one module for each version of a group.
 ///
 /// # Errors
-/// The API server would reject a definition, or a name is not a Rust identifier.
+/// The API server would reject a definition, or two groups have the same module name.
 pub fn import(definitions: &[Value], kubernetes_types: KubernetesTypes) -> Result<Vec<ImportedModule>, Diagnostics> {
     let mut errors = Diagnostics::default();
     let mut notes = Vec::new();
     let mut modules: BTreeMap<(String, String), (Reader, Vec<Kind>)> = BTreeMap::new();
-    for definition in definitions {
-        if !is_valid(definition, &mut errors) {
-            continue;
-        }
-        let definition = normalize(definition);
-        let Some(definition) = Definition::new(&definition, &mut errors, &mut notes) else { continue };
+    let definitions: Vec<Value> =
+        definitions.iter().filter(|definition| is_valid(definition, &mut errors)).map(normalize).collect();
+    let mut type_names = TypeNames::new(&definitions);
+    for definition in &definitions {
+        let definition = Definition::new(definition, &mut type_names, &mut notes);
         for version in definition.versions() {
             let name = version["name"].as_str().unwrap_or_default();
             let (reader, kinds) = modules

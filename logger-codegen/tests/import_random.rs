@@ -54,7 +54,7 @@ const FIELDS: &[&str] = &[
     "é",
 ];
 
-/// Kinds, many of which have the name of a standard type.
+/// Kinds, many of which have the name of a standard type, and some of which are not names of types.
 const KINDS: &[&str] = &[
     "Box",
     "Clone",
@@ -62,6 +62,7 @@ const KINDS: &[&str] = &[
     "Default",
     "Deserialize",
     "Err",
+    "Foo-Bar",
     "HTTPRoute",
     "ListMeta",
     "None",
@@ -70,11 +71,13 @@ const KINDS: &[&str] = &[
     "Option",
     "Result",
     "S",
+    "Self",
     "Some",
     "String",
     "Value",
     "Vec",
     "Widget",
+    "widget",
 ];
 
 const VERSIONS: &[&str] = &["v1", "v1beta1", "v2alpha1"];

@@ -62,7 +62,10 @@ pub enum TypeMeta {
 pub struct ApiKind {
     /// The kind, such as `Widget`.
     pub kind: &'static str,
-    /// The name of the Rust type in the module of its group: that of the kind, except for renamed adopted types.
+    /// The kind of its list by convention, such as `WidgetList`; empty for adopted kinds.
+    pub default_list_kind: &'static str,
+    /// The name of the Rust type in the module of its group. It differs from the kind for renamed adopted types and for
+    /// types that declare their kind with `#[k8s(kind = "..")]`.
     pub rust_name: &'static str,
     /// The resource name in URLs, such as `widgets`.
     pub plural: &'static str,
@@ -108,6 +111,7 @@ impl ApiKind {
     /// The defaults of all fields.
     pub const DEFAULT: ApiKind = ApiKind {
         kind: "",
+        default_list_kind: "",
         rust_name: "",
         plural: "",
         singular: "",
@@ -180,7 +184,7 @@ impl Definition {
 /// A list type.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiList {
-    /// The kind and the name of the Rust type, such as `WidgetList`.
+    /// The list kind, such as `WidgetList`.
     pub kind: &'static str,
     /// The kind of its items.
     pub item: &'static str,

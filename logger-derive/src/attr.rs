@@ -38,6 +38,7 @@ pub(crate) struct Genclient {
 pub(crate) struct K8s {
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
+    pub(crate) kind: Option<LitStr>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) singular: Option<LitStr>,
     pub(crate) short_names: Vec<LitStr>,
@@ -79,7 +80,16 @@ pub(crate) struct Scale {
     pub(crate) selector_path: Option<LitStr>,
 }
 
-/// `#[k8s(..)]` on a list, and `#[deep_copy(..)]`.
+/// `#[k8s(..)]` on a list.
+#[derive(Default, FromMeta)]
+#[darling(default)]
+pub(crate) struct K8sList {
+    #[darling(rename = "crate")]
+    pub(crate) krate: Option<Path>,
+    pub(crate) kind: Option<LitStr>,
+}
+
+/// `#[logger_core::defaults(..)]`.
 #[derive(Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct CrateOnly {

@@ -1,6 +1,9 @@
 //! The checks across attributes and fields, one function each.
 
-use logger_names::{resource::is_kind, validation::is_dns_1035_label};
+use logger_names::{
+    resource::{is_camel_case_kind, is_kind},
+    validation::is_dns_1035_label,
+};
 use syn::LitStr;
 
 use crate::{
@@ -17,7 +20,7 @@ pub(crate) fn kind(kind: &Kind, errors: &mut Errors) {
     check_metadata_default(&kind.root, errors);
     check_type_meta(&kind.root, errors);
     check_json_names(&kind.root, errors);
-    check_type_name(&kind.root, errors);
+    check_kind(&kind.root, kind.k8s.kind.as_ref(), errors);
     check_scope(kind, errors);
     check_resource_names(kind, errors);
     check_scale_paths(kind, errors);
@@ -36,7 +39,7 @@ pub(crate) fn list(list: &List, errors: &mut Errors) {
     check_metadata(&list.root, "ListMeta", errors);
     check_type_meta(&list.root, errors);
     check_json_names(&list.root, errors);
-    check_type_name(&list.root, errors);
+    check_kind(&list.root, list.k8s.kind.as_ref(), errors);
     check_items(list, errors);
     check_no_other_fields(list, errors);
 }
@@ -105,13 +108,20 @@ fn check_json_names(root: &Root, errors: &mut Errors) {
     }
 }
 
-/// A kind consists of letters and digits, because in lower case it must be a DNS label.
-fn check_type_name(root: &Root, errors: &mut Errors) {
-    if !is_kind(&root.name()) {
-        errors.push(
+/// A declared kind is one that the API server accepts. A type name that is a kind consists of letters and digits.
+fn check_kind(root: &Root, declared: Option<&LitStr>, errors: &mut Errors) {
+    match declared {
+        Some(kind) if !is_kind(&kind.value()) => errors.push(
+            kind,
+            "invalid kind: expected at most 63 letters, digits and `-`, starting with a letter and not ending with \
+             `-`, such as `FooBar` or `Foo-Bar`",
+        ),
+        None if !is_camel_case_kind(&root.name()) => errors.push(
             &root.ident,
-            "invalid name of a kind: expected letters and digits in CamelCase, at most 63; rename the type",
-        );
+            "invalid name of a kind: expected letters and digits in CamelCase, at most 63; rename the type, or declare \
+             the kind with `#[k8s(kind = \"..\")]`",
+        ),
+        Some(_) | None => {}
     }
 }
 

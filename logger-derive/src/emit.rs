@@ -70,9 +70,15 @@ impl model::Root {
     }
 
     /// Emits k8s-openapi's `Resource` and `Metadata`, from which kube's traits follow.
-    fn resource_impls(&self, url_path_segment: TokenStream, scope: TokenStream, meta: TokenStream) -> TokenStream {
+    fn resource_impls(
+        &self,
+        kind: TokenStream,
+        url_path_segment: TokenStream,
+        scope: TokenStream,
+        meta: TokenStream,
+    ) -> TokenStream {
         let model::Root { ident, krate, .. } = self;
-        let (name, metadata) = (self.name(), self.metadata());
+        let metadata = self.metadata();
         // With one span and one expression for each use, rustc reports an unregistered type once.
         let group_version = quote_spanned!(ident.span()=> <#ident as #krate::Registered>::GROUP_VERSION);
         quote! {
@@ -80,7 +86,7 @@ impl model::Root {
             impl #krate::k8s_openapi::Resource for #ident {
                 const API_VERSION: &'static ::core::primitive::str = #group_version.api_version;
                 const GROUP: &'static ::core::primitive::str = #group_version.group;
-                const KIND: &'static ::core::primitive::str = #name;
+                const KIND: &'static ::core::primitive::str = #kind;
                 const VERSION: &'static ::core::primitive::str = #group_version.version;
                 const URL_PATH_SEGMENT: &'static ::core::primitive::str = #url_path_segment;
                 type Scope = #scope;

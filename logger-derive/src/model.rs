@@ -4,12 +4,12 @@ use logger_names::case;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, Path, PathArguments, PathSegment, Type,
-    ext::IdentExt,
+    Attribute, Data, DeriveInput, Field, Fields, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment,
+    Type, ext::IdentExt,
 };
 
 use crate::{
-    attr::{self, CrateOnly, Genclient, K8s, SerdeContainer, SerdeDefault, SerdeField},
+    attr::{self, Genclient, K8s, K8sList, SerdeContainer, SerdeDefault, SerdeField},
     errors::Errors,
     lifecycle,
 };
@@ -29,6 +29,7 @@ pub(crate) struct Kind {
 /// A struct that derives `ObjectList`.
 pub(crate) struct List {
     pub(crate) root: Root,
+    pub(crate) k8s: K8sList,
 }
 
 /// The common part of kinds and lists.
@@ -64,6 +65,11 @@ impl Kind {
             incomplete,
         }
     }
+
+    /// Returns the kind: the declared one, or the name of the type.
+    pub(crate) fn kind(&self) -> String {
+        self.k8s.kind.as_ref().map_or_else(|| self.root.name(), LitStr::value)
+    }
 }
 
 impl List {
@@ -71,8 +77,8 @@ impl List {
         for attr in attr::named("genclient", &input.attrs) {
             errors.push(attr, "`#[genclient]` applies to kinds, not to lists; move it to the kind");
         }
-        let k8s: CrateOnly = attr::parse("k8s", &input.attrs, errors);
-        List { root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors) }
+        let k8s: K8sList = attr::parse("k8s", &input.attrs, errors);
+        List { root: Root::parse(input, "ObjectList", k8s.krate.as_ref(), errors), k8s }
     }
 }
 
@@ -112,7 +118,7 @@ impl Root {
         }
     }
 
-    /// Returns the kind, which is the name of the type.
+    /// Returns the name of the type.
     pub(crate) fn name(&self) -> String {
         self.ident.unraw().to_string()
     }

@@ -5,12 +5,16 @@ use crate::validation::{is_dns_1035_label, is_dns_1123_subdomain};
 /// The built-in groups of Kubernetes without a dot; the core group has an empty name.
 const BUILT_IN_GROUPS: [&str; 6] = ["", "apps", "autoscaling", "batch", "extensions", "policy"];
 
-/// Whether a type can have the name of a kind: letters and digits in CamelCase, which in lower case are a DNS-1035
-/// label.
+/// Whether the API server accepts the name as a kind or list kind: in lower case it is a DNS-1035 label.
 pub fn is_kind(name: &str) -> bool {
+    is_dns_1035_label(&name.to_lowercase())
+}
+
+/// Whether the name is a kind that is also the name of a type: letters and digits in CamelCase.
+pub fn is_camel_case_kind(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.chars().all(|c| c.is_ascii_alphanumeric())
-        && is_dns_1035_label(&name.to_lowercase())
+        && is_kind(name)
 }
 
 /// Whether the name is a group: one of a custom resource, which is a DNS-1123 subdomain with a dot, or a built-in one.
@@ -50,9 +54,15 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_letters_and_digits() {
-        assert!(is_kind("HTTPRoute2"));
-        assert!(!["widget", "Foo_Bar", "Gr\u{f6}\u{df}e", "2D", &"A".repeat(64)].into_iter().any(is_kind));
+    fn kinds_are_labels_in_lower_case() {
+        assert!(["HTTPRoute2", "widget", "Foo-Bar"].into_iter().all(is_kind));
+        assert!(!["", "Foo_Bar", "Foo-", "Gr\u{f6}\u{df}e", "2D", &"A".repeat(64)].into_iter().any(is_kind));
+    }
+
+    #[test]
+    fn kinds_in_camel_case_are_letters_and_digits() {
+        assert!(is_camel_case_kind("HTTPRoute2"));
+        assert!(!["", "widget", "Foo-Bar", "Foo_Bar", "2D", &"A".repeat(64)].into_iter().any(is_camel_case_kind));
     }
 
     #[test]

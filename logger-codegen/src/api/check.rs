@@ -44,7 +44,7 @@ fn list_types(group: &ApiGroup, errors: &mut Diagnostics) {
         let message = format!(
             "its client has `list`, but no list type is registered: derive `ObjectList` on a struct with `items: \
              Vec<{}>` and add it to `kinds` of the `group_version!` of its module",
-            kind.kind
+            kind.rust_name
         );
         errors.push(RustItem::of_kind(group, kind), message);
     }

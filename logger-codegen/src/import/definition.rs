@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     model::{Column, Kind, Names, Scale},
+    names::TypeNames,
     reader::Reader,
 };
-use crate::diagnostic::Diagnostics;
 
 /// A definition: its names, metadata and versions.
 pub(super) struct Definition<'a> {
@@ -22,28 +22,17 @@ pub(super) struct Definition<'a> {
 }
 
 impl<'a> Definition<'a> {
-    /// Reads a normalized definition that the API server accepts. Returns `None` and adds an error if a name is not that of
-    /// a Rust type.
-    pub(super) fn new(definition: &'a Value, errors: &mut Diagnostics, notes: &mut Vec<String>) -> Option<Self> {
+    /// Reads a normalized definition that the API server accepts.
+    pub(super) fn new(definition: &'a Value, type_names: &mut TypeNames, notes: &mut Vec<String>) -> Self {
         let (spec, metadata) = (&definition["spec"], &definition["metadata"]);
-        let name = text(&metadata["name"]);
+        let (name, group) = (text(&metadata["name"]), text(&spec["group"]));
         report_unknown_fields(
             &["conversion", "group", "names", "scope", "versions"],
             spec,
             &format!("{name} .spec"),
             notes,
         );
-        let (names, names_patch) = names(&spec["names"]);
-        for kind in [&names.kind, &names.list_kind] {
-            if !is_type_name(kind) {
-                let message = format!(
-                    "`{kind}` cannot be the name of a Rust type: expected letters and digits, starting with an \
-                     uppercase letter"
-                );
-                errors.push(format!("{name} .spec.names"), message);
-                return None;
-            }
-        }
+        let (names, names_patch) = names(&group, &spec["names"], type_names);
         let mut patch = json!({});
         if let Some(conversion) = spec.get("conversion") {
             patch["spec"]["conversion"] = conversion.clone();
@@ -53,7 +42,7 @@ impl<'a> Definition<'a> {
             patch["spec"]["names"] = Value::Object(names_patch);
             notes.push(format!("`{name} .spec.names` is preserved by an override on the storage version"));
         }
-        Some(Definition { group: text(&spec["group"]), name, spec, metadata, names, patch })
+        Definition { name, group, spec, metadata, names, patch }
     }
 
     pub(super) fn versions(&self) -> impl Iterator<Item = &'a Value> {
@@ -83,7 +72,7 @@ impl<'a> Definition<'a> {
         let mut patch = Map::new();
         let schema = version["schema"]["openAPIV3Schema"].clone();
         let status = version["subresources"].get("status").is_some();
-        let item = reader.root(&schema, &shown, &self.names.kind, status);
+        let item = reader.root(&schema, &shown, &self.names.type_name, status);
         let kind = Kind {
             names: self.names.clone(),
             namespaced: self.spec["scope"] == "Namespaced",
@@ -117,14 +106,8 @@ fn report_unknown_fields(known: &[&str], value: &Value, path: &str, notes: &mut 
     }
 }
 
-/// Whether a kind can be the name of a Rust type.
-fn is_type_name(kind: &str) -> bool {
-    let is_plain = kind.chars().all(|c| c.is_ascii_alphanumeric());
-    kind.starts_with(|c: char| c.is_ascii_uppercase()) && is_plain && kind != "Self"
-}
-
 /// Reads the names. Lists with duplicates have no attribute, and are returned as a patch.
-fn names(names: &Value) -> (Names, Map<String, Value>) {
+fn names(group: &str, names: &Value, type_names: &mut TypeNames) -> (Names, Map<String, Value>) {
     let mut patch = Map::new();
     let mut list = |key: &str| {
         let mut all = texts(&names[key]);
@@ -141,9 +124,13 @@ fn names(names: &Value) -> (Names, Map<String, Value>) {
         all
     };
     let (short_names, categories) = (list("shortNames"), list("categories"));
+    let (kind, list_kind) = (text(&names["kind"]), text(&names["listKind"]));
+    let (type_name, list_type_name) = type_names.of_kind(group, &kind, &list_kind);
     let names = Names {
-        kind: text(&names["kind"]),
-        list_kind: text(&names["listKind"]),
+        kind,
+        list_kind,
+        type_name,
+        list_type_name,
         plural: text(&names["plural"]),
         singular: text(&names["singular"]),
         short_names,

@@ -51,6 +51,10 @@ pub(super) type Overrides = BTreeMap<Pointer, Map<String, Value>>;
 pub(super) struct Names {
     pub(super) kind: String,
     pub(super) list_kind: String,
+    /// The name of the type of the kind.
+    pub(super) type_name: String,
+    /// The name of the type of the list.
+    pub(super) list_type_name: String,
     pub(super) plural: String,
     pub(super) singular: String,
     pub(super) short_names: Vec<String>,
@@ -84,7 +88,7 @@ pub(super) struct Types {
 
 /// A type of the module.
 pub(super) struct Item {
-    /// The kind, and the words of the first path below it where the type is used.
+    /// The name of the type of the kind, and the words of the first path below it where the type is used.
     pub(super) path: Vec<String>,
     pub(super) docs: Docs,
     pub(super) attributes: SchemaAttributes,

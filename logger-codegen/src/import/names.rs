@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use logger_names::resource::is_camel_case_kind;
+use serde_json::Value;
+
 use super::model::Item;
 use crate::names::{camel_case, snake_case};
 
@@ -63,6 +66,46 @@ const TAKEN: &[&str] = &[
     "Value",
     "Vec",
 ];
+
+/// The names of the types of kinds and lists, each with its group.
+pub(super) struct TypeNames(BTreeSet<(String, String)>);
+
+impl TypeNames {
+    /// Reserves the kinds and list kinds of normalized definitions that are names of types.
+    pub(super) fn new(definitions: &[Value]) -> Self {
+        let kinds = definitions.iter().map(|definition| &definition["spec"]).flat_map(|spec| {
+            let group = spec["group"].as_str().unwrap_or_default();
+            let kinds = ["kind", "listKind"].into_iter().filter_map(move |key| spec["names"][key].as_str());
+            kinds.filter(|kind| is_type_name(kind)).map(move |kind| (group.to_owned(), kind.to_owned()))
+        });
+        TypeNames(kinds.collect())
+    }
+
+    /// Returns the names of the types of a kind and of its list: the kind itself if it is the name of a type, or else
+    /// its words in CamelCase.
+    pub(super) fn of_kind(&mut self, group: &str, kind: &str, list_kind: &str) -> (String, String) {
+        let name = self.reserve(group, kind, &variant(kind));
+        let list = if list_kind == format!("{kind}List") { format!("{name}List") } else { variant(list_kind) };
+        let list = self.reserve(group, list_kind, &list);
+        (name, list)
+    }
+
+    /// Returns the kind if it is the name of a type, or else the preferred name, with a number if it is not unique.
+    fn reserve(&mut self, group: &str, kind: &str, preferred: &str) -> String {
+        if is_type_name(kind) {
+            return kind.to_owned();
+        }
+        let numbered = (2..).map(|i| format!("{preferred}{i}"));
+        let mut names = std::iter::once(preferred.to_owned()).chain(numbered);
+        let unique = names.find(|name| self.0.insert((group.to_owned(), name.clone())));
+        unique.unwrap_or_else(|| preferred.to_owned())
+    }
+}
+
+/// Whether a kind can be the name of a Rust type.
+fn is_type_name(kind: &str) -> bool {
+    is_camel_case_kind(kind) && kind != "Self"
+}
 
 /// Returns the name of each item, in order. `reserved` are names of other types in the module.
 pub(super) fn of_items(items: &[Item], reserved: &BTreeSet<String>) -> Vec<String> {
@@ -217,6 +260,8 @@ pub(super) fn are_distinct(names: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -231,6 +276,27 @@ mod tests {
             ("ParentRefs", "ParentRef"),
         ] {
             assert_eq!(singular(many), one);
+        }
+    }
+
+    #[test]
+    fn any_kind_becomes_a_unique_type_name() {
+        let definition = |kind: &str, list_kind: &str| {
+            let names = json!({"kind": kind, "listKind": list_kind});
+            json!({"spec": {"group": "a", "names": names}})
+        };
+        let definitions = [definition("Foo-Bar", "Foo-BarList"), definition("FooBar", "FooBars")];
+        let mut names = TypeNames::new(&definitions);
+        for (group, kind, list_kind, expected) in [
+            ("a", "Foo-Bar", "Foo-BarList", ["FooBar2", "FooBar2List"]),
+            ("a", "FooBar", "FooBars", ["FooBar", "FooBars"]),
+            ("a", "widget", "widgets", ["Widget", "Widgets"]),
+            ("b", "Foo-Bar", "foo-bars", ["FooBar", "FooBars"]),
+            ("b", "Self", "SelfList", ["Itself", "SelfList"]),
+            ("b", "HTTP", "HTTPList", ["HTTP", "HTTPList"]),
+        ] {
+            let (name, list) = names.of_kind(group, kind, list_kind);
+            assert_eq!([name, list], expected);
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) struct Reader {
 struct Location {
     /// The definition, version and path, for messages.
     shown: String,
-    /// The kind, and the words of the path below it, for names of types.
+    /// The name of the type of the kind, and the words of the path below it, for names of types.
     words: Vec<String>,
 }
 
@@ -84,8 +84,8 @@ impl Reader {
     }
 
     /// Reads the schema of a kind. Returns the index of its type.
-    pub(super) fn root(&mut self, schema: &Value, shown: &str, kind: &str, has_status: bool) -> usize {
-        let location = Location { shown: format!("{shown} "), words: vec![kind.to_owned()] };
+    pub(super) fn root(&mut self, schema: &Value, shown: &str, type_name: &str, has_status: bool) -> usize {
+        let location = Location { shown: format!("{shown} "), words: vec![type_name.to_owned()] };
         let mut node = schema.as_object().cloned().unwrap_or_default();
         let docs = Docs::Exact(take_text(&mut node, "description"));
         node.remove("type");

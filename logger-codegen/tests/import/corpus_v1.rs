@@ -660,7 +660,49 @@ pub struct PartSpec {
     pub twin: Option<Sibling>,
 }
 
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    ApplyConfiguration,
+    DeepCopy,
+    KubeSchema,
+    Object
+)]
+#[genclient]
+#[k8s(kind = "Valve-Cap", plural = "valve-caps")]
+pub struct ValveCap {
+    /// Standard object's metadata.
+    pub metadata: ObjectMeta,
+    pub spec: Option<ValveCapSpec>,
+}
+
+/// A list of `Valve-Cap` objects.
+#[derive(Clone, Debug, Default, PartialEq, DeepCopy, ObjectList)]
+pub struct ValveCapList {
+    /// Standard list metadata.
+    pub metadata: ListMeta,
+    /// The objects.
+    pub items: Vec<ValveCap>,
+}
+
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    ApplyConfiguration,
+    DeepCopy,
+    Deserialize,
+    KubeSchema,
+    Serialize
+)]
+pub struct ValveCapSpec {
+    pub threads: Option<i32>,
+}
+
 logger_core::group_version! {
     group = "corpus.example.com", version = "v1", kinds = [Gadget, GadgetList, Part,
-    PartList]
+    PartList, ValveCap, ValveCapList]
 }

@@ -15,13 +15,13 @@ use crate::{
 
 pub(super) fn emit(kind: &Kind) -> TokenStream {
     let krate = &kind.root.krate;
-    let plural = kind.plural();
+    let (name, plural) = (kind.kind(), kind.plural());
     let scope = match kind.is_namespaced() {
         true => quote!(#krate::k8s_openapi::NamespaceResourceScope),
         false => quote!(#krate::k8s_openapi::ClusterResourceScope),
     };
     let parts = [
-        kind.root.resource_impls(quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
+        kind.root.resource_impls(quote!(#name), quote!(#plural), scope, quote!(#krate::wire::ObjectMeta)),
         kind.root.api_type(quote!(#krate::meta::TypeMeta::Kind(API_KIND))),
         api_kind(kind),
         verb_markers(kind),
@@ -32,7 +32,7 @@ pub(super) fn emit(kind: &Kind) -> TokenStream {
 
 impl Kind {
     fn plural(&self) -> String {
-        self.k8s.plural.as_ref().map_or_else(|| plural(&self.root.name()), LitStr::value)
+        self.k8s.plural.as_ref().map_or_else(|| plural(&self.kind()), LitStr::value)
     }
 
     pub(super) fn is_namespaced(&self) -> bool {
@@ -52,8 +52,8 @@ fn verb_markers(kind: &Kind) -> TokenStream {
 
 fn api_kind(kind: &Kind) -> TokenStream {
     let (ident, krate, docs) = (&kind.root.ident, &kind.root.krate, &kind.root.docs);
-    let name = kind.root.name();
-    let plural = kind.plural();
+    let (name, rust_name, plural) = (kind.kind(), kind.root.name(), kind.plural());
+    let list_kind = format!("{name}List");
     let singular = kind.k8s.singular.as_ref().map_or_else(|| name.to_lowercase(), LitStr::value);
     let (short_names, categories) = (&kind.k8s.short_names, &kind.k8s.categories);
     let scope = format_ident!("{}", if kind.is_namespaced() { "Namespaced" } else { "Cluster" });
@@ -73,7 +73,8 @@ fn api_kind(kind: &Kind) -> TokenStream {
     quote! {
         const API_KIND: #krate::meta::ApiKind = #krate::meta::ApiKind {
             kind: #name,
-            rust_name: #name,
+            default_list_kind: #list_kind,
+            rust_name: #rust_name,
             plural: #plural,
             singular: #singular,
             short_names: &[#(#short_names),*],

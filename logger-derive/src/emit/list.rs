@@ -5,7 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, Type, spanned::Spanned};
 
 use super::wire;
-use crate::model::{List, RootField};
+use crate::{
+    attr,
+    model::{List, RootField},
+};
 
 pub(super) fn emit(list: &List) -> TokenStream {
     let krate = &list.root.krate;
@@ -14,6 +17,7 @@ pub(super) fn emit(list: &List) -> TokenStream {
     };
     let parts = [
         list.root.resource_impls(
+            quote!(LIST_KIND),
             quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.plural),
             quote_spanned!(item.span()=> <#item as #krate::k8s_openapi::Resource>::Scope),
             quote!(#krate::wire::ListMeta),
@@ -37,16 +41,39 @@ impl List {
         let kind = name.strip_suffix("List").filter(|kind| !kind.is_empty())?;
         Some(Ident::new(kind, self.root.ident.span()))
     }
+
+    /// Whether its name is that of the type of its items and `List`.
+    fn is_named_after(&self, item: &Type) -> bool {
+        let Type::Path(item) = item else { return false };
+        self.kind_by_name().is_some_and(|kind| attr::is_named(&item.path, &kind.to_string()))
+    }
+
+    /// Returns the list kind: the declared one, or that of the items by convention, or the name of the type.
+    fn list_kind(&self, item: &Type) -> TokenStream {
+        let krate = &self.root.krate;
+        match &self.k8s.kind {
+            Some(kind) => quote!(#kind),
+            None if self.is_named_after(item) => {
+                quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.default_list_kind)
+            }
+            None => {
+                let name = self.root.name();
+                quote!(#name)
+            }
+        }
+    }
 }
 
 fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
     let (ident, krate, docs) = (&list.root.ident, &list.root.krate, &list.root.docs);
     let metadata = list.root.metadata();
-    let (name, field, json_name) = (list.root.name(), &items.ident, &items.json_name);
+    let (list_kind, field, json_name) = (list.list_kind(item), &items.ident, &items.json_name);
     let item_kind = quote_spanned!(item.span()=> <#item as #krate::Kind>::API_KIND.kind);
     quote! {
+        const LIST_KIND: &'static ::core::primitive::str = #list_kind;
+
         const API_LIST: #krate::meta::ApiList = #krate::meta::ApiList {
-            kind: #name,
+            kind: LIST_KIND,
             item: #item_kind,
             items: #json_name,
             docs: #docs,
@@ -77,7 +104,7 @@ fn kind_list(list: &List, items: &RootField, item: &Type) -> TokenStream {
 
         #[automatically_derived]
         impl #krate::k8s_openapi::ListableResource for #item {
-            const LIST_KIND: &'static ::core::primitive::str = #name;
+            const LIST_KIND: &'static ::core::primitive::str = LIST_KIND;
         }
     }
 }

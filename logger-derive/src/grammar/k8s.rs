@@ -10,12 +10,19 @@ pub(crate) const K8S: Section = Section {
     accepted_by: &["Object"],
     keys: &[
         AttributeKey {
+            key: "kind",
+            syntax: "kind = \"Foo-Bar\"",
+            description: "The kind, if it is not the type name. Generated types still have the type name.",
+            constraints: "Default: the type name. At most 63 letters, digits and `-`, starting with a letter.",
+            example: "#[k8s(kind = \"Foo-Bar\")]",
+            ..EMPTY
+        },
+        AttributeKey {
             key: "plural",
             syntax: "plural = \"widgets\"",
             go_tags: &["+kubebuilder:resource:path=", "+resourceName="],
             description: "The name of the resource in URLs, used by clients, informers, the scheme and the CRD.",
-            constraints: "Default: derived from the type name, as client-gen does it: `NetworkPolicy` is \
-                          `networkpolicies`.",
+            constraints: "Default: derived from the kind, as client-gen does it: `NetworkPolicy` is `networkpolicies`.",
             example: "#[k8s(plural = \"geese\")]",
             ..EMPTY
         },
@@ -24,7 +31,7 @@ pub(crate) const K8S: Section = Section {
             syntax: "singular = \"widget\"",
             go_tags: &["+kubebuilder:resource:singular="],
             description: "The singular name of the resource, as in `kubectl get widget`.",
-            constraints: "Default: the type name in lower case.",
+            constraints: "Default: the kind in lower case.",
             example: "#[k8s(singular = \"goose\")]",
             ..EMPTY
         },
@@ -296,5 +303,16 @@ pub(crate) const LIST: Section = Section {
     nested: false,
     title: "#[k8s(..)] on a list",
     accepted_by: &["ObjectList"],
-    keys: &[crate_key("#[k8s(crate = my_core)]")],
+    keys: &[
+        AttributeKey {
+            key: "kind",
+            syntax: "kind = \"Foo-BarList\"",
+            description: "The list kind.",
+            constraints: "Default: the type name. For `WidgetList` with items of type `Widget`: the kind of the items \
+                          and `List`.",
+            example: "#[k8s(kind = \"Foo-BarList\")]",
+            ..EMPTY
+        },
+        crate_key("#[k8s(crate = my_core)]"),
+    ],
 };

@@ -10,7 +10,7 @@ use syn::{Attribute, Item, Macro, parse_quote};
 use super::*;
 use crate::{
     adopt, apply,
-    attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, Scale, SerdeContainer, SerdeField, Subresource},
+    attr::{CrateOnly, DefinitionMetadata, Genclient, K8s, K8sList, Scale, SerdeContainer, SerdeField, Subresource},
     deep_copy, defaults, emit, group_version,
     indexes::Index,
     lifecycle::Lifecycle,
@@ -46,7 +46,7 @@ fn table_matches_the_parser() {
         (k8s::LIFECYCLE, parsed_keys::<Lifecycle>()),
         (macros::DEFAULTS, parsed_keys::<CrateOnly>()),
         (fields::DEFAULT, parsed_keys::<defaults::parse::DefaultKeys>()),
-        (k8s::LIST, parsed_keys::<CrateOnly>()),
+        (k8s::LIST, parsed_keys::<K8sList>()),
         (fields::SERDE_ROOT, parsed_keys::<SerdeContainer>()),
         (fields::SERDE_FIELD, parsed_keys::<SerdeField>()),
         (fields::DEEP_COPY, parsed_keys::<deep_copy::TypeAttr>()),

@@ -5,6 +5,7 @@
 extern crate logger_core as renamed;
 
 pub mod adopted;
+pub mod declared_kinds;
 pub mod deprecated_kind;
 pub mod in_a_function;
 pub mod many_fields;

@@ -341,11 +341,18 @@ fn files_behind_a_symbolic_link_are_not_removed() {
 
 #[test]
 fn kinds_that_share_a_name_are_rejected() {
-    const AUDIT: ApiKind =
-        ApiKind { kind: "Audit", plural: "audits", singular: "audit", short_names: &[], ..Logger::API_KIND };
+    const AUDIT: ApiKind = ApiKind {
+        kind: "Audit",
+        rust_name: "Audit",
+        plural: "audits",
+        singular: "audit",
+        short_names: &[],
+        ..Logger::API_KIND
+    };
     const LIST: ApiList = ApiList { kind: "AuditList", item: "Audit", items: "items", docs: "" };
-    const ALL: ApiKind = ApiKind { kind: "AllLogger", plural: "allloggers", singular: "alllogger", ..AUDIT };
-    const NAMESPACE: ApiKind = ApiKind { kind: "LoggerNamespace", ..AUDIT };
+    const ALL: ApiKind =
+        ApiKind { kind: "AllLogger", rust_name: "AllLogger", plural: "allloggers", singular: "alllogger", ..AUDIT };
+    const NAMESPACE: ApiKind = ApiKind { kind: "LoggerNamespace", rust_name: "LoggerNamespace", ..AUDIT };
     for (other, list, expected) in [
         (ApiKind { plural: "loggers", ..AUDIT }, LIST, "its resource name `loggers` conflicts with `Logger`"),
         (ApiKind { short_names: &["lg"], ..AUDIT }, LIST, "its resource name `lg` conflicts with `Logger`"),
@@ -360,6 +367,22 @@ fn kinds_that_share_a_name_are_rejected() {
         let error = generate(&[group], &layout()).unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
+}
+
+#[test]
+fn generated_items_have_the_name_of_the_type_and_definitions_the_kind() {
+    const KIND: ApiKind = ApiKind { kind: "log-Ger", ..Logger::API_KIND };
+    const LIST: ApiList = ApiList { kind: "log-GerList", item: "log-Ger", items: "items", docs: "" };
+    let generated = |types: &'static [TypeMeta]| {
+        let group = ApiGroup { types, ..logger_types::v1::API_GROUP };
+        let files = generate(&[group], &layout()).unwrap();
+        files.into_iter().partition::<Vec<_>, _>(|file| file.path.ends_with(".rs"))
+    };
+    let (sources, others) = generated(vec![TypeMeta::Kind(KIND), TypeMeta::List(LIST)].leak());
+    let (expected, _) = generated(logger_types::v1::API_GROUP.types);
+    assert_eq!(sources, expected);
+    let names = "    kind: log-Ger\n    listKind: log-GerList\n    plural: loggers\n";
+    assert!(others.iter().any(|file| file.contents.contains(names)), "{others:?}");
 }
 
 #[test]

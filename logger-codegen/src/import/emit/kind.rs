@@ -1,11 +1,11 @@
 //! A kind, its list and `group_version!`.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value};
 
 use super::{
-    super::model::{Column, Kind, Module, Scale, Types},
+    super::model::{Column, Kind, Module, Names, Scale, Types},
     attributes,
     docs::DocAttributes,
     item::{Fields, fields, item_docs},
@@ -22,7 +22,7 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
     let camel_case = camel_case.then(|| quote!(#[serde(rename_all = "camelCase")]));
     let default = scope.types.has_default(item).then(|| quote!(Default,));
     let deprecated = deprecated(kind);
-    let (genclient, k8s, patches) = (genclient(kind), k8s(kind), patches(kind));
+    let (genclient, k8s, patches) = (genclient(kind), k8s(kind, name), patches(kind));
     let status = lacks_status(kind, scope.types).then(|| status(scope));
     let [apply, deep_copy, kube_schema, object] = ["ApplyConfiguration", "DeepCopy", "KubeSchema", "Object"]
         .map(|name| scope.path(&format!("logger_core::{name}")));
@@ -40,7 +40,7 @@ pub(super) fn items(kind: &Kind, item: usize, scope: &Scope<'_>) -> Vec<TokenStr
             #status
         }
     };
-    [root].into_iter().chain(functions).chain([list(kind, scope)]).collect()
+    [root].into_iter().chain(functions).chain([list(kind, name, scope)]).collect()
 }
 
 /// Whether the kind has a status subresource, but no `status` in its schema. The type needs a field for it.
@@ -58,8 +58,9 @@ fn status(scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-fn list(kind: &Kind, scope: &Scope<'_>) -> TokenStream {
-    let (list, item) = (ident(&kind.names.list_kind), ident(&kind.names.kind));
+fn list(kind: &Kind, item: &Ident, scope: &Scope<'_>) -> TokenStream {
+    let list = ident(&kind.names.list_type_name);
+    let k8s = list_k8s(kind, item);
     let docs = format!(" A list of `{}` objects.", kind.names.kind);
     let [deep_copy, object_list] = ["DeepCopy", "ObjectList"].map(|name| scope.path(&format!("logger_core::{name}")));
     let metadata = scope.path("k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta");
@@ -67,6 +68,7 @@ fn list(kind: &Kind, scope: &Scope<'_>) -> TokenStream {
     quote! {
         #[doc = #docs]
         #[derive(Clone, Debug, Default, PartialEq, #deep_copy, #object_list)]
+        #k8s
         pub struct #list {
             #[doc = " Standard list metadata."]
             pub metadata: #metadata,
@@ -74,6 +76,14 @@ fn list(kind: &Kind, scope: &Scope<'_>) -> TokenStream {
             pub items: #vec<#item>,
         }
     }
+}
+
+/// Returns `#[k8s(kind = "..")]` if the derive would give the list another kind.
+fn list_k8s(kind: &Kind, item: &Ident) -> Option<TokenStream> {
+    let Names { kind, list_kind, list_type_name, .. } = &kind.names;
+    let by_convention = *list_type_name == format!("{item}List");
+    let default = if by_convention { format!("{kind}List") } else { list_type_name.clone() };
+    (*list_kind != default).then(|| quote!(#[k8s(kind = #list_kind)]))
 }
 
 fn deprecated(kind: &Kind) -> Option<TokenStream> {
@@ -94,11 +104,13 @@ fn genclient(kind: &Kind) -> Option<TokenStream> {
     })
 }
 
-/// Returns the keys of `#[k8s(..)]`.
-fn k8s(kind: &Kind) -> Vec<TokenStream> {
+/// Returns the keys of `#[k8s(..)]` on the kind, whose type has this name.
+fn k8s(kind: &Kind, type_name: &Ident) -> Vec<TokenStream> {
     let names = &kind.names;
-    let plural = &names.plural;
-    let mut keys = vec![quote!(plural = #plural)];
+    let (name, plural) = (&names.kind, &names.plural);
+    let mut keys = Vec::new();
+    keys.extend((type_name != name).then(|| quote!(kind = #name)));
+    keys.push(quote!(plural = #plural));
     if names.singular != names.kind.to_lowercase() {
         let singular = &names.singular;
         keys.push(quote!(singular = #singular));
@@ -158,8 +170,8 @@ fn patches(kind: &Kind) -> Option<TokenStream> {
 }
 
 /// Returns the declaration of the version.
-pub(super) fn group_version(module: &Module) -> TokenStream {
+pub(super) fn group_version(module: &Module, scope: &Scope<'_>) -> TokenStream {
     let Module { group, version, kinds, .. } = module;
-    let kinds = kinds.iter().flat_map(|kind| [ident(&kind.names.kind), ident(&kind.names.list_kind)]);
+    let kinds = kinds.iter().flat_map(|kind| [scope.items[kind.item].clone(), ident(&kind.names.list_type_name)]);
     quote!(logger_core::group_version! { group = #group, version = #version, kinds = [#(#kinds),*] })
 }

@@ -23,7 +23,7 @@ pub(in super::super) fn module(module: &Module, errors: &mut Diagnostics) -> Str
             None => items.extend(item(i, &scope)),
         }
     }
-    items.push(kind::group_version(module));
+    items.push(kind::group_version(module, &scope));
     for item in items {
         source.push('\n');
         match syn::parse2(item) {

@@ -17,15 +17,15 @@ pub(super) struct Scope<'a> {
     /// The names of the items, in order.
     pub(super) items: Vec<Ident>,
     fields: BTreeMap<(usize, String), Ident>,
-    /// Names of kinds and lists. Other types with one of these names are named by their paths.
+    /// Names of the types of kinds and lists. Other types with one of these names are named by their paths.
     kinds: BTreeSet<String>,
 }
 
 impl<'a> Scope<'a> {
     pub(super) fn new(module: &'a Module) -> Self {
         let types = &module.types;
-        let kinds: BTreeSet<String> =
-            module.kinds.iter().flat_map(|kind| [kind.names.kind.clone(), kind.names.list_kind.clone()]).collect();
+        let kinds = module.kinds.iter().flat_map(|kind| [&kind.names.type_name, &kind.names.list_type_name]);
+        let kinds: BTreeSet<String> = kinds.cloned().collect();
         let mut reserved = kinds.clone();
         reserved.extend(types.kubernetes().iter().map(|known| known.name.to_owned()));
         let items = names::of_items(&types.items, &reserved).iter().map(|name| ident(name)).collect();

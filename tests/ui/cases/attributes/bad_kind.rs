@@ -1,0 +1,26 @@
+//! An invalid kind and an invalid list kind.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use logger_core::{DeepCopy, Object, ObjectList};
+use schemars::JsonSchema;
+
+#[path = "../uses.rs"]
+mod uses;
+
+logger_core::group_version! { group = "example.com", version = "v1", kinds = [Widget, WidgetList] }
+
+#[derive(Clone, Debug, DeepCopy, JsonSchema, Object)]
+#[genclient]
+#[k8s(kind = "Foo_Bar")]
+pub struct Widget {
+    pub metadata: ObjectMeta,
+}
+
+#[derive(Clone, Debug, DeepCopy, ObjectList)]
+#[k8s(kind = "2Lists")]
+pub struct WidgetList {
+    pub metadata: ListMeta,
+    pub items: Vec<Widget>,
+}
+
+fn main() {}
