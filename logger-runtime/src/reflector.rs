@@ -10,6 +10,7 @@ mod list_options;
 mod list_watch;
 mod metrics;
 mod shard;
+mod skipped;
 mod state_machine;
 
 use std::{fmt, sync::Arc};
@@ -18,9 +19,10 @@ use futures::{Stream, stream};
 use kube::Api;
 
 pub use backoff::{Backoff, ExponentialBackoff};
-pub use config::{Config, InitialListStrategy};
+pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;
 pub use shard::Shard;
+pub(crate) use skipped::SkippedObjects;
 
 use crate::{
     error::Error,
@@ -70,6 +72,11 @@ pub enum Event<K> {
 ///   because the server no longer has the version (410) or keeps failing;
 /// - it reports every error and retries after [`Config::backoff`]; it never retries in a tight loop;
 /// - it detects dead connections: after 3 minutes if the server sends bookmarks;
+/// - an object that cannot be decoded, or whose transform panics, is skipped and reported as an
+///   [object error](Error::object_error); the other objects are not affected. Its
+///   [last known state](Config::last_known) is retained, so that it does not seem to be deleted. With
+///   [`DecodeErrorPolicy::Fail`], the request fails instead and is retried;
+/// - a panic of the other functions in [`Config`] is an error of the request, which is retried;
 /// - dropping it cancels its request; it has no background task.
 ///
 /// The rules are those of client-go's reflector. It is a plain stream on kube's types and uses only [`ResourceVersion`]

@@ -34,7 +34,7 @@ pub use mutation_cache::MutationCache;
 pub use progress::WaitError;
 pub use write_gate::WriteGate;
 
-use crate::object::ObjectKey;
+use crate::{error::UserCodePanicked, object::ObjectKey};
 use index::{AnyIndexTable, IndexTable};
 use table::{Table, insert, key_of, name_of, namespace_of, shrink_if_sparse};
 
@@ -76,7 +76,12 @@ struct Shared<K> {
 struct Objects<K> {
     table: Table<K>,
     indexes: Vec<Box<dyn AnyIndexTable<K>>>,
+    /// The panics of index functions that are not reported yet; at most [`MAX_PANICS`].
+    panics: Vec<UserCodePanicked>,
 }
+
+/// The maximum number of panics of index functions that are reported for one event.
+const MAX_PANICS: usize = 10;
 
 impl<K> Clone for Store<K> {
     fn clone(&self) -> Self {
@@ -86,7 +91,7 @@ impl<K> Clone for Store<K> {
 
 impl<K> Default for Store<K> {
     fn default() -> Self {
-        let objects = RwLock::new(Objects { table: Table::default(), indexes: Vec::new() });
+        let objects = RwLock::new(Objects { table: Table::default(), indexes: Vec::new(), panics: Vec::new() });
         Store(Arc::new(Shared { objects, writing: Mutex::default(), progress: progress::Progress::default() }))
     }
 }
@@ -172,6 +177,14 @@ impl<K: Resource + 'static> Store<K> {
         self.len() == 0
     }
 
+    /// Returns the panics of index functions since the last call.
+    pub(crate) fn take_panics(&self) -> Vec<UserCodePanicked> {
+        match self.read().panics.is_empty() {
+            true => Vec::new(),
+            false => std::mem::take(&mut self.write().panics),
+        }
+    }
+
     /// Marks the store as stopped: its informer does not update it anymore, and it accepts no further index.
     pub(crate) fn stop(&self) {
         let _writing = self.writing();
@@ -211,8 +224,12 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         if self.has_index(index.name()) {
             return Err(IndexError::NameTaken(index.name()));
         }
-        let table = IndexTable::new(index, self.read().table.all());
-        self.write().indexes.push(Box::new(table));
+        let mut panics = Vec::new();
+        let table = IndexTable::new(index, self.read().table.all(), &mut panics);
+        let mut objects = self.write();
+        objects.indexes.push(Box::new(table));
+        objects.panics.append(&mut panics);
+        objects.panics.truncate(MAX_PANICS);
         Ok(())
     }
 

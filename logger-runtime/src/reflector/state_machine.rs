@@ -154,6 +154,11 @@ impl StateMachine {
         })
     }
 
+    /// Returns whether the objects are being streamed by a watch.
+    pub(super) fn is_streaming(&self) -> bool {
+        matches!(self.state, State::WatchList(_))
+    }
+
     /// Handles a received page and returns whether it was the last one.
     pub(super) fn page_received(&mut self, now: Instant, version: &str, continue_token: Option<String>) -> bool {
         let State::List(list) = &mut self.state else { return false };

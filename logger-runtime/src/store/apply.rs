@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use kube::Resource;
 
-use super::{Objects, Store, Table};
+use super::{MAX_PANICS, Objects, Store, Table};
 use crate::reflector::Event;
 
 /// A change of one object. An object that arrives in the stored version is not a change.
@@ -88,7 +88,7 @@ impl<K: Resource + 'static> Objects<K> {
             return None;
         }
         let old = self.table.insert(Arc::clone(&new));
-        self.indexes.iter_mut().for_each(|index| index.update(old.as_ref(), Some(&new)));
+        self.update_indexes(old.as_ref(), Some(&new));
         Some(match old {
             Some(old) => Change::Updated { old, new },
             None => Change::Added(new),
@@ -103,8 +103,14 @@ impl<K: Resource + 'static> Objects<K> {
     /// Removes the stored object with the key of this object.
     fn remove(&mut self, object: &K) -> Option<Arc<K>> {
         let removed = self.table.remove_by_key_of(object)?;
-        self.indexes.iter_mut().for_each(|index| index.update(Some(&removed), None));
+        self.update_indexes(Some(&removed), None);
         Some(removed)
+    }
+
+    fn update_indexes(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
+        let Objects { indexes, panics, .. } = self;
+        indexes.iter_mut().for_each(|index| index.update(old, new, panics));
+        panics.truncate(MAX_PANICS);
     }
 }
 

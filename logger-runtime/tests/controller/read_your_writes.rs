@@ -16,7 +16,7 @@ use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
 async fn stale_cache() -> (Fixture, WriteGate<Secret>, CancellationToken) {
     let (fixture, cancelled) = (Fixture::new(), CancellationToken::new());
     let (config_maps, until) = (fixture.config_maps.clone(), cancelled.clone());
-    tokio::spawn(async move { config_maps.run(until).await });
+    tokio::spawn(async move { config_maps.run(until).await.unwrap() });
     for name in ["a", "b"] {
         fixture.config_map(name).await;
     }
@@ -36,7 +36,7 @@ async fn a_key_waits_until_the_cache_has_its_writes_and_other_keys_do_not() {
     fixture.touch("b", "changed").await;
     assert_eq!(records.next_key().await, "default/b", "a gated key occupies no worker");
     let secrets = fixture.secrets.clone();
-    tokio::spawn(async move { secrets.run(cancelled).await });
+    tokio::spawn(async move { secrets.run(cancelled).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     assert!(records.is_idle().await, "reconciled once only");
     running.stop().await.unwrap();
@@ -53,7 +53,7 @@ async fn a_gate_can_map_keys_to_objects_with_other_names() {
     assert_eq!(records.next_key().await, "default/b");
     assert!(records.is_idle().await);
     let secrets = fixture.secrets.clone();
-    tokio::spawn(async move { secrets.run(cancelled).await });
+    tokio::spawn(async move { secrets.run(cancelled).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     running.stop().await.unwrap();
 }

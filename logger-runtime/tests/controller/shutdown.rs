@@ -122,7 +122,7 @@ async fn shutting_down_the_queue_ends_the_run() {
     let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder().0));
     let queue = controller.queue().clone();
     let running = Running::new(controller);
-    fixture.config_maps.wait_for_sync().await;
+    fixture.config_maps.wait_for_sync().await.unwrap();
     queue.shut_down();
     running.task.await.unwrap().unwrap();
 }

@@ -81,7 +81,7 @@ pub(crate) fn config_map(name: &str, state: i32) -> ConfigMap {
 pub(crate) fn start(informer: &SharedInformer<ConfigMap>) -> (CancellationToken, JoinHandle<()>) {
     let cancelled = CancellationToken::new();
     let (informer, token) = (informer.clone(), cancelled.clone());
-    (cancelled, tokio::spawn(async move { informer.run(token).await }))
+    (cancelled, tokio::spawn(async move { informer.run(token).await.unwrap() }))
 }
 
 /// Runs an informer and waits until it has synced.
