@@ -110,11 +110,13 @@ impl<K: ApiObject> SharedInformer<K> {
     /// share the store and the handlers. Their objects must be disjoint: give them different namespaces.
     ///
     /// The informer has synced when all are listed. If one cannot be listed, [`why_not_synced`](Self::why_not_synced)
-    /// returns the error.
+    /// returns the error. A namespace whose list is forbidden does not delay the others: the informer syncs without it,
+    /// [`last_error`](Self::last_error) returns the error, and its objects are added when the list is permitted.
     pub fn with_config(apis: impl IntoIterator<Item = Api<K>>, config: Config<K>) -> Self {
         let apis: Vec<_> = apis.into_iter().collect();
-        let namespaces = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
+        let namespaces: Vec<_> = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
         let store = Store::default();
+        store.set_namespaces(namespaces.clone());
         let processor = SharedProcessor::new(resource_name::<K>(), Box::new(store.clone()), config.resync);
         SharedInformer(Arc::new(Shared {
             apis,

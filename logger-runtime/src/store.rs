@@ -31,6 +31,7 @@ pub(crate) use apply::Change;
 pub use index::{Index, IndexError, IndexFunc, IndexValue};
 pub use lister::{Lister, NamespaceLister, NotFound};
 pub use mutation_cache::MutationCache;
+pub(crate) use progress::SourceVersion;
 pub use progress::WaitError;
 pub use write_gate::WriteGate;
 
@@ -175,6 +176,11 @@ impl<K: Resource + 'static> Store<K> {
     /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Sets the namespaces of the watches that update the store, before the first event.
+    pub(crate) fn set_namespaces(&self, namespaces: impl IntoIterator<Item = Option<String>>) {
+        self.0.progress.set_namespaces(namespaces);
     }
 
     /// Returns the panics of index functions since the last call.

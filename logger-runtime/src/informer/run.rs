@@ -14,6 +14,7 @@ use super::{
     event::{AnyObject, Event, erase},
     lock,
     metrics::MetricsConfig,
+    namespace_merger::Merged,
     shared_processor::AnyStore,
 };
 use crate::{
@@ -84,16 +85,22 @@ impl<K: ApiObject> Shared<K> {
     }
 
     async fn handle_event(&self, source: usize, event: reflector::Event<K>) {
+        self.processor.health.event_received(source);
+        match self.merger.merge(source, event, &self.store) {
+            Some(merged) => self.apply(merged),
+            // The other namespaces are not listed yet. This reflector continues when they are.
+            None => {
+                self.processor.health.wait_for_sync().await;
+            }
+        }
+    }
+
+    /// Changes the store and notifies the handlers.
+    fn apply(&self, Merged { event, versions }: Merged<K>) {
         let is_list = matches!(event, reflector::Event::Replaced { .. });
         let initial = !self.processor.has_synced();
-        self.processor.health.event_received(source);
-        let Some(event) = self.merger.merge(source, event, &self.store) else {
-            // The other namespaces are not listed yet. This reflector continues when they are.
-            self.processor.health.wait_for_sync().await;
-            return;
-        };
         self.processor.distribute(|distribute| {
-            for change in self.store.apply(event) {
+            for change in self.store.apply_from(event, versions) {
                 let event = match change {
                     Change::Added(object) => Event::Added { object, initial },
                     Change::Updated { old, new } => Event::Updated { old, new },
@@ -120,6 +127,11 @@ impl<K: ApiObject> Shared<K> {
                 tracing::warn!(resource, error = text, "retrying");
                 self.processor.health.request_failed(source, text);
             }
+        }
+        if error.is_forbidden()
+            && let Some(merged) = self.merger.exclude(source)
+        {
+            self.apply(merged);
         }
         if let Some(on_error) = on_error
             && let Err(panic) = catch_panic(|| on_error(error))

@@ -150,8 +150,8 @@ impl<K> Config<K> {
 
     /// Sets how long a watch can have no event, not even a bookmark, before it is considered dead.
     ///
-    /// By default this is 3 minutes if the server has sent a bookmark: Kubernetes sends one about every minute. Without
-    /// bookmarks, a watch is considered dead 30 s after its timeout.
+    /// By default this is 90 s: Kubernetes sends a bookmark about every minute. A server that sends no bookmarks is watched
+    /// again after each such time without events, which is an error only once. The timeout also applies to the response.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);

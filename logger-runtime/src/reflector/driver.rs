@@ -119,10 +119,12 @@ impl<K: ApiObject> Driver<K> {
             Ok(options) => options,
             Err(panicked) => return Some(Err(self.list_failed(kube::Error::Service(Box::new(panicked))))),
         };
+        // An object in the same version can have changed if the versions went back.
+        let prepare = if self.machine.may_go_back() { Config::<K>::prepare } else { Config::<K>::reuse_or_prepare };
         let Driver { list_watch, config, buffer, list_skipped, .. } = self;
         let list_timeout = config.list_timeout;
         let list = list_watch.list(&options, |object| {
-            match object.and_then(|object| config.select(object, Config::<K>::reuse_or_prepare)) {
+            match object.and_then(|object| config.select(object, prepare)) {
                 Ok(object) => object.into_iter().for_each(|object| buffer.push(object)),
                 Err(skipped) => config.skip_listed(*skipped, buffer, list_skipped)?,
             }
@@ -261,7 +263,13 @@ impl<K: ApiObject> Driver<K> {
     }
 
     /// Advances the state machine.
+    ///
+    /// # Errors
+    /// Fails if the versions of the server went back.
     fn event_received(&mut self, event: EventType, version: &ResourceVersion) -> Result<Handling, kube::Error> {
+        if self.machine.goes_back(event, version.as_str()) {
+            return Err(ReflectorError::WentBack.into());
+        }
         let handling = self.machine.event_received(Instant::now(), event, version.as_str());
         if handling == Handling::Apply {
             self.metrics.set_version(version);
@@ -281,7 +289,8 @@ impl<K: ApiObject> Driver<K> {
             self.remove_streamed(&ObjectKey::from_object(&object));
             return Ok(None);
         }
-        let prepare = if is_streamed { Config::<K>::reuse_or_prepare } else { Config::<K>::prepare };
+        let can_reuse = is_streamed && !self.machine.may_go_back();
+        let prepare = if can_reuse { Config::<K>::reuse_or_prepare } else { Config::<K>::prepare };
         match self.config.select(object, prepare) {
             Ok(Some(object)) => self.selected_event(event, object, version),
             Ok(None) => {

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::{Api, api::PostParams};
 use logger_runtime::{
-    ObjectKey, WriteGate,
+    InformerFactory, ObjectKey, WriteGate,
     controller::{Controller, ReconcileError},
 };
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
@@ -56,6 +58,29 @@ async fn a_gate_can_map_keys_to_objects_with_other_names() {
     tokio::spawn(async move { secrets.run(cancelled).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_waits_for_the_cache_of_its_namespace_only() {
+    let fixture = Fixture::new();
+    let namespace = serde_json::from_value(json!({"metadata": {"name": "quiet"}})).unwrap();
+    Api::<Namespace>::all(fixture.client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
+    let factory = InformerFactory::builder(fixture.client.clone()).namespaces(["default", "quiet"]).build();
+    let config_maps = factory.informer::<ConfigMap>();
+    factory.start();
+    factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
+    let gate = WriteGate::new(config_maps.store());
+    let (recorder, mut records) = recorder();
+    let builder = Controller::for_informer("test", &config_maps).read_your_writes(&gate);
+    let running = Running::new(builder.build(recording_reconciler(recorder)));
+    let start = Instant::now();
+    for name in ["a", "b", "c"] {
+        gate.record_write(&fixture.create::<ConfigMap>(name, json!({})).await);
+        assert_eq!(records.next_key().await, format!("default/{name}"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(1), "the other namespace has no event: {:?}", start.elapsed());
+    running.stop().await.unwrap();
+    factory.shutdown().await;
 }
 
 #[tokio::test(start_paused = true)]

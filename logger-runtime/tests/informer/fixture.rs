@@ -65,6 +65,13 @@ impl Fixture {
         self.config_maps.patch(name, &PatchParams::default(), &patch).await.unwrap();
     }
 
+    /// Sets the state to a text, creating the object if needed.
+    pub(crate) async fn set(&self, name: &str, state: &str) {
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"state": state}});
+        let params = PatchParams::apply("test").force();
+        self.config_maps.patch(name, &params, &Patch::Apply(map)).await.unwrap();
+    }
+
     pub(crate) async fn delete(&self, name: &str) {
         self.config_maps.delete(name, &DeleteParams::default()).await.unwrap();
     }
