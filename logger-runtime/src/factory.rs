@@ -157,7 +157,11 @@ impl InformerFactory {
             let failure = self.0.failure.clone();
             self.0.tasks.spawn(async move {
                 if let Err(failed) = run.await {
-                    failure.send_if_modified(|failure| failure.replace(failed).is_none());
+                    failure.send_if_modified(|failure| {
+                        let is_first = failure.is_none();
+                        failure.get_or_insert(failed);
+                        is_first
+                    });
                 }
             });
         }

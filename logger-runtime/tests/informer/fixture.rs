@@ -67,7 +67,8 @@ impl Fixture {
 
     /// Sets the state to a text, creating the object if needed.
     pub(crate) async fn set(&self, name: &str, state: &str) {
-        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"state": state}});
+        let map =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"state": state}});
         let params = PatchParams::apply("test").force();
         self.config_maps.patch(name, &params, &Patch::Apply(map)).await.unwrap();
     }
