@@ -185,10 +185,9 @@ impl<K: Resource + 'static> Store<K> {
 
     /// Returns the panics of index functions since the last call.
     pub(crate) fn take_panics(&self) -> Vec<UserCodePanicked> {
-        match self.read().panics.is_empty() {
-            true => Vec::new(),
-            false => std::mem::take(&mut self.write().panics),
-        }
+        // The read lock must be released before the write lock is taken.
+        let has_panics = !self.read().panics.is_empty();
+        if has_panics { std::mem::take(&mut self.write().panics) } else { Vec::new() }
     }
 
     /// Marks the store as stopped: its informer does not update it anymore, and it accepts no further index.

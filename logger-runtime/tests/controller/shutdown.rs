@@ -79,7 +79,7 @@ async fn a_stop_is_bounded_even_if_a_reconcile_blocks_its_thread_and_names_its_k
     let (release, released) = std::sync::mpsc::channel::<()>();
     let reconciler = with_state((recorder, std::sync::Mutex::new(released)), |state, _: ObjectKey| async move {
         state.0.record(());
-        drop(state.1.lock().unwrap().recv());
+        assert!(state.1.lock().unwrap().recv().is_err(), "released by the end of the test");
         Ok::<_, ReconcileError>(())
     });
     let builder =
