@@ -2,6 +2,7 @@
 
 mod builder;
 mod gate;
+mod mapping;
 mod metrics;
 mod predicate;
 mod processor;
@@ -10,7 +11,7 @@ mod watch;
 
 use std::{fmt, panic::resume_unwind, sync::Arc, time::Duration};
 
-use futures::future::{join_all, try_join_all};
+use futures::future::{join_all, select_all, try_join_all};
 use tokio::{
     task::{JoinError, JoinSet},
     time::{Instant, timeout},
@@ -37,9 +38,14 @@ use watch::Subscription;
 ///   [gates](ControllerBuilder::read_your_writes) contain its writes;
 /// - a reconciliation that fails, times out or panics is retried with a back-off. A terminal error is not retried and
 ///   resets the back-off;
+/// - a panic of user code loses no key: an event for which a predicate panics matches, a mapping that panics is retried,
+///   and so is a key for which the mapping of a gate panics;
+/// - if an informer that it watches, or one of its factory, fails or is stopped, [`run`](Self::run) stops and returns an
+///   error with its name;
 /// - initial objects do not delay changes, and do not starve, as the queue has ageing;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
-///   task outlives [`run`](Self::run);
+///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must
+///   be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
 /// - every reconciliation has a `tracing` span `reconcile` with the name of the controller, the key and a number.
 ///
 /// A controller starts no informer unless it has a factory to [start](ControllerBuilder::start_factory). Its queue is
@@ -58,6 +64,9 @@ struct Timeouts {
     cache_sync: Duration,
     graceful_shutdown: Duration,
 }
+
+/// How long cancelled reconciliations can take to end. They end at once, unless they block their thread.
+const CANCELLATION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The reason why a controller did not run, or did not stop in time.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +93,26 @@ pub enum RunError {
         timeout: Duration,
         /// The keys that were being processed.
         keys: Vec<ObjectKey>,
+    },
+    /// Reconciliations block their thread, so they could not be cancelled and are still running.
+    #[error(
+        "controller `{controller}` stopped, but reconciliations block their thread and cannot be cancelled: {}; use \
+         `tokio::task::spawn_blocking`",
+        join_keys(keys)
+    )]
+    Blocked {
+        /// The name of the controller.
+        controller: String,
+        /// The keys that are being processed.
+        keys: Vec<ObjectKey>,
+    },
+    /// An informer failed or was stopped while the controller was running.
+    #[error("controller `{controller}` stopped: {reason}")]
+    InformerFailed {
+        /// The name of the controller.
+        controller: String,
+        /// The reason, with the name of the informer.
+        reason: String,
     },
 }
 
@@ -133,13 +162,17 @@ impl Controller {
     /// starts from the observed state, like after a crash.
     ///
     /// # Errors
-    /// Fails if an informer has not synced in time, or reconciliations had to be cancelled when stopping.
+    /// Fails if an informer has not synced in time, failed or was stopped, or reconciliations had to be cancelled when
+    /// stopping.
     ///
     /// # Panics
     /// Resumes a panic of the metrics provider.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), RunError> {
         let result = self.run_workers(cancelled).await;
-        join_all(self.watches.iter().map(|watch| watch.end())).await;
+        let ends = join_all(self.watches.iter().map(|watch| watch.end()));
+        if timeout(self.timeouts.graceful_shutdown.max(CANCELLATION_TIMEOUT), ends).await.is_err() {
+            tracing::error!(controller = self.name(), "a key mapping or predicate blocks its thread");
+        }
         result
     }
 
@@ -153,16 +186,39 @@ impl Controller {
             synced = self.wait_for_sync() => synced?,
         }
         tracing::info!(controller = self.name(), workers = self.max_concurrent_reconciles, "starting workers");
-        let mut workers = JoinSet::new();
+        let (mut workers, stop) = (JoinSet::new(), cancelled.child_token());
         for _ in 0..self.max_concurrent_reconciles {
-            workers.spawn(Arc::clone(&self.processor).run_worker(cancelled.clone()));
+            workers.spawn(Arc::clone(&self.processor).run_worker(stop.clone()));
         }
-        tokio::select! {
-            () = cancelled.cancelled() => {}
+        let ended = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => None,
             // The queue was shut down.
             () = join_workers(&mut workers) => return Ok(()),
+            reason = self.informer_ended() => Some(reason),
+            _ = join_all(self.watches.iter().map(|watch| watch.retry_mappings())) => None,
+        };
+        stop.cancel();
+        let stopped = self.stop(workers).await;
+        let Some(reason) = ended else { return stopped };
+        if let Err(error) = stopped {
+            tracing::error!(%error, "the controller did not stop in time");
         }
-        self.stop(workers).await
+        Err(RunError::InformerFailed { controller: self.name().to_owned(), reason })
+    }
+
+    /// Waits until an informer of the controller fails or is stopped, and returns the reason.
+    async fn informer_ended(&self) -> String {
+        let factory = async {
+            match &self.factory {
+                Some(factory) => factory.failed().await.to_string(),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            (reason, _, _) = select_all(self.watches.iter().map(|watch| watch.ended())) => reason,
+            reason = factory => reason,
+        }
     }
 
     async fn stop(&self, mut workers: JoinSet<()>) -> Result<(), RunError> {
@@ -171,11 +227,13 @@ impl Controller {
         if timeout(grace, join_workers(&mut workers)).await.is_ok() {
             return Ok(());
         }
-        let keys = self.processor.processing_keys();
-        workers.shutdown().await;
+        let (controller, keys) = (self.name().to_owned(), self.processor.processing_keys());
+        if timeout(CANCELLATION_TIMEOUT, workers.shutdown()).await.is_err() {
+            return Err(RunError::Blocked { controller, keys: self.processor.processing_keys() });
+        }
         match keys.is_empty() {
             true => Ok(()),
-            false => Err(RunError::Cancelled { controller: self.name().to_owned(), timeout: grace, keys }),
+            false => Err(RunError::Cancelled { controller, timeout: grace, keys }),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Streaming decoding of lists and watches: objects are decoded while the response arrives, without their managed
 //! fields.
 
+mod field_path;
 mod framer;
 mod scanner;
+mod skipped;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +16,12 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-use crate::object::{ApiObject, ResourceVersion};
+pub use skipped::SkippedObject;
+
+use crate::{
+    error::{ObjectError, catch_panic},
+    object::{ApiObject, ResourceVersion},
+};
 use framer::{Frame, Framer, Shape};
 use scanner::Scanner;
 
@@ -50,14 +57,20 @@ pub enum DecodeError {
     /// An object does not have the expected kind.
     #[error("{0}")]
     Deserialize(String),
+    /// An object with a name does not have the expected kind, or decoding it panicked.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 }
 
 impl From<serde_json::Error> for DecodeError {
     fn from(error: serde_json::Error) -> Self {
-        let mut text = error.to_string();
-        text.truncate(text.floor_char_boundary(MAX_ERROR_LEN));
-        DecodeError::Deserialize(text)
+        DecodeError::Deserialize(truncated(error.to_string()))
     }
+}
+
+fn truncated(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(MAX_ERROR_LEN));
+    text
 }
 
 /// Decodes one object.
@@ -97,8 +110,24 @@ impl ObjectDecoder {
 
 /// Deserializes JSON from a string, as kube's client does, so that the code of a kind is instantiated once.
 fn deserialize<T: DeserializeOwned>(json: &[u8]) -> Result<T, DecodeError> {
-    let text = std::str::from_utf8(json).map_err(|error| DecodeError::Deserialize(error.to_string()))?;
-    Ok(serde_json::from_str(text)?)
+    Ok(serde_json::from_str(utf8(json)?)?)
+}
+
+/// Decodes one object of a response, or returns why it cannot be decoded. An implementation of `Deserialize` may panic.
+///
+/// # Errors
+/// Fails if the object cannot be decoded and has no name, so that the response is invalid.
+fn decode_item<K: DeserializeOwned>(json: &[u8]) -> Result<Result<K, Box<SkippedObject>>, DecodeError> {
+    let text = utf8(json)?;
+    match catch_panic(|| serde_json::from_str(text)) {
+        Ok(Ok(object)) => Ok(Ok(object)),
+        Ok(Err(error)) => SkippedObject::malformed(text, &error).map(Err),
+        Err(panic) => SkippedObject::panicked(text, panic).map(Err),
+    }
+}
+
+fn utf8(json: &[u8]) -> Result<&str, DecodeError> {
+    std::str::from_utf8(json).map_err(|error| DecodeError::Deserialize(error.to_string()))
 }
 
 /// The metadata of a list.
@@ -135,11 +164,27 @@ impl<K: DeserializeOwned> ListDecoder<K> {
     ///
     /// # Errors
     /// Fails if this is not a list of the kind. Objects may have been passed to `sink`.
-    pub fn push(&mut self, mut bytes: &[u8], mut sink: impl FnMut(K)) -> Result<(), DecodeError> {
+    pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(K)) -> Result<(), DecodeError> {
+        self.push_results(bytes, |object| {
+            sink(object.map_err(|skipped| skipped.error)?);
+            Ok(())
+        })
+    }
+
+    /// Decodes the next bytes and passes the result of each complete object to `sink`, so that objects that cannot be
+    /// decoded can be skipped. An object without a name cannot be skipped.
+    ///
+    /// # Errors
+    /// Fails if this is not a list of objects, or `sink` fails. Objects may have been passed to `sink`.
+    pub fn push_results(
+        &mut self,
+        mut bytes: &[u8],
+        mut sink: impl FnMut(Result<K, Box<SkippedObject>>) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
         while let Some(frame) = self.framer.next(&mut bytes)? {
             match frame {
                 _ if self.meta.is_some() => return Err(DecodeError::NotJson),
-                Frame::Object => sink(deserialize(self.framer.object())?),
+                Frame::Object => sink(decode_item(self.framer.object())?)?,
                 Frame::Envelope => {
                     self.meta = Some(serde_json::from_slice::<ListEnvelope>(self.framer.envelope())?.metadata.into())
                 }
@@ -176,10 +221,23 @@ pub enum WatchEvent<K> {
         /// Whether all initial events were sent.
         initial_events_end: bool,
     },
+    /// An object changed that cannot be decoded.
+    Skipped(ChangeType, Box<SkippedObject>),
     /// The watch failed.
     Error(Box<Status>),
     /// An unknown type of event.
     Unknown(String),
+}
+
+/// The type of a change of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeType {
+    /// The object was created, or matches the selector since this event.
+    Added,
+    /// The object was changed.
+    Modified,
+    /// The object was deleted.
+    Deleted,
 }
 
 /// Decodes a watch while its bytes arrive.
@@ -204,7 +262,7 @@ impl<K: ApiObject> WatchDecoder<K> {
     /// Consumes bytes up to the end of an event and returns it; `None` if all were consumed without completing one.
     ///
     /// # Errors
-    /// Fails if this is not a watch event of the kind.
+    /// Fails if this is not a watch event, or its object cannot be decoded and has no name.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<WatchEvent<K>>, DecodeError> {
         while let Some(frame) = self.framer.next(bytes)? {
             if frame == Frame::Envelope {
@@ -225,22 +283,26 @@ fn decode_event<K: ApiObject>(envelope: &[u8], object: &[u8]) -> Result<WatchEve
         _ => return Err(DecodeError::NotAnObject),
     };
     Ok(match typed {
-        "ADDED" => object_event(object, WatchEvent::Added)?,
-        "MODIFIED" => object_event(object, WatchEvent::Modified)?,
-        "DELETED" => object_event(object, WatchEvent::Deleted)?,
+        "ADDED" => object_event(object, ChangeType::Added)?,
+        "MODIFIED" => object_event(object, ChangeType::Modified)?,
+        "DELETED" => object_event(object, ChangeType::Deleted)?,
         "BOOKMARK" => serde_json::from_slice::<Bookmark>(object)?.into(),
         "ERROR" => WatchEvent::Error(Box::new(serde_json::from_slice(object)?)),
         unknown => WatchEvent::Unknown(unknown.to_owned()),
     })
 }
 
-fn object_event<K: ApiObject>(
-    object: &[u8],
-    event: impl FnOnce(K, ResourceVersion) -> WatchEvent<K>,
-) -> Result<WatchEvent<K>, DecodeError> {
-    let object: K = deserialize(object)?;
+fn object_event<K: ApiObject>(object: &[u8], change: ChangeType) -> Result<WatchEvent<K>, DecodeError> {
+    let object: K = match decode_item(object)? {
+        Ok(object) => object,
+        Err(skipped) => return Ok(WatchEvent::Skipped(change, skipped)),
+    };
     let version = ResourceVersion::new(object.meta().resource_version.as_deref().unwrap_or_default());
-    Ok(event(object, version))
+    Ok(match change {
+        ChangeType::Added => WatchEvent::Added(object, version),
+        ChangeType::Modified => WatchEvent::Modified(object, version),
+        ChangeType::Deleted => WatchEvent::Deleted(object, version),
+    })
 }
 
 /// An event without its object. The type names contain no escapes, so they can be borrowed.

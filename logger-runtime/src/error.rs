@@ -1,8 +1,17 @@
 //! The error of a request: what was requested, why it failed and, where one is known, a suggestion.
 
+mod object_error;
+mod user_code;
+
 use std::{error::Error as StdError, fmt};
 
 use kube::core::{Status, response::reason};
+
+pub use object_error::ObjectError;
+pub use user_code::UserCodePanicked;
+pub(crate) use user_code::catch_panic;
+#[cfg(feature = "informers")]
+pub(crate) use user_code::panic_message;
 
 /// How many characters of a response that is not a `Status`, such as a proxy's page, a message contains.
 const MAX_BODY_CHARS: usize = 200;
@@ -92,6 +101,14 @@ impl Error {
         }
     }
 
+    /// Returns the error of one object of a list or watch; `None` if the request itself failed.
+    pub fn object_error(&self) -> Option<&ObjectError> {
+        match self.kube_error()? {
+            kube::Error::Service(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// Returns whether the object, its namespace or its kind does not exist.
     pub fn is_not_found(&self) -> bool {
         self.has_reason(reason::NOT_FOUND, 404)
@@ -136,6 +153,8 @@ impl Error {
 
     fn suggestion(&self) -> Option<String> {
         match self.kube_error()? {
+            kube::Error::Service(error) if error.is::<UserCodePanicked>() => None,
+            kube::Error::Service(_) if self.object_error().is_some() => self.suggestion_for_object(),
             kube::Error::Api(status) => self.suggestion_for_status(status),
             kube::Error::BuildRequest(_) => None,
             kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => Some(format!(
@@ -144,6 +163,18 @@ impl Error {
                 self.0.resource
             )),
             _ => Some("is the API server up, and does the kubeconfig name it? (`kubectl cluster-info`)".into()),
+        }
+    }
+
+    fn suggestion_for_object(&self) -> Option<String> {
+        match self.object_error()? {
+            ObjectError::Decode { .. } if self.is_builtin() => Some("correct the object".to_owned()),
+            ObjectError::Decode { .. } => Some(format!(
+                "correct the object, or install the generated CustomResourceDefinition \
+                 (`kubectl get crd {} -o yaml` shows the installed one)",
+                self.0.resource
+            )),
+            ObjectError::Panicked(_) => None,
         }
     }
 

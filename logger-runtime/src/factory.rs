@@ -5,21 +5,27 @@ mod builder;
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
-    pin::Pin,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use futures::{
+    FutureExt,
+    future::{BoxFuture, try_join_all},
+};
 use kube::Client;
 use logger_core::verbs;
+use tokio::{sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use builder::{AllKinds, InformerFactoryBuilder};
 
 use crate::{
     client::ScopedObject,
-    informer::{SharedInformer, SyncError},
-    object::ApiObject,
+    error::panic_message,
+    informer::{InformerFailed, SharedInformer, SyncError},
+    object::{ApiObject, resource_name},
     store::Index,
 };
 
@@ -30,6 +36,8 @@ use crate::{
 ///   or selectors of a kind need another factory;
 /// - an informer that is requested after [`start`](Self::start) runs after another `start`, and no informer runs
 ///   without a request;
+/// - an informer that fails is an error of [`run`](Self::run), [`failed`](Self::failed) and
+///   [`wait_for_sync`](Self::wait_for_sync), with its name;
 /// - [`shutdown`](Self::shutdown) returns when every task of the factory has ended.
 #[derive(Clone)]
 pub struct InformerFactory(Arc<Shared>);
@@ -39,6 +47,8 @@ struct Shared {
     informers: Mutex<HashMap<TypeId, Entry>>,
     tasks: TaskTracker,
     cancelled: CancellationToken,
+    /// The first failure of an informer.
+    failure: watch::Sender<Option<InformerFailed>>,
 }
 
 struct Entry {
@@ -46,14 +56,12 @@ struct Entry {
     is_running: bool,
 }
 
-type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
 /// A shared informer, with the kind erased.
 trait AnyInformer: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn boxed_clone(&self) -> Box<dyn AnyInformer>;
-    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static>;
-    fn wait_for_sync(&self) -> BoxFuture<'_>;
+    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static, Result<(), InformerFailed>>;
+    fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>>;
     fn why_not_synced(&self) -> Option<String>;
 }
 
@@ -66,11 +74,17 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
         Box::new(self.clone())
     }
 
-    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static> {
-        Box::pin(async move { SharedInformer::run(&self, cancelled).await })
+    fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static, Result<(), InformerFailed>> {
+        Box::pin(async move {
+            let run = AssertUnwindSafe(SharedInformer::run(&self, cancelled));
+            run.catch_unwind().await.unwrap_or_else(|panic| {
+                let reason = format!("it panicked: {}", panic_message(panic.as_ref()));
+                Err(InformerFailed { resource: resource_name::<K>(), name: String::new(), reason })
+            })
+        })
     }
 
-    fn wait_for_sync(&self) -> BoxFuture<'_> {
+    fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>> {
         Box::pin(SharedInformer::wait_for_sync(self))
     }
 
@@ -101,6 +115,7 @@ impl InformerFactory {
             informers: Mutex::default(),
             tasks: TaskTracker::new(),
             cancelled: CancellationToken::new(),
+            failure: watch::Sender::new(None),
         }))
     }
 
@@ -138,23 +153,62 @@ impl InformerFactory {
         }
         for entry in informers.values_mut().filter(|entry| !entry.is_running) {
             entry.is_running = true;
-            self.0.tasks.spawn(entry.informer.boxed_clone().run(self.0.cancelled.clone()));
+            let run = entry.informer.boxed_clone().run(self.0.cancelled.clone());
+            let failure = self.0.failure.clone();
+            self.0.tasks.spawn(async move {
+                if let Err(failed) = run.await {
+                    failure.send_if_modified(|failure| {
+                        let is_first = failure.is_none();
+                        failure.get_or_insert(failed);
+                        is_first
+                    });
+                }
+            });
+        }
+    }
+
+    /// Starts the requested informers and runs until cancelled; then stops all informers and waits for their tasks.
+    /// Informers that are requested later run after a [`start`](Self::start).
+    ///
+    /// # Errors
+    /// Fails if an informer failed. The others are stopped, too.
+    pub async fn run(&self, cancelled: CancellationToken) -> Result<(), InformerFailed> {
+        self.start();
+        let failed = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => None,
+            failed = self.failed() => Some(failed),
+        };
+        self.shutdown().await;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Waits until an informer fails, and returns its error. Waits forever if none does.
+    pub async fn failed(&self) -> InformerFailed {
+        let mut failure = self.0.failure.subscribe();
+        loop {
+            let failed = failure.borrow_and_update().clone();
+            match failed {
+                Some(failed) => return failed,
+                None => failure.changed().await.expect("the sender is borrowed while this waits"),
+            }
         }
     }
 
     /// Waits until every requested informer has synced, with a deadline.
     ///
     /// # Errors
-    /// Fails if one has not synced within the deadline, with the reasons.
+    /// Fails if one has not synced within the deadline, failed or was stopped, with the reasons.
     pub async fn wait_for_sync(&self, deadline: Duration) -> Result<(), SyncError> {
+        let start = Instant::now();
         let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
-        let all = futures::future::join_all(informers.iter().map(|informer| informer.wait_for_sync()));
+        let all = try_join_all(informers.iter().map(|informer| informer.wait_for_sync()));
         drop(tokio::time::timeout(deadline, all).await);
         let mut reasons: Vec<_> = informers.iter().filter_map(|informer| informer.why_not_synced()).collect();
         reasons.sort();
         match reasons.is_empty() {
             true => Ok(()),
-            false => Err(SyncError { waited: deadline, reasons }),
+            false => Err(SyncError { waited: start.elapsed().min(deadline), reasons }),
         }
     }
 

@@ -5,6 +5,7 @@ mod config;
 mod event;
 mod generic;
 mod handler_options;
+mod health;
 mod kube_trigger;
 mod listener;
 mod metrics;
@@ -22,9 +23,10 @@ use std::{
 
 use kube::Api;
 use logger_core::verbs;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use config::{AlreadyStarted, Config, Stopped};
+pub use config::{AlreadyStarted, Config, InformerFailed, Stopped};
 pub use event::{AnyObject, Event};
 pub use generic::{GenericInformer, GenericLister};
 pub use handler_options::{Delivery, HandlerOptions, OnPanic, Overflow};
@@ -33,7 +35,9 @@ pub use listener::{HandlerRegistration, NotSynced};
 pub use receiver::Events;
 
 use crate::{
+    error::{ObjectError, UserCodePanicked},
     object::{ApiObject, resource_name},
+    reflector::SkippedObjects,
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
@@ -53,7 +57,13 @@ use shared_processor::SharedProcessor;
 /// - a handler that is added late first gets all objects of the store, and misses no later event;
 /// - a deletion that was missed while the connection was down is reported when it is restored, even if the object was
 ///   recreated;
-/// - a handler that panics is logged and continues;
+/// - a handler that panics is reported and continues;
+/// - an object that cannot be decoded, or whose transform panics, is skipped: the store retains its last known state, if
+///   there is one, and [`last_error`](Self::last_error) names it until it can be decoded or is deleted. The other
+///   objects are not affected. [`DecodeErrorPolicy`](crate::reflector::DecodeErrorPolicy) changes this;
+/// - an object whose filter panics is delivered, and one whose index function panics is not in the index;
+/// - every panic of user code is reported by `last_error`, the log and a metric, and ends nothing else;
+/// - an informer that ends nevertheless has not synced, waiting for it fails, and [`run`](Self::run) returns an error;
 /// - after a [removal](HandlerRegistration::remove) is acknowledged, the handler is not called again;
 /// - when [`run`](Self::run) returns, every handler has returned from its last call, and no task is left.
 ///
@@ -68,14 +78,17 @@ struct Shared<K> {
     store: Store<K>,
     merger: NamespaceMerger<K>,
     processor: Arc<SharedProcessor>,
-    last_error: Mutex<Option<String>>,
+    skipped: SkippedObjects,
 }
 
-/// Informers that did not sync in time, with the reasons.
+/// Reports a panic of user code that was caught.
+pub(crate) type PanicReporter = Box<dyn Fn(&UserCodePanicked) + Send + Sync>;
+
+/// Informers that did not sync in time, or cannot sync anymore, with the reasons.
 #[derive(Debug, thiserror::Error)]
 #[error("not synced after {waited:?}: {}", reasons.join("; "))]
 pub struct SyncError {
-    /// The deadline.
+    /// The time waited.
     pub waited: Duration,
     /// One reason for each informer, with the last error of its requests, if any.
     pub reasons: Vec<String>,
@@ -97,11 +110,13 @@ impl<K: ApiObject> SharedInformer<K> {
     /// share the store and the handlers. Their objects must be disjoint: give them different namespaces.
     ///
     /// The informer has synced when all are listed. If one cannot be listed, [`why_not_synced`](Self::why_not_synced)
-    /// returns the error.
+    /// returns the error. A namespace whose list is forbidden does not delay the others: the informer syncs without it,
+    /// [`last_error`](Self::last_error) returns the error, and its objects are added when the list is permitted.
     pub fn with_config(apis: impl IntoIterator<Item = Api<K>>, config: Config<K>) -> Self {
         let apis: Vec<_> = apis.into_iter().collect();
-        let namespaces = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
+        let namespaces: Vec<_> = apis.iter().map(|api| api.namespace().map(str::to_owned)).collect();
         let store = Store::default();
+        store.set_namespaces(namespaces.clone());
         let processor = SharedProcessor::new(resource_name::<K>(), Box::new(store.clone()), config.resync);
         SharedInformer(Arc::new(Shared {
             apis,
@@ -109,7 +124,7 @@ impl<K: ApiObject> SharedInformer<K> {
             store,
             merger: NamespaceMerger::new(namespaces),
             processor,
-            last_error: Mutex::default(),
+            skipped: SkippedObjects::default(),
         }))
     }
 
@@ -199,32 +214,53 @@ impl<K: ApiObject> SharedInformer<K> {
         Ok(Events::new(self.0.processor.add_listener(options.listener, true)?, options.filter))
     }
 
-    /// Returns whether the initial objects are in the store and sent to the handlers. A [`HandlerRegistration`] reports
-    /// whether its handler has processed them.
+    /// Returns whether the initial objects are in the store and sent to the handlers, and the informer has not failed. A
+    /// [`HandlerRegistration`] reports whether its handler has processed them.
     pub fn has_synced(&self) -> bool {
         self.0.processor.has_synced()
     }
 
-    /// Waits until the informer [has synced](Self::has_synced): forever if it is not run, or is stopped before.
-    pub async fn wait_for_sync(&self) {
-        self.0.processor.wait_for_sync().await;
+    /// Waits until the informer [has synced](Self::has_synced): forever if it is not run.
+    ///
+    /// # Errors
+    /// Fails if the informer failed, or was stopped before it had synced.
+    pub async fn wait_for_sync(&self) -> Result<(), SyncError> {
+        let start = Instant::now();
+        match self.0.processor.health.wait_for_sync().await {
+            true => Ok(()),
+            false => Err(SyncError { waited: start.elapsed(), reasons: self.why_not_synced().into_iter().collect() }),
+        }
     }
 
     /// Waits until the informer [has synced](Self::has_synced), with a deadline.
     ///
     /// # Errors
-    /// Fails if it has not synced within the deadline, with the reason.
+    /// Fails if it has not synced within the deadline, failed or was stopped before, with the reason.
     pub async fn wait_for_sync_within(&self, deadline: Duration) -> Result<(), SyncError> {
+        let start = Instant::now();
         drop(tokio::time::timeout(deadline, self.wait_for_sync()).await);
         match self.why_not_synced() {
             None => Ok(()),
-            Some(reason) => Err(SyncError { waited: deadline, reasons: vec![reason] }),
+            Some(reason) => Err(SyncError { waited: start.elapsed().min(deadline), reasons: vec![reason] }),
         }
     }
 
-    /// Returns the last list or watch error; `None` after the next event from the server.
+    /// Returns the current problem; `None` if there is none. It is the failure of the informer, the last list or watch
+    /// error until the next event from the server, the [skipped objects](Self::skipped_objects), or the last panic of
+    /// user code until the next event.
     pub fn last_error(&self) -> Option<String> {
-        lock(&self.0.last_error).clone()
+        self.0.last_error()
+    }
+
+    /// Returns why objects are skipped: they cannot be decoded, or their transform panics. Contains the errors of up to
+    /// 100 objects.
+    pub fn skipped_objects(&self) -> Vec<ObjectError> {
+        self.0.skipped.errors()
+    }
+
+    /// Returns why the informer failed; `None` if it did not.
+    pub fn failure(&self) -> Option<InformerFailed> {
+        self.0.processor.health.failure()
     }
 
     /// Returns why the informer has not synced; `None` if it has.
@@ -232,19 +268,30 @@ impl<K: ApiObject> SharedInformer<K> {
         if self.has_synced() {
             return None;
         }
+        if let Some(failure) = self.failure() {
+            return Some(failure.to_string());
+        }
         let idle = self.0.processor.idle_reason().map(|reason| format!("{}: {reason}", resource_name::<K>()));
         let reason = idle.or_else(|| self.last_error());
         Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
+    }
+
+    /// Returns a function that reports a panic of user code that processes the events of this informer. It does not keep
+    /// the informer alive.
+    pub(crate) fn panic_reporter(&self) -> PanicReporter {
+        let processor = Arc::downgrade(&self.0.processor);
+        Box::new(move |panicked| processor.upgrade().iter().for_each(|processor| processor.report_panic(panicked)))
     }
 
     /// Lists, watches and notifies the handlers until cancelled; then waits for their running calls. Errors are logged
     /// and retried with the [back-off](crate::reflector::Config::backoff) of the reflector. A second run, concurrent or
     /// later, returns at once.
     ///
-    /// # Panics
-    /// Resumes the panic of a handler that was added with [`OnPanic::Abort`].
-    pub async fn run(&self, cancelled: CancellationToken) {
-        self.0.run(cancelled.child_token()).await;
+    /// # Errors
+    /// Fails if the informer [failed](InformerFailed), for example if a handler that was added with [`OnPanic::Abort`]
+    /// panicked.
+    pub async fn run(&self, cancelled: CancellationToken) -> Result<(), InformerFailed> {
+        self.0.run(cancelled.child_token()).await
     }
 }
 

@@ -10,6 +10,7 @@ mod list_options;
 mod list_watch;
 mod metrics;
 mod shard;
+mod skipped;
 mod state_machine;
 
 use std::{fmt, sync::Arc};
@@ -18,9 +19,10 @@ use futures::{Stream, stream};
 use kube::Api;
 
 pub use backoff::{Backoff, ExponentialBackoff};
-pub use config::{Config, InitialListStrategy};
+pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;
 pub use shard::Shard;
+pub(crate) use skipped::SkippedObjects;
 
 use crate::{
     error::Error,
@@ -59,17 +61,37 @@ pub enum Event<K> {
     },
 }
 
+impl<K> Event<K> {
+    /// Returns the version that a copy has after applying the event.
+    pub fn version(&self) -> &ResourceVersion {
+        match self {
+            Event::Replaced { version, .. }
+            | Event::Applied { version, .. }
+            | Event::Deleted { version, .. }
+            | Event::Bookmark { version } => version,
+        }
+    }
+}
+
 /// Lists and watches the objects of a kind, with one request at a time.
 ///
 /// Guarantees:
 /// - applying the [events](Event) in order yields the server's objects, eventually: changes missed while the connection
 ///   was down are contained in the next events, as changes or as a list;
-/// - it never goes back in time, unless the server does, for example after a backup was restored: a list is at least as
-///   new as all previous events;
+/// - it never goes back in time, unless the server does: a list is at least as new as all previous events;
+/// - if the versions of the server go back, as after a restored backup, it lists the objects: at once if the server sends
+///   an older version, and otherwise after two watches without bookmarks. A server without bookmarks that has passed the
+///   last version in the meantime cannot be distinguished from one that did not go back;
 /// - it relists only if necessary: not because a watch ended, was interrupted or rejected, or the server was busy, but
 ///   because the server no longer has the version (410) or keeps failing;
 /// - it reports every error and retries after [`Config::backoff`]; it never retries in a tight loop;
-/// - it detects dead connections: after 3 minutes if the server sends bookmarks;
+/// - it detects dead connections: a watch without a response, an event or a bookmark for 90 s is restarted, and lists
+///   have a [deadline](Config::list_timeout);
+/// - an object that cannot be decoded, or whose transform panics, is skipped and reported as an
+///   [object error](Error::object_error); the other objects are not affected. Its
+///   [last known state](Config::last_known) is retained, so that it does not seem to be deleted. With
+///   [`DecodeErrorPolicy::Fail`], the request fails instead and is retried;
+/// - a panic of the other functions in [`Config`] is an error of the request, which is retried;
 /// - dropping it cancels its request; it has no background task.
 ///
 /// The rules are those of client-go's reflector. It is a plain stream on kube's types and uses only [`ResourceVersion`]

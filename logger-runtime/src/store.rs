@@ -31,10 +31,11 @@ pub(crate) use apply::Change;
 pub use index::{Index, IndexError, IndexFunc, IndexValue};
 pub use lister::{Lister, NamespaceLister, NotFound};
 pub use mutation_cache::MutationCache;
+pub(crate) use progress::SourceVersion;
 pub use progress::WaitError;
 pub use write_gate::WriteGate;
 
-use crate::object::ObjectKey;
+use crate::{error::UserCodePanicked, object::ObjectKey};
 use index::{AnyIndexTable, IndexTable};
 use table::{Table, insert, key_of, name_of, namespace_of, shrink_if_sparse};
 
@@ -76,7 +77,12 @@ struct Shared<K> {
 struct Objects<K> {
     table: Table<K>,
     indexes: Vec<Box<dyn AnyIndexTable<K>>>,
+    /// The panics of index functions that are not reported yet; at most [`MAX_PANICS`].
+    panics: Vec<UserCodePanicked>,
 }
+
+/// The maximum number of panics of index functions that are reported for one event.
+const MAX_PANICS: usize = 10;
 
 impl<K> Clone for Store<K> {
     fn clone(&self) -> Self {
@@ -86,7 +92,7 @@ impl<K> Clone for Store<K> {
 
 impl<K> Default for Store<K> {
     fn default() -> Self {
-        let objects = RwLock::new(Objects { table: Table::default(), indexes: Vec::new() });
+        let objects = RwLock::new(Objects { table: Table::default(), indexes: Vec::new(), panics: Vec::new() });
         Store(Arc::new(Shared { objects, writing: Mutex::default(), progress: progress::Progress::default() }))
     }
 }
@@ -172,6 +178,18 @@ impl<K: Resource + 'static> Store<K> {
         self.len() == 0
     }
 
+    /// Sets the namespaces of the watches that update the store, before the first event.
+    pub(crate) fn set_namespaces(&self, namespaces: impl IntoIterator<Item = Option<String>>) {
+        self.0.progress.set_namespaces(namespaces);
+    }
+
+    /// Returns the panics of index functions since the last call.
+    pub(crate) fn take_panics(&self) -> Vec<UserCodePanicked> {
+        // The read lock must be released before the write lock is taken.
+        let has_panics = !self.read().panics.is_empty();
+        if has_panics { std::mem::take(&mut self.write().panics) } else { Vec::new() }
+    }
+
     /// Marks the store as stopped: its informer does not update it anymore, and it accepts no further index.
     pub(crate) fn stop(&self) {
         let _writing = self.writing();
@@ -211,8 +229,12 @@ impl<K: Resource + Send + Sync + 'static> Store<K> {
         if self.has_index(index.name()) {
             return Err(IndexError::NameTaken(index.name()));
         }
-        let table = IndexTable::new(index, self.read().table.all());
-        self.write().indexes.push(Box::new(table));
+        let mut panics = Vec::new();
+        let table = IndexTable::new(index, self.read().table.all(), &mut panics);
+        let mut objects = self.write();
+        objects.indexes.push(Box::new(table));
+        objects.panics.append(&mut panics);
+        objects.panics.truncate(MAX_PANICS);
         Ok(())
     }
 

@@ -240,7 +240,8 @@ impl Watcher {
             return false;
         }
         self.next_bookmark = self.watch.next_bookmark();
-        true
+        // As for events, only versions after that of the watch are sent.
+        self.watch.resource_version <= self.shared.lock().store.version()
     }
 
     /// Waits for a change, a bookmark or the end.

@@ -24,6 +24,8 @@ use crate::{
 
 /// The default of controller-runtime.
 const CACHE_SYNC_TIMEOUT: Duration = Duration::from_mins(2);
+/// controller-runtime has no default, so a reconciliation that hangs occupies its worker and its key forever.
+const RECONCILIATION_TIMEOUT: Duration = Duration::from_mins(5);
 /// The default of controller-runtime's manager.
 const GRACEFUL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -34,7 +36,7 @@ pub struct ControllerBuilder<K> {
     watches: Vec<Subscribe>,
     gates: Vec<Box<dyn Gate>>,
     max_concurrent_reconciles: usize,
-    reconciliation_timeout: Option<Duration>,
+    reconciliation_timeout: Duration,
     timeouts: Timeouts,
     rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
     metrics: Arc<dyn MetricsProvider>,
@@ -50,7 +52,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             watches: vec![subscribe(watch.into_watch(), object_key())],
             gates: Vec::new(),
             max_concurrent_reconciles: 1,
-            reconciliation_timeout: None,
+            reconciliation_timeout: RECONCILIATION_TIMEOUT,
             timeouts,
             rate_limiter: Box::new(ExponentialBackoff::default()),
             metrics: Arc::new(NoopMetrics),
@@ -67,7 +69,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
     }
 
     /// Watches other objects: their events enqueue the keys that the function maps them to. For an update, the function
-    /// is called with the old and with the new object.
+    /// is called with the old and with the new object. If it panics, the panic is reported by the informer, and the
+    /// function is called again with the same object after 1 s, 2 s and up to 5 minutes, until it returns.
     pub fn watches<W, F, I>(mut self, watch: W, keys: F) -> Self
     where
         W: IntoWatch,
@@ -89,7 +92,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
     }
 
     /// Processes a key only when the cache contains the recorded writes to the objects that the function maps it to.
-    /// See [`read_your_writes`](Self::read_your_writes).
+    /// See [`read_your_writes`](Self::read_your_writes). If it panics, the key is requeued as after a failed
+    /// reconciliation.
     pub fn read_your_writes_of<W, F, I>(mut self, gate: &WriteGate<W>, keys: F) -> Self
     where
         W: ApiObject,
@@ -106,9 +110,10 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
-    /// Sets how long a reconciliation can take before it is cancelled and retried; no limit by default.
+    /// Sets how long a reconciliation can take before it is cancelled and retried; 5 minutes by default.
+    /// [`Duration::MAX`] is no limit.
     pub fn reconciliation_timeout(mut self, timeout: Duration) -> Self {
-        self.reconciliation_timeout = Some(timeout);
+        self.reconciliation_timeout = timeout;
         self
     }
 

@@ -1,7 +1,6 @@
 //! The worker loop: takes keys from the queue, reconciles them and requeues them according to the result.
 
 use std::{
-    any::Any,
     collections::BTreeSet,
     panic::AssertUnwindSafe,
     sync::{
@@ -22,7 +21,7 @@ use super::{
     reconciler::{Action, AnyReconciler, ReconcileError},
 };
 use crate::{
-    error::Error,
+    error::{Error, panic_message},
     object::ObjectKey,
     workqueue::{AddOptions, WorkItem, WorkQueue},
 };
@@ -41,7 +40,7 @@ pub(super) struct Processor {
     pub(super) queue: WorkQueue<ObjectKey>,
     pub(super) reconciler: Box<dyn AnyReconciler>,
     pub(super) gates: Vec<Box<dyn Gate>>,
-    pub(super) reconciliation_timeout: Option<Duration>,
+    pub(super) reconciliation_timeout: Duration,
     pub(super) metrics: ControllerMetrics,
     pub(super) processing: Mutex<BTreeSet<ObjectKey>>,
 }
@@ -54,11 +53,20 @@ enum Outcome {
     Panic(String),
 }
 
+/// Whether a key can be processed.
+enum Readiness {
+    Ready,
+    /// The caches have not caught up with its writes.
+    Waiting,
+    /// The key mapping of a gate panicked.
+    Panicked(String),
+}
+
 impl Processor {
     /// Runs one worker until it is stopped. The current reconciliation is completed.
     pub(super) async fn run_worker(self: Arc<Self>, stop: CancellationToken) {
         loop {
-            let (item, is_caught_up) = tokio::select! {
+            let (item, readiness) = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
                 next = self.next() => match next {
@@ -66,26 +74,41 @@ impl Processor {
                     None => return,
                 },
             };
-            match is_caught_up {
-                true => self.process(&item).await,
-                false => self.requeue(&item, AddOptions { after: Some(CACHE_RETRY_DELAY), ..AddOptions::default() }),
+            match readiness {
+                Readiness::Ready => self.process(&item).await,
+                Readiness::Waiting => {
+                    self.requeue(&item, AddOptions { after: Some(CACHE_RETRY_DELAY), ..AddOptions::default() });
+                }
+                Readiness::Panicked(panic) => {
+                    tracing::error!(controller = self.name, key = %*item, panic, "a gate panicked; retrying");
+                    self.metrics.panics.add(1);
+                    self.retry(&item);
+                }
             }
         }
     }
 
-    /// Returns the next key, and whether the caches have caught up with its writes.
-    async fn next(&self) -> Option<(WorkItem<ObjectKey>, bool)> {
+    /// Returns the next key, and whether it can be processed.
+    async fn next(&self) -> Option<(WorkItem<ObjectKey>, Readiness)> {
         let item = self.queue.get().await?;
-        let is_open = self.gates.iter().all(|gate| gate.is_open(&item));
-        let is_caught_up = is_open || {
-            let all = async {
-                for gate in &self.gates {
-                    gate.wait(&item).await;
-                }
-            };
-            timeout(MAX_CACHE_WAIT, all).await.is_ok()
+        let readiness = AssertUnwindSafe(self.readiness(&item)).catch_unwind().await;
+        let readiness = readiness.unwrap_or_else(|panic| Readiness::Panicked(panic_message(panic.as_ref())));
+        Some((item, readiness))
+    }
+
+    async fn readiness(&self, key: &ObjectKey) -> Readiness {
+        if self.gates.iter().all(|gate| gate.is_open(key)) {
+            return Readiness::Ready;
+        }
+        let all = async {
+            for gate in &self.gates {
+                gate.wait(key).await;
+            }
         };
-        Some((item, is_caught_up))
+        match timeout(MAX_CACHE_WAIT, all).await {
+            Ok(()) => Readiness::Ready,
+            Err(_) => Readiness::Waiting,
+        }
     }
 
     /// Returns the keys that are being processed.
@@ -107,15 +130,11 @@ impl Processor {
     async fn reconcile(&self, key: &ObjectKey, span: Span) -> Outcome {
         let run = AssertUnwindSafe(async { self.reconciler.reconcile(key.clone()).await });
         let run = run.catch_unwind().instrument(span);
-        let result = match self.reconciliation_timeout {
-            None => Ok(run.await),
-            Some(limit) => timeout(limit, run).await.map_err(|_| limit),
-        };
-        match result {
+        match timeout(self.reconciliation_timeout, run).await {
             Ok(Ok(Ok(action))) => Outcome::Success(action),
             Ok(Ok(Err(error))) => Outcome::Error(error),
             Ok(Err(panic)) => Outcome::Panic(panic_message(panic.as_ref())),
-            Err(limit) => Outcome::Timeout(limit),
+            Err(_) => Outcome::Timeout(self.reconciliation_timeout),
         }
     }
 
@@ -182,11 +201,6 @@ fn log_retry(error: &ReconcileError) {
         Some(conflict) if conflict.is_conflict() => tracing::debug!(%error, "retrying"),
         _ => tracing::warn!(%error, "retrying"),
     }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// Records a key as being processed until it is dropped.

@@ -1,15 +1,18 @@
 //! The watches of a controller: informers, and the mapping of their events to keys.
 
-use std::any::TypeId;
+use std::{any::TypeId, sync::Arc};
 
 use futures::future::BoxFuture;
 use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::OwnerReference};
 
-use super::predicate::Predicate;
+use super::{
+    mapping::{EventMapper, KeyMapping, Retries},
+    predicate::Predicate,
+};
 use crate::{
-    informer::{Delivery, Event, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped},
-    object::{ApiObject, ObjectKey},
-    workqueue::{AddOptions, LOW_PRIORITY, WorkQueue},
+    informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped},
+    object::{ApiObject, ObjectKey, resource_name},
+    workqueue::WorkQueue,
 };
 
 /// The maximum number of pending events before they are coalesced. The handlers of controllers are fast, so only a
@@ -67,9 +70,6 @@ impl<K: ApiObject> IntoWatch for &SharedInformer<K> {
     }
 }
 
-/// Adds the keys that an object is mapped to.
-pub(super) type KeyMapping<K> = Box<dyn Fn(&K, &mut Vec<ObjectKey>) + Send + Sync>;
-
 /// Starts a watch for a queue.
 pub(super) type Subscribe = Box<dyn FnOnce(WorkQueue<ObjectKey>) -> Box<dyn Subscription> + Send>;
 
@@ -79,6 +79,10 @@ pub(super) trait Subscription: Send + Sync {
     fn wait_for_sync(&self) -> BoxFuture<'_, bool>;
     /// Returns why the watch has not synced; `None` if it has.
     fn why_not_synced(&self) -> Option<String>;
+    /// Waits until the informer fails or is stopped, and returns the reason.
+    fn ended(&self) -> BoxFuture<'_, String>;
+    /// Retries the mappings that panicked, without end.
+    fn retry_mappings(&self) -> BoxFuture<'_, ()>;
     /// Stops adding keys. The future completes when a running call has returned.
     fn end(&self) -> BoxFuture<'static, ()>;
 }
@@ -90,36 +94,12 @@ pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: KeyMapping<K>) -> S
         let Watch { informer, predicate } = watch;
         let delivery = Delivery::EveryEvent { cap: MAX_PENDING_EVENTS, overflow: Overflow::Coalesce };
         let options = HandlerOptions::new().delivery(delivery);
-        let registration = informer.add_event_handler_with(options, move |event| {
-            if predicate.as_ref().is_none_or(|predicate| predicate.matches(event)) {
-                let options = AddOptions { priority: priority(event), ..AddOptions::default() };
-                keys_of(event, &keys).into_iter().for_each(|key| queue.add_with(key, options));
-            }
-        });
-        Box::new(InformerSubscription { informer, registration })
+        let (report, retries) = (informer.panic_reporter(), Retries::default());
+        let mapper = Arc::new(EventMapper { predicate, keys, queue, report, retries });
+        let handler = Arc::clone(&mapper);
+        let registration = informer.add_event_handler_with(options, move |event| handler.handle(event));
+        Box::new(InformerSubscription { informer, registration, mapper })
     })
-}
-
-/// Returns the priority of an event. Initial objects and resyncs have a low one, as in controller-runtime.
-fn priority<K: ApiObject>(event: &Event<K>) -> i32 {
-    let is_resync = |old: &K, new: &K| old.meta().resource_version == new.meta().resource_version;
-    match event {
-        Event::Added { initial: true, .. } => LOW_PRIORITY,
-        Event::Updated { old, new } if is_resync(old, new) => LOW_PRIORITY,
-        Event::Added { .. } | Event::Updated { .. } | Event::Deleted { .. } => 0,
-    }
-}
-
-/// Returns the distinct keys of an event, including the keys that only the old object is mapped to.
-fn keys_of<K>(event: &Event<K>, keys: &KeyMapping<K>) -> Vec<ObjectKey> {
-    let mut found = Vec::new();
-    if let Event::Updated { old, .. } = event {
-        keys(old, &mut found);
-    }
-    keys(event.object(), &mut found);
-    found.sort();
-    found.dedup();
-    found
 }
 
 /// Maps an object to its own key.
@@ -151,6 +131,7 @@ fn is_controller_of_kind<K: ApiObject>(owner: &OwnerReference) -> bool {
 struct InformerSubscription<K> {
     informer: SharedInformer<K>,
     registration: Result<HandlerRegistration, Stopped>,
+    mapper: Arc<EventMapper<K>>,
 }
 
 impl<K: ApiObject> Subscription for InformerSubscription<K> {
@@ -164,6 +145,9 @@ impl<K: ApiObject> Subscription for InformerSubscription<K> {
     }
 
     fn why_not_synced(&self) -> Option<String> {
+        if let Some(failure) = self.informer.failure() {
+            return Some(failure.to_string());
+        }
         let registration = match &self.registration {
             Ok(registration) if registration.has_synced() => return None,
             Ok(registration) => registration,
@@ -175,6 +159,21 @@ impl<K: ApiObject> Subscription for InformerSubscription<K> {
             false => format!("{name}: the controller has not processed all initial objects"),
         };
         Some(self.informer.why_not_synced().unwrap_or_else(reason))
+    }
+
+    fn ended(&self) -> BoxFuture<'_, String> {
+        Box::pin(async {
+            match &self.registration {
+                Ok(registration) => registration.ended().await,
+                Err(stopped) => return stopped.to_string(),
+            }
+            let failure = self.informer.failure().map(|failure| failure.to_string());
+            failure.unwrap_or_else(|| format!("the informer of {} was stopped", resource_name::<K>()))
+        })
+    }
+
+    fn retry_mappings(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.mapper.retry())
     }
 
     fn end(&self) -> BoxFuture<'static, ()> {

@@ -40,6 +40,25 @@ pub struct Stopped {
     pub resource: String,
 }
 
+/// The informer failed, so its store is no longer updated and its handlers are no longer notified.
+///
+/// Failed requests and skipped objects do not fail an informer. Only a panic does that none of its guarantees covers, or
+/// that of a handler with [`OnPanic::Abort`](super::OnPanic::Abort).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the informer of {resource}{} failed: {reason}; its objects are no longer updated", named(.name))]
+pub struct InformerFailed {
+    /// Such as `loggers.example.com`.
+    pub resource: String,
+    /// The [name](Config::name) of the informer; empty by default.
+    pub name: String,
+    /// The reason.
+    pub reason: String,
+}
+
+fn named(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" `{name}`") }
+}
+
 impl<K> Config<K> {
     /// Changes the options of the reflector: which objects are listed and watched, how they are transformed, and the
     /// metrics.
@@ -49,7 +68,7 @@ impl<K> Config<K> {
         self
     }
 
-    /// Sets the name of the informer in its metrics; empty by default.
+    /// Sets the name of the informer in its metrics and errors; empty by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

@@ -32,7 +32,7 @@ trait AnyInformer: fmt::Debug + Send + Sync {
         handler: Handler,
     ) -> Result<HandlerRegistration, Stopped>;
     fn has_synced(&self) -> bool;
-    fn wait_for_sync(&self) -> BoxFuture<'_, ()>;
+    fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>>;
     fn wait_for_sync_within(&self, deadline: Duration) -> BoxFuture<'_, Result<(), SyncError>>;
 }
 
@@ -61,7 +61,7 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
         SharedInformer::has_synced(self)
     }
 
-    fn wait_for_sync(&self) -> BoxFuture<'_, ()> {
+    fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>> {
         Box::pin(SharedInformer::wait_for_sync(self))
     }
 
@@ -110,8 +110,11 @@ impl GenericInformer {
     }
 
     /// Waits until the informer has synced. See [`SharedInformer::wait_for_sync`].
-    pub async fn wait_for_sync(&self) {
-        self.0.wait_for_sync().await;
+    ///
+    /// # Errors
+    /// Fails if the informer failed, or was stopped before it had synced.
+    pub async fn wait_for_sync(&self) -> Result<(), SyncError> {
+        self.0.wait_for_sync().await
     }
 
     /// Waits until the informer has synced, with a deadline. See [`SharedInformer::wait_for_sync_within`].

@@ -55,10 +55,11 @@ pub enum Overflow {
 /// What happens if a handler panics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnPanic {
-    /// The panic is logged and counted, and the handler continues with the next event.
+    /// The panic is reported by [`last_error`](super::SharedInformer::last_error), logged and counted, and the handler
+    /// continues with the next event.
     #[default]
     Continue,
-    /// The informer stops, and its [`run`](super::SharedInformer::run) resumes the panic.
+    /// The informer fails, and its [`run`](super::SharedInformer::run) returns an error with the message of the panic.
     Abort,
 }
 
@@ -69,7 +70,8 @@ impl<K: ?Sized> HandlerOptions<K> {
     }
 
     /// Handles only objects that pass the filter. An object that starts to pass is reported as added; one that stops
-    /// passing as deleted, with the last state that passed. The filter must be a pure function of the object.
+    /// passing as deleted, with the last state that passed. The filter must be a pure function of the object. If it
+    /// panics, the panic is reported and the object passes.
     #[must_use]
     pub fn filter(mut self, passes: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
         self.filter = Some(Box::new(passes));

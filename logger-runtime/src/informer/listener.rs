@@ -241,6 +241,11 @@ impl HandlerRegistration {
     #[must_use = "await it to ensure that no call is running"]
     pub fn remove(&self) -> impl Future<Output = ()> + Send + use<> {
         self.0.close();
+        self.ended()
+    }
+
+    /// Waits until the handler was removed, or its informer failed or was stopped, and no call is running.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut stage = self.0.stage.subscribe();
         async move { drop(stage.wait_for(|stage| stage.has_ended).await) }
     }

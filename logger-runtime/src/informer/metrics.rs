@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    metrics::{self, Gauge, Histogram, Labels, Metric, MetricsProvider},
+    metrics::{self, Counter, Gauge, Histogram, Labels, Metric, MetricsProvider},
     object::ResourceVersion,
 };
 
@@ -23,6 +23,11 @@ const STORE_RESOURCE_VERSION: Metric = Metric {
 const HANDLER_PENDING_ITEMS: Metric =
     Metric { name: "informer_handler_pending_items", help: "The number of pending items of a named handler." };
 
+const USER_CODE_PANICS: Metric = Metric {
+    name: "informer_user_code_panics_total",
+    help: "Panics of handlers, filters, predicates, mappings and index functions, which were caught.",
+};
+
 /// The provider and the labels of an informer's metrics.
 #[derive(Clone, Debug)]
 pub(super) struct MetricsConfig {
@@ -39,6 +44,7 @@ pub(super) struct InformerMetrics {
     queued_items: Arc<dyn Gauge>,
     processing_latency: Arc<dyn Histogram>,
     store_version: Arc<dyn Gauge>,
+    user_code_panics: Arc<dyn Counter>,
 }
 
 impl InformerMetrics {
@@ -48,7 +54,8 @@ impl InformerMetrics {
         let queued_items = provider.gauge(QUEUED_ITEMS, labels);
         let processing_latency = provider.histogram(PROCESSING_LATENCY, labels, LATENCY_BUCKETS);
         let store_version = provider.gauge(STORE_RESOURCE_VERSION, labels);
-        InformerMetrics { config, queued_items, processing_latency, store_version }
+        let user_code_panics = provider.counter(USER_CODE_PANICS, labels);
+        InformerMetrics { config, queued_items, processing_latency, store_version, user_code_panics }
     }
 
     pub(super) fn provider(&self) -> &dyn MetricsProvider {
@@ -61,6 +68,10 @@ impl InformerMetrics {
         let labels: Labels<'_> =
             &[("name", name), ("group", group), ("version", version), ("resource", resource), ("handler", handler)];
         provider.gauge(HANDLER_PENDING_ITEMS, labels)
+    }
+
+    pub(super) fn user_code_panicked(&self) {
+        self.user_code_panics.add(1);
     }
 
     pub(super) fn event_processed(&self, latency: Duration) {

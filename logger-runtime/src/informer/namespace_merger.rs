@@ -1,82 +1,108 @@
 //! Merges the watches of several namespaces.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     object::{ApiObject, ResourceVersion},
     reflector::Event,
-    store::Store,
+    store::{SourceVersion, Store},
 };
 
 /// Merges the events of several reflectors, each for one namespace.
 ///
 /// Guarantees:
-/// - the first list is emitted when every namespace is listed;
+/// - the first list is emitted when every namespace is listed or excluded, and at least one is listed;
 /// - a relist of one namespace does not change the objects of others;
-/// - the emitted version is one up to which the events of all namespaces are complete.
+/// - an excluded namespace is merged as soon as it is listed.
 pub(super) struct NamespaceMerger<K> {
     /// One for each reflector; `None` for all namespaces.
-    /// One for each reflector; `None` is all there are.
     namespaces: Vec<Option<String>>,
     progress: Mutex<Progress<K>>,
 }
 
+/// An event of all namespaces, and the versions of the watches that it advances.
+pub(super) struct Merged<K> {
+    pub(super) event: Event<K>,
+    pub(super) versions: Vec<SourceVersion>,
+}
+
 struct Progress<K> {
-    /// The version of each reflector; `None` before its first list.
-    versions: Vec<Option<ResourceVersion>>,
-    /// The objects of the first lists, until all are complete.
+    sources: Vec<Source>,
+    /// Whether the first list is emitted.
+    is_complete: bool,
+    /// The objects of the first lists, until it is.
     listed: Vec<Arc<K>>,
+    /// The versions of the first lists.
+    versions: Vec<SourceVersion>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// It is not listed yet.
+    Pending,
+    Listed,
+    /// It cannot be listed, so the other namespaces do not wait for it.
+    Excluded,
 }
 
 impl<K: ApiObject> NamespaceMerger<K> {
     pub(super) fn new(namespaces: Vec<Option<String>>) -> Self {
-        let progress = Progress { versions: vec![None; namespaces.len()], listed: Vec::new() };
+        let sources = vec![Source::Pending; namespaces.len()];
+        let progress = Progress { sources, is_complete: false, listed: Vec::new(), versions: Vec::new() };
         NamespaceMerger { namespaces, progress: Mutex::new(progress) }
     }
 
     /// Converts an event of one reflector to an event of all; `None` while initial lists are missing.
-    pub(super) fn merge(&self, source: usize, event: Event<K>, store: &Store<K>) -> Option<Event<K>> {
+    pub(super) fn merge(&self, source: usize, event: Event<K>, store: &Store<K>) -> Option<Merged<K>> {
+        let versions = vec![(source, event.version().clone())];
         if self.namespaces.len() == 1 {
-            return Some(event);
+            return Some(Merged { event, versions });
         }
-        // Ignores poisoning: no panic can leave the progress inconsistent.
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_first = progress.versions.iter().any(Option::is_none);
-        *progress.versions.get_mut(source)? = Some(version_of(&event).clone());
+        let mut progress = self.progress();
         match event {
-            Event::Replaced { objects, .. } if is_first => {
+            Event::Replaced { objects, .. } if !progress.is_complete => {
+                *progress.sources.get_mut(source)? = Source::Listed;
                 progress.listed.extend(objects);
-                let version = progress.version()?;
-                Some(Event::Replaced { objects: std::mem::take(&mut progress.listed), version })
+                progress.versions.extend(versions);
+                progress.complete()
             }
-            Event::Replaced { mut objects, .. } => {
+            _ if !progress.is_complete => None,
+            Event::Replaced { mut objects, version } => {
+                *progress.sources.get_mut(source)? = Source::Listed;
                 let namespace = self.namespaces.get(source)?.as_deref();
                 let is_of_other = |object: &Arc<K>| object.meta().namespace.as_deref() != namespace;
                 objects.extend(store.list().into_iter().filter(is_of_other));
-                Some(Event::Replaced { objects, version: progress.version()? })
+                Some(Merged { event: Event::Replaced { objects, version }, versions })
             }
-            Event::Applied { object, .. } => Some(Event::Applied { object, version: progress.version()? }),
-            Event::Deleted { object, .. } => Some(Event::Deleted { object, version: progress.version()? }),
-            Event::Bookmark { .. } => Some(Event::Bookmark { version: progress.version()? }),
+            event => Some(Merged { event, versions }),
         }
+    }
+
+    /// Stops waiting for the first list of a reflector, which is forbidden. Returns the first list of the others, if they
+    /// waited for it.
+    pub(super) fn exclude(&self, source: usize) -> Option<Merged<K>> {
+        let mut progress = self.progress();
+        let state = progress.sources.get_mut(source).filter(|state| **state == Source::Pending)?;
+        *state = Source::Excluded;
+        progress.complete()
+    }
+
+    /// Ignores poisoning: no panic can leave the progress inconsistent.
+    fn progress(&self) -> MutexGuard<'_, Progress<K>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K> Progress<K> {
-    /// Returns the minimum of the versions; `None` while initial lists are missing.
-    fn version(&self) -> Option<ResourceVersion> {
-        let versions: Option<Vec<_>> = self.versions.iter().map(Option::as_ref).collect();
-        let min = |a: &ResourceVersion, b: &ResourceVersion| if b < a { b.clone() } else { a.clone() };
-        versions?.into_iter().cloned().reduce(|a, b| min(&a, &b))
-    }
-}
-
-fn version_of<K>(event: &Event<K>) -> &ResourceVersion {
-    match event {
-        Event::Replaced { version, .. }
-        | Event::Applied { version, .. }
-        | Event::Deleted { version, .. }
-        | Event::Bookmark { version } => version,
+    /// Returns the first list if no initial list is missing.
+    fn complete(&mut self) -> Option<Merged<K>> {
+        let is_complete = self.sources.contains(&Source::Listed) && !self.sources.contains(&Source::Pending);
+        (is_complete && !self.is_complete).then(|| {
+            self.is_complete = true;
+            let (objects, versions) = (std::mem::take(&mut self.listed), std::mem::take(&mut self.versions));
+            let version = versions.first().map_or_else(|| ResourceVersion::new(""), |(_, version)| version.clone());
+            Merged { event: Event::Replaced { objects, version }, versions }
+        })
     }
 }
 
@@ -113,11 +139,10 @@ mod tests {
 
     #[test]
     fn lists_of_several_namespaces_are_merged_and_independent() {
-        let store = Store::default();
-        let merger = NamespaceMerger::new(vec![Some("a".to_owned()), Some("b".to_owned())]);
+        let (store, merger) = two_namespaces();
         let apply = |source, event| {
-            let event = merger.merge(source, event, &store);
-            event.map(|event| store.apply(event).len())
+            let merged = merger.merge(source, event, &store);
+            merged.map(|Merged { event, versions }| store.apply_from(event, versions).len())
         };
         assert_eq!(apply(1, listed(&[("b", "1"), ("b", "2")], "7")), None, "a is missing");
         assert_eq!(apply(0, listed(&[("a", "1")], "9")), Some(3));
@@ -133,10 +158,40 @@ mod tests {
         assert_eq!((names(&store), store.resource_version()), (vec!["b/3".to_owned()], Some(version("20"))));
     }
 
+    fn two_namespaces() -> (Store<ConfigMap>, NamespaceMerger<ConfigMap>) {
+        let (store, namespaces) = (Store::default(), ["a", "b"].map(|name| Some(name.to_owned())));
+        store.set_namespaces(namespaces.clone());
+        (store, NamespaceMerger::new(namespaces.into()))
+    }
+
+    #[test]
+    fn an_excluded_namespace_does_not_delay_the_others_and_is_merged_when_it_is_listed() {
+        let (store, merger) = two_namespaces();
+        let apply = |Merged { event, versions }: Merged<ConfigMap>| store.apply_from(event, versions).len();
+        assert!(merger.exclude(1).is_none(), "a is not listed yet");
+        assert_eq!(merger.merge(0, listed(&[("a", "1")], "9"), &store).map(apply), Some(1));
+        assert_eq!(store.resource_version(), Some(version("9")));
+        assert!(merger.exclude(0).is_none() && merger.exclude(1).is_none());
+        assert_eq!(merger.merge(1, listed(&[("b", "1")], "7"), &store).map(apply), Some(1));
+        assert_eq!((names(&store).len(), store.resource_version()), (2, Some(version("7"))));
+    }
+
+    #[test]
+    fn the_others_are_emitted_when_the_last_one_is_excluded() {
+        let (store, merger) = two_namespaces();
+        assert!(merger.merge(0, listed(&[("a", "1")], "9"), &store).is_none());
+        let Some(Merged { event: Event::Replaced { objects, .. }, .. }) = merger.exclude(1) else {
+            panic!("the first list is complete")
+        };
+        assert_eq!(objects.len(), 1);
+        let (_, merger) = two_namespaces();
+        assert!(merger.exclude(0).is_none() && merger.exclude(1).is_none(), "none is listed");
+    }
+
     #[test]
     fn events_of_one_watch_are_passed_through() {
         let merger = NamespaceMerger::new(vec![None]);
-        let event = merger.merge(0, listed(&[("a", "1"), ("b", "1")], "7"), &Store::default());
-        assert!(matches!(event, Some(Event::Replaced { objects, .. }) if objects.len() == 2));
+        let merged = merger.merge(0, listed(&[("a", "1"), ("b", "1")], "7"), &Store::default());
+        assert!(matches!(merged, Some(Merged { event: Event::Replaced { objects, .. }, .. }) if objects.len() == 2));
     }
 }

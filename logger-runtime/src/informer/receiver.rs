@@ -3,13 +3,13 @@
 use std::{
     collections::VecDeque,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{Arc, Weak},
     task::{Context, Poll},
 };
 
 use futures::{Stream, ready};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::{
@@ -17,9 +17,12 @@ use super::{
     event::{AnyObject, Event, downcast},
     handler_options::{Filter, OnPanic},
     listener::{HandlerRegistration, Listener},
-    shared_processor::{Panic, SharedProcessor},
+    shared_processor::SharedProcessor,
 };
-use crate::object::ApiObject;
+use crate::{
+    error::{UserCodePanicked, catch_panic},
+    object::{ApiObject, ObjectKey},
+};
 
 /// The receiving end of a listener. Dropping it removes the listener.
 #[derive(Debug)]
@@ -54,6 +57,21 @@ impl Receiver {
             }
         }
         self.listener.poll_next(context)
+    }
+
+    /// Calls a filter. An object for which it panics passes, so that no event is lost.
+    fn passes(&self, object: &ObjectMeta, filter: impl FnOnce() -> bool) -> bool {
+        catch_panic(filter).unwrap_or_else(|message| {
+            let what = format!("the filter of the event handler `{}`", self.listener.name);
+            self.report_panic(&UserCodePanicked::new(what, Some(key_of(object)), message));
+            true
+        })
+    }
+
+    fn report_panic(&self, panicked: &UserCodePanicked) {
+        if let Some(processor) = self.processor.upgrade() {
+            processor.report_panic(panicked);
+        }
     }
 
     async fn next(&mut self) -> Option<PendingChange<dyn AnyObject>> {
@@ -92,36 +110,34 @@ impl HandlerTask {
     }
 
     fn call(&mut self, change: PendingChange<dyn AnyObject>) {
-        let filter = self.filter.as_ref();
-        let events = catch_unwind(AssertUnwindSafe(|| change.into_events(|object| passes(filter, object))));
-        let events = events.map_err(|panic| self.handle_panic(panic)).unwrap_or_default();
+        let (receiver, filter) = (&self.receiver, self.filter.as_ref());
+        let events = change
+            .into_events(|object| filter.is_none_or(|filter| receiver.passes(object.metadata(), || filter(object))));
         for event in events.into_iter().flatten() {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.handler)(event))) {
-                self.handle_panic(panic);
+            let object = Arc::clone(event.object());
+            if let Err(panic) = catch_panic(|| (self.handler)(event)) {
+                self.handle_panic(&*object, panic);
             }
         }
     }
 
-    fn handle_panic(&self, panic: Panic) {
+    fn handle_panic(&self, object: &dyn AnyObject, message: String) {
         let listener = &self.receiver.listener;
         listener.count_panic();
-        match self.on_panic {
-            OnPanic::Continue => {
-                tracing::error!(handler = listener.name, "an event handler panicked; it continues with the next event");
-            }
-            OnPanic::Abort => {
-                tracing::error!(handler = listener.name, "an event handler panicked; its informer stops");
-                listener.close();
-                if let Some(processor) = self.receiver.processor.upgrade() {
-                    processor.abort(panic);
-                }
+        let what = format!("the event handler `{}`", listener.name);
+        let panicked = UserCodePanicked::new(what, Some(key_of(object.metadata())), message);
+        self.receiver.report_panic(&panicked);
+        if self.on_panic == OnPanic::Abort {
+            listener.close();
+            if let Some(processor) = self.receiver.processor.upgrade() {
+                processor.abort(panicked.to_string());
             }
         }
     }
 }
 
-fn passes(filter: Option<&Filter<dyn AnyObject>>, object: &dyn AnyObject) -> bool {
-    filter.is_none_or(|filter| filter(object))
+fn key_of(meta: &ObjectMeta) -> ObjectKey {
+    ObjectKey::namespaced(meta.namespace.as_deref().unwrap_or_default(), meta.name.as_deref().unwrap_or_default())
 }
 
 /// The stream of an informer's events. It ends when the informer stops; dropping it removes it from the informer.
@@ -152,8 +168,10 @@ impl<K: ApiObject> Stream for Events<K> {
                 return Poll::Ready(Some(event));
             }
             let Some(change) = ready!(this.receiver.poll_next(context)) else { return Poll::Ready(None) };
-            let passes = |object: &dyn AnyObject| match &this.filter {
-                Some(filter) => object.as_any().downcast_ref().is_some_and(filter),
+            let (receiver, filter) = (&this.receiver, &this.filter);
+            let passes = |object: &dyn AnyObject| match filter {
+                Some(filter) => receiver
+                    .passes(object.metadata(), || object.as_any().downcast_ref().is_some_and(|object| filter(object))),
                 None => true,
             };
             this.ready.extend(change.into_events(passes).into_iter().flatten().map(downcast));

@@ -1,49 +1,76 @@
 //! Running an informer: the reflectors' events change the store and are distributed to the handlers.
 
-use std::{
-    borrow::Cow,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    sync::Arc,
-};
+use std::{borrow::Cow, panic::AssertUnwindSafe, pin::pin, sync::Arc};
 
 use futures::{
     FutureExt, StreamExt,
-    future::{BoxFuture, join_all, select},
+    future::{BoxFuture, Either, select, select_all},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Config, Shared,
-    config::ErrorHandler,
+    config::{ErrorHandler, InformerFailed},
     event::{AnyObject, Event, erase},
     lock,
     metrics::MetricsConfig,
-    run_guard::RunGuard,
+    namespace_merger::Merged,
     shared_processor::AnyStore,
 };
 use crate::{
-    error::Error,
+    error::{Error, UserCodePanicked, catch_panic, panic_message},
     object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
     reflector::{self, Reflector},
     store::{Change, Store},
 };
 
+/// The maximum number of skipped objects that the last error contains.
+const MAX_NAMED_OBJECTS: usize = 3;
+
 impl<K: ApiObject> Shared<K> {
-    pub(super) async fn run(&self, cancelled: CancellationToken) {
+    pub(super) async fn run(&self, cancelled: CancellationToken) -> Result<(), InformerFailed> {
         let config = lock(&self.config).take();
         let Some(config) = config else {
             tracing::warn!(resource = resource_name::<K>(), "the informer was already started and is not run again");
-            return;
+            return Ok(());
         };
-        let Some(guard) = self.processor.start(cancelled.clone(), metrics_config(&config)) else { return };
+        let metrics = metrics_config(&config);
+        let Some(guard) = self.processor.start(config.name.clone(), cancelled.clone(), metrics) else {
+            return Ok(());
+        };
+        if let Either::Right((reason, _)) = select(pin!(cancelled.cancelled_owned()), self.run_reflectors(config)).await
+        {
+            self.processor.fail(reason);
+        }
+        guard.stop().await;
+        self.processor.health.failure().map_or(Ok(()), Err)
+    }
+
+    /// Runs the reflectors until one of them ends, which none should, and returns the reason.
+    fn run_reflectors(&self, config: Config<K>) -> BoxFuture<'_, String> {
         let (store, Config { reflector, on_error, .. }) = (self.store.clone(), config);
-        let reflector = reflector.reuse(move |namespace, name, version| store.get_at_version(namespace, name, version));
-        let runs = self.apis.iter().enumerate().map(|(source, api)| {
-            let reflector = Reflector::with_config(api.clone(), reflector.clone());
-            self.run_reflector(source, reflector, on_error.clone()).boxed()
-        });
-        run_until(cancelled, runs.collect(), guard).await;
+        let known = self.store.clone();
+        let reflector = reflector
+            .reuse(move |namespace, name, version| store.get_at_version(namespace, name, version))
+            .last_known(move |key| known.get_by_key(key));
+        let runs: Vec<_> = self
+            .apis
+            .iter()
+            .enumerate()
+            .map(|(source, api)| {
+                let reflector = reflector.clone().record_skipped(&self.skipped);
+                let reflector = Reflector::with_config(api.clone(), reflector);
+                AssertUnwindSafe(self.run_reflector(source, reflector, on_error.clone())).catch_unwind().boxed()
+            })
+            .collect();
+        if runs.is_empty() {
+            return std::future::ready("it has no API to watch".to_owned()).boxed();
+        }
+        let reason = |result: std::thread::Result<()>| match result {
+            Ok(()) => "a reflector ended".to_owned(),
+            Err(panic) => format!("it panicked: {}", panic_message(panic.as_ref())),
+        };
+        select_all(runs).map(move |(result, _, _)| reason(result)).boxed()
     }
 
     /// Handles the events of a reflector, without end.
@@ -52,21 +79,28 @@ impl<K: ApiObject> Shared<K> {
         while let Some(event) = events.next().await {
             match event {
                 Ok(event) => self.handle_event(source, event).await,
-                Err(error) => self.handle_error(&error, on_error.as_ref()),
+                Err(error) => self.handle_error(source, &error, on_error.as_ref()),
             }
         }
     }
 
     async fn handle_event(&self, source: usize, event: reflector::Event<K>) {
+        self.processor.health.event_received(source);
+        match self.merger.merge(source, event, &self.store) {
+            Some(merged) => self.apply(merged),
+            // The other namespaces are not listed yet. This reflector continues when they are.
+            None => {
+                self.processor.health.wait_for_sync().await;
+            }
+        }
+    }
+
+    /// Changes the store and notifies the handlers.
+    fn apply(&self, Merged { event, versions }: Merged<K>) {
         let is_list = matches!(event, reflector::Event::Replaced { .. });
         let initial = !self.processor.has_synced();
-        *lock(&self.last_error) = None;
-        let Some(event) = self.merger.merge(source, event, &self.store) else {
-            // The other namespaces are not listed yet. This reflector continues when they are.
-            return self.processor.wait_for_sync().await;
-        };
         self.processor.distribute(|distribute| {
-            for change in self.store.apply(event) {
+            for change in self.store.apply_from(event, versions) {
                 let event = match change {
                     Change::Added(object) => Event::Added { object, initial },
                     Change::Updated { old, new } => Event::Updated { old, new },
@@ -76,6 +110,7 @@ impl<K: ApiObject> Shared<K> {
                 distribute(&key, event.map(erase));
             }
         });
+        self.store.take_panics().iter().for_each(|panicked| self.processor.report_panic(panicked));
         match (is_list, initial) {
             (true, true) => self.processor.mark_synced(),
             (true, false) => self.processor.resync_all(),
@@ -83,15 +118,40 @@ impl<K: ApiObject> Shared<K> {
         }
     }
 
-    fn handle_error(&self, error: &Error, on_error: Option<&ErrorHandler>) {
-        let text = error.to_string();
-        tracing::warn!(resource = resource_name::<K>(), error = text, "retrying");
-        *lock(&self.last_error) = Some(text);
-        if let Some(on_error) = on_error
-            && catch_unwind(AssertUnwindSafe(|| on_error(error))).is_err()
-        {
-            tracing::error!(resource = resource_name::<K>(), "the error handler panicked");
+    fn handle_error(&self, source: usize, error: &Error, on_error: Option<&ErrorHandler>) {
+        let (resource, text) = (resource_name::<K>(), error.to_string());
+        match error.object_error() {
+            // Recorded as skipped until it can be decoded.
+            Some(_) if self.skipped.len() > 0 => tracing::warn!(resource, error = text, "skipping an object"),
+            _ => {
+                tracing::warn!(resource, error = text, "retrying");
+                self.processor.health.request_failed(source, text);
+            }
         }
+        if error.is_forbidden()
+            && let Some(merged) = self.merger.exclude(source)
+        {
+            self.apply(merged);
+        }
+        if let Some(on_error) = on_error
+            && let Err(panic) = catch_panic(|| on_error(error))
+        {
+            self.processor.report_panic(&UserCodePanicked::new("the error handler", None, panic));
+        }
+    }
+
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.processor.health.last_error_with(|| self.describe_skipped())
+    }
+
+    fn describe_skipped(&self) -> Option<String> {
+        let (errors, count) = (self.skipped.errors(), self.skipped.len());
+        let named: Vec<_> = errors.iter().take(MAX_NAMED_OBJECTS).map(ToString::to_string).collect();
+        let more = match count.saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        (count > 0).then(|| format!("skipped objects of {}: {}{more}", resource_name::<K>(), named.join("; ")))
     }
 }
 
@@ -104,12 +164,6 @@ fn metrics_config<K: ApiObject>(config: &Config<K>) -> Option<MetricsConfig> {
         version: text(K::version(&())),
         resource: text(K::plural(&())),
     })
-}
-
-/// Runs the reflectors until cancelled, then stops the handlers.
-async fn run_until(cancelled: CancellationToken, runs: Vec<BoxFuture<'_, ()>>, guard: RunGuard) {
-    select(pin!(cancelled.cancelled_owned()), join_all(runs)).await;
-    guard.stop().await;
 }
 
 impl<K: ApiObject> AnyStore for Store<K> {

@@ -18,16 +18,10 @@ impl RunGuard {
     }
 
     /// Stops the informer and waits until every handler has returned from its current call.
-    ///
-    /// # Panics
-    /// Resumes the panic of a handler that aborted the informer.
     pub(super) async fn stop(self) {
         self.processor.stop();
         self.tasks.close();
         self.tasks.wait().await;
-        if let Some(panic) = self.processor.take_panic() {
-            std::panic::resume_unwind(panic);
-        }
     }
 }
 

@@ -1,26 +1,27 @@
 //! Distributes the events of an informer to its listeners, like client-go's `sharedProcessor`.
 
 use std::{
-    any::Any,
     fmt,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
-use tokio::{runtime::Handle, sync::watch};
+use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    config::Stopped,
+    config::{InformerFailed, Stopped},
     event::{AnyObject, Event},
     handler_options::{HandlerOptions, ListenerOptions},
+    health::Health,
     listener::{HandlerRegistration, Listener},
     metrics::{InformerMetrics, MetricsConfig},
     receiver::{Handler, HandlerTask, Receiver},
     run_guard::RunGuard,
 };
 use crate::{
+    error::UserCodePanicked,
     metrics::Refresh,
     object::{ObjectKey, ResourceVersion},
 };
@@ -31,9 +32,7 @@ pub(super) struct SharedProcessor {
     store: Box<dyn AnyStore>,
     /// Held while the store changes and the events are distributed, so that the replay for a late listener is atomic.
     state: Mutex<State>,
-    synced: watch::Sender<bool>,
-    /// The panic of a handler that aborts the informer.
-    panic: Mutex<Option<Panic>>,
+    pub(super) health: Health,
 }
 
 /// The store of an informer, with the kind erased.
@@ -46,11 +45,12 @@ pub(super) trait AnyStore: Send + Sync {
 
 /// Distributes an event of the object with this key.
 type Distribute<'a> = &'a mut dyn FnMut(&ObjectKey, Event<dyn AnyObject>);
-pub(super) type Panic = Box<dyn Any + Send>;
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct State {
     phase: Phase,
+    /// The name of the informer, set when it runs.
+    name: String,
     listeners: Vec<Arc<Listener>>,
     /// The number of all listeners so far.
     listener_count: usize,
@@ -78,14 +78,14 @@ impl SharedProcessor {
     pub(super) fn new(resource: String, store: Box<dyn AnyStore>, default_resync: Option<Duration>) -> Arc<Self> {
         let state = State {
             phase: Phase::New(Vec::new()),
+            name: String::new(),
             listeners: Vec::new(),
             listener_count: 0,
             default_resync,
             metrics: None,
             min_resync: None,
         };
-        let (synced, panic) = (watch::Sender::new(false), Mutex::default());
-        Arc::new(SharedProcessor { resource, store, state: Mutex::new(state), synced, panic })
+        Arc::new(SharedProcessor { resource, store, state: Mutex::new(state), health: Health::default() })
     }
 
     /// Adds a listener and replays the store to it.
@@ -142,6 +142,7 @@ impl SharedProcessor {
     /// aborts the informer. Returns `None` if it was started before.
     pub(super) fn start(
         self: &Arc<Self>,
+        name: String,
         cancelled: CancellationToken,
         metrics: Option<MetricsConfig>,
     ) -> Option<RunGuard> {
@@ -150,7 +151,7 @@ impl SharedProcessor {
         metrics.iter().for_each(|metrics| metrics.provider().register_refresh(Weak::clone(&this)));
         let mut state = self.state();
         metrics.iter().for_each(|metrics| state.listeners.iter().for_each(|listener| listener.set_metrics(metrics)));
-        state.metrics = metrics;
+        (state.metrics, state.name) = (metrics, name);
         let Phase::New(waiting) = &mut state.phase else { return None };
         let (runtime, tasks) = (Handle::current(), TaskTracker::new());
         waiting.drain(..).for_each(|task| drop(tasks.spawn_on(task, &runtime)));
@@ -175,7 +176,7 @@ impl SharedProcessor {
     pub(super) fn mark_synced(&self) {
         let state = self.state();
         state.listeners.iter().for_each(|listener| listener.initial_list_pushed());
-        self.synced.send_if_modified(|synced| !std::mem::replace(synced, true));
+        self.health.mark_synced();
     }
 
     /// Sends every object to a listener again.
@@ -201,26 +202,30 @@ impl SharedProcessor {
         }
     }
 
-    /// Stops the informer because a handler panicked.
-    pub(super) fn abort(&self, panic: Panic) {
-        lock(&self.panic).get_or_insert(panic);
+    /// Reports a panic of user code that was caught: it is logged and counted, and is the last error until the next
+    /// event.
+    pub(super) fn report_panic(&self, panicked: &UserCodePanicked) {
+        tracing::error!(resource = self.resource, error = %panicked, "user code panicked");
+        self.health.user_code_panicked(panicked.to_string());
+        self.state().metrics.iter().for_each(|metrics| metrics.user_code_panicked());
+    }
+
+    /// Stops the informer because it failed.
+    pub(super) fn abort(&self, reason: String) {
+        self.fail(reason);
         if let Phase::Running { cancelled, .. } = &self.state().phase {
             cancelled.cancel();
         }
     }
 
-    /// Returns the panic of the handler that stopped the informer.
-    pub(super) fn take_panic(&self) -> Option<Panic> {
-        lock(&self.panic).take()
+    /// Marks the informer as failed.
+    pub(super) fn fail(&self, reason: String) {
+        let name = self.state().name.clone();
+        self.health.fail(InformerFailed { resource: self.resource.clone(), name, reason });
     }
 
     pub(super) fn has_synced(&self) -> bool {
-        *self.synced.borrow()
-    }
-
-    pub(super) async fn wait_for_sync(&self) {
-        // The sender is owned by `self`, so waiting cannot fail.
-        drop(self.synced.subscribe().wait_for(|synced| *synced).await);
+        self.health.has_synced()
     }
 
     pub(super) fn set_default_resync(&self, period: Option<Duration>) {
@@ -244,6 +249,7 @@ impl SharedProcessor {
         };
         listeners.iter().for_each(|listener| listener.close());
         drop(phase);
+        self.health.mark_stopped();
         self.store.stop();
     }
 

@@ -6,8 +6,13 @@ use super::{
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
     shard::Shard,
+    skipped::SkippedObjects,
 };
-use crate::{metrics::MetricsProvider, object::ApiObject};
+use crate::{
+    error::{UserCodePanicked, catch_panic},
+    metrics::MetricsProvider,
+    object::{ApiObject, ObjectKey},
+};
 
 /// How a reflector gets the existing objects when it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,9 +26,22 @@ pub enum InitialListStrategy {
     WatchList,
 }
 
+/// What happens if an object of a list or watch cannot be decoded, or its transform panics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecodeErrorPolicy {
+    /// Skips the object and reports the error with the name of the object and the field. The last known state of the
+    /// object is retained until it can be decoded or is deleted.
+    #[default]
+    Skip,
+    /// Fails the list or watch, which is retried with a back-off. No object changes until the error is corrected. For
+    /// programs that must not act on an incomplete set of objects.
+    Fail,
+}
+
 type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 type TweakListOptions = Arc<dyn Fn(&mut ListOptions) + Send + Sync>;
 type Reuse<K> = Arc<dyn Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync>;
+type LastKnown<K> = Arc<dyn Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync>;
 type BackoffFactory = Arc<dyn Fn() -> Box<dyn Backoff> + Send + Sync>;
 
 /// The options of a reflector. This is the only place for options of lists and watches: informers and factories embed
@@ -46,6 +64,9 @@ pub struct Config<K> {
     pub(super) keep_managed_fields: bool,
     pub(super) transform: Option<Transform<K>>,
     pub(super) reuse: Option<Reuse<K>>,
+    pub(super) last_known: Option<LastKnown<K>>,
+    pub(super) decode_error_policy: DecodeErrorPolicy,
+    pub(super) skipped: SkippedObjects,
     pub(super) tweak_list_options: Option<TweakListOptions>,
     pub(super) watch_timeout: (Duration, Duration),
     pub(super) idle_timeout: Option<Duration>,
@@ -103,7 +124,14 @@ impl<K> Config<K> {
         self
     }
 
-    /// Modifies the options of every list and watch before the request is sent.
+    /// Sets what happens if an object cannot be decoded, or its transform panics. It is skipped by default.
+    #[must_use]
+    pub fn decode_error_policy(mut self, policy: DecodeErrorPolicy) -> Self {
+        self.decode_error_policy = policy;
+        self
+    }
+
+    /// Modifies the options of every list and watch before the request is sent. If it panics, the request fails.
     #[must_use]
     pub fn tweak_list_options(mut self, tweak: impl Fn(&mut ListOptions) + Send + Sync + 'static) -> Self {
         self.tweak_list_options = Some(Arc::new(tweak));
@@ -122,8 +150,8 @@ impl<K> Config<K> {
 
     /// Sets how long a watch can have no event, not even a bookmark, before it is considered dead.
     ///
-    /// By default this is 3 minutes if the server has sent a bookmark: Kubernetes sends one about every minute. Without
-    /// bookmarks, a watch is considered dead 30 s after its timeout.
+    /// By default this is 90 s: Kubernetes sends a bookmark about every minute. A server that sends no bookmarks is watched
+    /// again after each such time without events, which is an error only once. The timeout also applies to the response.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
@@ -163,7 +191,13 @@ impl<K> Config<K> {
         self.metrics.as_ref()
     }
 
-    /// Returns the same options for another kind, without the transform and the reuse function.
+    /// Records the skipped objects in this set, which reflectors can share.
+    pub(crate) fn record_skipped(mut self, skipped: &SkippedObjects) -> Self {
+        self.skipped = skipped.clone();
+        self
+    }
+
+    /// Returns the same options for another kind, without the functions of its objects.
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
             labels: self.labels.clone(),
@@ -174,6 +208,9 @@ impl<K> Config<K> {
             keep_managed_fields: self.keep_managed_fields,
             transform: None,
             reuse: None,
+            last_known: None,
+            decode_error_policy: self.decode_error_policy,
+            skipped: SkippedObjects::default(),
             tweak_list_options: self.tweak_list_options.clone(),
             watch_timeout: self.watch_timeout,
             idle_timeout: self.idle_timeout,
@@ -185,21 +222,23 @@ impl<K> Config<K> {
     }
 
     /// Adds the selectors to the options of a request, and tweaks them.
-    pub(super) fn list_options(&self, mut options: ListOptions) -> ListOptions {
+    pub(super) fn list_options(&self, mut options: ListOptions) -> Result<ListOptions, UserCodePanicked> {
         options.label_selector.clone_from(&self.labels);
         options.field_selector.clone_from(&self.fields);
         options.shard_selector = self.shard.as_ref().map(Shard::to_string);
         if let Some(tweak) = &self.tweak_list_options {
-            tweak(&mut options);
+            let tweaked = catch_panic(|| tweak(&mut options));
+            tweaked.map_err(|panic| UserCodePanicked::new("the tweak of the list options", None, panic))?;
         }
-        options
+        Ok(options)
     }
 }
 
 impl<K: ApiObject> Config<K> {
     /// Modifies each object before it is stored, for example to drop data that is not needed. It is called once per
     /// object from the server, but not for objects returned by [`reuse`](Self::reuse). It must not change the name, the
-    /// namespace or the UID.
+    /// namespace or the UID. An object for which it panics is handled by the
+    /// [`DecodeErrorPolicy`](Self::decode_error_policy).
     #[must_use]
     pub fn transform(mut self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
         self.transform = Some(Arc::new(transform));
@@ -207,10 +246,19 @@ impl<K: ApiObject> Config<K> {
     }
 
     /// Looks up a known object by namespace (empty if cluster-scoped), name and resource version. If there is one, it
-    /// replaces the listed object, so that unchanged objects are in memory once during a relist.
+    /// replaces the listed object, so that unchanged objects are in memory once during a relist. If it panics, the
+    /// listed object is used.
     #[must_use]
     pub fn reuse(mut self, reuse: impl Fn(&str, &str, &str) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
         self.reuse = Some(Arc::new(reuse));
+        self
+    }
+
+    /// Looks up the last known state of an object that is skipped. It replaces the object in a list, so that the object
+    /// does not seem to be deleted. Without it, or if it panics, lists do not contain the object. Informers set it.
+    #[must_use]
+    pub fn last_known(mut self, last_known: impl Fn(&ObjectKey) -> Option<Arc<K>> + Send + Sync + 'static) -> Self {
+        self.last_known = Some(Arc::new(last_known));
         self
     }
 }
@@ -227,6 +275,9 @@ impl<K> Default for Config<K> {
             keep_managed_fields: false,
             transform: None,
             reuse: None,
+            last_known: None,
+            decode_error_policy: DecodeErrorPolicy::default(),
+            skipped: SkippedObjects::default(),
             tweak_list_options: None,
             watch_timeout: (minutes(5), minutes(10)),
             idle_timeout: None,
@@ -240,7 +291,12 @@ impl<K> Default for Config<K> {
 
 impl<K> Clone for Config<K> {
     fn clone(&self) -> Self {
-        Config { transform: self.transform.clone(), reuse: self.reuse.clone(), ..self.for_kind() }
+        Config {
+            transform: self.transform.clone(),
+            reuse: self.reuse.clone(),
+            last_known: self.last_known.clone(),
+            ..self.for_kind()
+        }
     }
 }
 

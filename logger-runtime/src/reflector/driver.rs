@@ -1,28 +1,33 @@
 //! Executes the steps of the state machine and converts the results to events.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use futures::{StreamExt, stream::BoxStream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
     Event,
-    config::{Config, InitialListStrategy},
+    config::{Config, DecodeErrorPolicy, InitialListStrategy},
     deadline_timer::DeadlineTimer,
     failure::{Failure, ReflectorError},
     list_buffer::ListBuffer,
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
     metrics::ReflectorMetrics,
+    skipped::SkippedObjects,
     state_machine::{EventType, Handling, Policy, StateMachine, Step},
 };
 use crate::{
-    decode::ManagedFields,
-    error::Error,
+    decode::{ChangeType, DecodeError, ManagedFields, SkippedObject},
+    error::{Error, UserCodePanicked, catch_panic},
     metrics::{MetricsProvider, NoopMetrics},
-    object::{ApiObject, ResourceVersion, resource_name},
+    object::{ApiObject, ObjectKey, ResourceVersion, resource_name},
 };
+
+/// The maximum number of skipped objects of one list that are reported one by one.
+const MAX_REPORTS: usize = 10;
 
 /// A running reflector. Dropping it cancels its request.
 pub(super) struct Driver<K> {
@@ -33,6 +38,10 @@ pub(super) struct Driver<K> {
     namespace: Option<String>,
     watch: Option<Watch<K>>,
     buffer: ListBuffer<K>,
+    /// The objects that the current list skips.
+    list_skipped: SkippedObjects,
+    /// The errors of skipped objects that are not reported yet.
+    reports: VecDeque<Error>,
     list_started: Instant,
     metrics: ReflectorMetrics,
     has_logged_sharding: bool,
@@ -67,6 +76,8 @@ impl<K: ApiObject> Driver<K> {
             timer: DeadlineTimer::default(),
             watch: None,
             buffer: ListBuffer::default(),
+            list_skipped: SkippedObjects::default(),
+            reports: VecDeque::new(),
             list_started: now,
             has_logged_sharding: false,
         }
@@ -75,6 +86,9 @@ impl<K: ApiObject> Driver<K> {
     /// Returns the next event or error.
     pub(super) async fn next(&mut self) -> Item<K> {
         loop {
+            if let Some(error) = self.reports.pop_front() {
+                return Err(error);
+            }
             let item = match self.watch.take() {
                 Some(watch) => self.next_event(watch).await,
                 None => self.next_step().await,
@@ -98,26 +112,40 @@ impl<K: ApiObject> Driver<K> {
 
     async fn list(&mut self, options: ListOptions) -> Option<Item<K>> {
         if options.continue_token.is_none() {
-            self.buffer.take();
+            self.clear_buffer();
             self.list_started = Instant::now();
         }
-        let options = self.config.list_options(options);
-        let Driver { list_watch, config, buffer, .. } = self;
+        let options = match self.config.list_options(options) {
+            Ok(options) => options,
+            Err(panicked) => return Some(Err(self.list_failed(kube::Error::Service(Box::new(panicked))))),
+        };
+        // An object in the same version can have changed if the versions went back.
+        let prepare = if self.machine.may_go_back() { Config::<K>::prepare } else { Config::<K>::reuse_or_prepare };
+        let Driver { list_watch, config, buffer, list_skipped, .. } = self;
         let list_timeout = config.list_timeout;
         let list = list_watch.list(&options, |object| {
-            if config.is_selected(&object) {
-                buffer.push(config.reuse_or_prepare(object));
+            match object.and_then(|object| config.select(object, prepare)) {
+                Ok(object) => object.into_iter().for_each(|object| buffer.push(object)),
+                Err(skipped) => config.skip_listed(*skipped, buffer, list_skipped)?,
             }
+            Ok(())
         });
         let timed_out = |_| Err(ReflectorError::ListTimeout(list_timeout).into());
         match timeout(list_timeout, list).await.unwrap_or_else(timed_out) {
             Ok(meta) => self.page_received(meta),
-            Err(error) => {
-                self.buffer.take();
-                self.machine.list_failed(Instant::now(), Failure::classify(&error));
-                Some(Err(self.request_error("list", error)))
-            }
+            Err(error) => Some(Err(self.list_failed(error))),
         }
+    }
+
+    fn list_failed(&mut self, error: kube::Error) -> Error {
+        self.clear_buffer();
+        self.machine.list_failed(Instant::now(), Failure::classify(&error));
+        self.request_error("list", error)
+    }
+
+    fn clear_buffer(&mut self) {
+        self.buffer.take();
+        self.list_skipped = SkippedObjects::default();
     }
 
     fn page_received(&mut self, meta: ListMeta) -> Option<Item<K>> {
@@ -135,13 +163,31 @@ impl<K: ApiObject> Driver<K> {
 
     fn replaced(&mut self, version: ResourceVersion) -> Event<K> {
         self.metrics.set_version(&version);
+        self.report_list_skipped();
         Event::Replaced { objects: self.buffer.take(), version }
+    }
+
+    /// Publishes the objects that the list skipped, in place of those of earlier lists.
+    fn report_list_skipped(&mut self) {
+        let skipped = std::mem::take(&mut self.list_skipped);
+        let is_changed = self.config.skipped.clear(self.namespace.as_deref()) || skipped.len() > 0;
+        for error in skipped.errors().into_iter().take(MAX_REPORTS) {
+            let error = self.request_error("list", kube::Error::Service(Box::new(error)));
+            self.reports.push_back(error);
+        }
+        self.config.skipped.append(skipped, || self.metrics.object_error());
+        if is_changed {
+            self.metrics.set_skipped(self.config.skipped.len());
+        }
     }
 
     async fn start_watch(&mut self, options: ListOptions) -> Option<Item<K>> {
         let started = Instant::now();
-        self.buffer.take();
-        let options = self.config.list_options(options);
+        self.clear_buffer();
+        let options = match self.config.list_options(options) {
+            Ok(options) => options,
+            Err(panicked) => return Some(Err(self.watch_failed(kube::Error::Service(Box::new(panicked))))),
+        };
         match self.timer.timeout_at(self.machine.watch_deadline(), self.list_watch.watch(&options)).await {
             Some(Ok(events)) => {
                 self.machine.watch_started(Instant::now());
@@ -191,7 +237,7 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn watch_failed(&mut self, error: kube::Error) -> Error {
-        self.buffer.take();
+        self.clear_buffer();
         self.machine.watch_failed(Instant::now(), Failure::classify(&error));
         self.request_error("watch", error)
     }
@@ -201,86 +247,237 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn handle_event(&mut self, event: WatchEvent<K>) -> Result<Option<Event<K>>, kube::Error> {
-        Ok(match event {
+        match event {
             WatchEvent::Added(object, version) => self.object_event(EventType::Added, object, version),
             WatchEvent::Modified(object, version) => self.object_event(EventType::Modified, object, version),
             WatchEvent::Deleted(object, version) => self.object_event(EventType::Deleted, object, version),
             WatchEvent::Bookmark { version, initial_events_end } => self.bookmark(version, initial_events_end),
-            WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
+            WatchEvent::Skipped(change, skipped) => self.skipped_event(change.into(), *skipped),
+            WatchEvent::Error(status) => Err(kube::Error::Api(status)),
             WatchEvent::Unknown(kind) => {
                 tracing::warn!(resource = resource_name::<K>(), kind, "skipped an event of an unknown type");
-                self.machine.event_received(Instant::now(), EventType::Unknown, "");
-                None
+                self.event_received(EventType::Unknown, &ResourceVersion::new(""))?;
+                Ok(None)
             }
-        })
-    }
-
-    fn object_event(&mut self, event: EventType, object: K, version: ResourceVersion) -> Option<Event<K>> {
-        let handling = self.machine.event_received(Instant::now(), event, version.as_str());
-        let is_selected = self.config.is_selected(&object);
-        match (handling, event) {
-            (Handling::Buffer, _) if !is_selected => None,
-            (Handling::Buffer, EventType::Deleted) => {
-                self.buffer.remove(&object);
-                None
-            }
-            (Handling::Buffer, event) => {
-                let object = self.config.reuse_or_prepare(object);
-                match event {
-                    EventType::Added => self.buffer.push(object),
-                    _ => self.buffer.upsert(object),
-                }
-                None
-            }
-            (Handling::Apply, event) => {
-                self.metrics.set_version(&version);
-                Some(match event {
-                    _ if !is_selected => Event::Bookmark { version },
-                    EventType::Deleted => Event::Deleted { object: self.config.prepare(object), version },
-                    _ => Event::Applied { object: self.config.prepare(object), version },
-                })
-            }
-            (Handling::Replace | Handling::Ignore, _) => None,
         }
     }
 
-    fn bookmark(&mut self, version: ResourceVersion, initial_events_end: bool) -> Option<Event<K>> {
-        let event = EventType::Bookmark { initial_events_end };
-        match self.machine.event_received(Instant::now(), event, version.as_str()) {
-            Handling::Replace => Some(self.replaced(version)),
-            Handling::Apply => {
-                self.metrics.set_version(&version);
-                Some(Event::Bookmark { version })
+    /// Advances the state machine.
+    ///
+    /// # Errors
+    /// Fails if the versions of the server went back.
+    fn event_received(&mut self, event: EventType, version: &ResourceVersion) -> Result<Handling, kube::Error> {
+        if self.machine.goes_back(event, version.as_str()) {
+            return Err(ReflectorError::WentBack.into());
+        }
+        let handling = self.machine.event_received(Instant::now(), event, version.as_str());
+        if handling == Handling::Apply {
+            self.metrics.set_version(version);
+        }
+        Ok(handling)
+    }
+
+    fn object_event(
+        &mut self,
+        event: EventType,
+        object: K,
+        version: ResourceVersion,
+    ) -> Result<Option<Event<K>>, kube::Error> {
+        let is_streamed = self.machine.is_streaming();
+        if is_streamed && event == EventType::Deleted {
+            self.event_received(event, &version)?;
+            self.remove_streamed(&ObjectKey::from_object(&object));
+            return Ok(None);
+        }
+        let can_reuse = is_streamed && !self.machine.may_go_back();
+        let prepare = if can_reuse { Config::<K>::reuse_or_prepare } else { Config::<K>::prepare };
+        match self.config.select(object, prepare) {
+            Ok(Some(object)) => self.selected_event(event, object, version),
+            Ok(None) => {
+                let handling = self.event_received(event, &version)?;
+                Ok((handling == Handling::Apply).then_some(Event::Bookmark { version }))
             }
+            // The transform may have changed the version.
+            Err(skipped) => self.skipped_event(event, SkippedObject { version, ..*skipped }),
+        }
+    }
+
+    fn selected_event(
+        &mut self,
+        event: EventType,
+        object: Arc<K>,
+        version: ResourceVersion,
+    ) -> Result<Option<Event<K>>, kube::Error> {
+        let handling = self.event_received(event, &version)?;
+        let skipped = if handling == Handling::Buffer { &self.list_skipped } else { &self.config.skipped };
+        if skipped.remove(|| ObjectKey::from_object(&*object)) {
+            self.metrics.set_skipped(self.config.skipped.len());
+        }
+        match (handling, event) {
+            (Handling::Buffer, EventType::Added) => self.buffer.push(object),
+            (Handling::Buffer, _) => self.buffer.upsert(object),
+            (Handling::Apply, EventType::Deleted) => return Ok(Some(Event::Deleted { object, version })),
+            (Handling::Apply, _) => return Ok(Some(Event::Applied { object, version })),
+            (Handling::Replace | Handling::Ignore, _) => {}
+        }
+        Ok(None)
+    }
+
+    fn remove_streamed(&mut self, key: &ObjectKey) {
+        self.buffer.remove(key);
+        self.list_skipped.remove(|| key.clone());
+    }
+
+    /// Handles a change of an object that is skipped. Its last known state remains until the object is deleted.
+    fn skipped_event(&mut self, event: EventType, skipped: SkippedObject) -> Result<Option<Event<K>>, kube::Error> {
+        let is_selected = self.config.is_selected(&skipped.metadata());
+        let is_deleted = event == EventType::Deleted;
+        if is_selected && !is_deleted && self.config.decode_error_policy == DecodeErrorPolicy::Fail {
+            return Err(kube::Error::Service(Box::new(skipped.error)));
+        }
+        let version = skipped.version.clone();
+        match self.event_received(event, &version)? {
+            Handling::Buffer if is_deleted => self.remove_streamed(&skipped.key),
+            Handling::Buffer if is_selected => self.skip_streamed(skipped),
+            Handling::Apply if is_selected => {
+                let removed = self.skip(is_deleted, skipped);
+                let event = removed.map(|object| Event::Deleted { object, version: version.clone() });
+                return Ok(Some(event.unwrap_or(Event::Bookmark { version })));
+            }
+            Handling::Apply => return Ok(Some(Event::Bookmark { version })),
+            Handling::Buffer | Handling::Replace | Handling::Ignore => {}
+        }
+        Ok(None)
+    }
+
+    fn skip_streamed(&mut self, skipped: SkippedObject) {
+        let known = self.config.last_known_state(&skipped.key).filter(|known| skipped.is_same(known.meta()));
+        known.into_iter().for_each(|known| self.buffer.add_last_known(known));
+        self.list_skipped.insert(skipped.key, skipped.error);
+    }
+
+    /// Records or, if it was deleted, removes a skipped object. Returns its last known state if that no longer exists.
+    fn skip(&mut self, is_deleted: bool, skipped: SkippedObject) -> Option<Arc<K>> {
+        let known = self.config.last_known_state(&skipped.key);
+        let removed = known.filter(|known| is_deleted || !skipped.is_same(known.meta()));
+        if is_deleted {
+            self.config.skipped.remove(|| skipped.key);
+        } else {
+            let error = kube::Error::Service(Box::new(skipped.error.clone()));
+            self.reports.push_back(self.request_error("watch", error));
+            self.config.skipped.insert(skipped.key, skipped.error);
+            self.metrics.object_error();
+        }
+        self.metrics.set_skipped(self.config.skipped.len());
+        removed
+    }
+
+    fn bookmark(
+        &mut self,
+        version: ResourceVersion,
+        initial_events_end: bool,
+    ) -> Result<Option<Event<K>>, kube::Error> {
+        let event = EventType::Bookmark { initial_events_end };
+        Ok(match self.event_received(event, &version)? {
+            Handling::Replace => Some(self.replaced(version)),
+            Handling::Apply => Some(Event::Bookmark { version }),
             Handling::Buffer | Handling::Ignore => None,
+        })
+    }
+}
+
+impl From<ChangeType> for EventType {
+    fn from(change: ChangeType) -> Self {
+        match change {
+            ChangeType::Added => EventType::Added,
+            ChangeType::Modified => EventType::Modified,
+            ChangeType::Deleted => EventType::Deleted,
         }
     }
 }
 
+impl SkippedObject {
+    /// Returns the metadata by which objects are assigned to shards.
+    fn metadata(&self) -> ObjectMeta {
+        let namespace = Some(self.key.namespace().to_owned()).filter(|namespace| !namespace.is_empty());
+        ObjectMeta { namespace, uid: self.uid.clone(), ..ObjectMeta::default() }
+    }
+
+    /// Returns whether this metadata is that of the same object, and not of one that was deleted and recreated.
+    fn is_same(&self, known: &ObjectMeta) -> bool {
+        self.uid.is_none() || known.uid.is_none() || self.uid == known.uid
+    }
+}
+
+/// An object for the store, or the reason why it is skipped.
+type Prepared<K> = Result<Arc<K>, Box<SkippedObject>>;
+
 impl<K: ApiObject> Config<K> {
-    fn is_selected(&self, object: &K) -> bool {
-        self.shard.as_ref().is_none_or(|shard| shard.contains(object.meta()))
+    fn is_selected(&self, meta: &ObjectMeta) -> bool {
+        self.shard.as_ref().is_none_or(|shard| shard.contains(meta))
+    }
+
+    /// Prepares an object, unless it is in another shard.
+    fn select(
+        &self,
+        object: K,
+        prepare: impl FnOnce(&Self, K) -> Prepared<K>,
+    ) -> Result<Option<Arc<K>>, Box<SkippedObject>> {
+        self.is_selected(object.meta()).then(|| prepare(self, object)).transpose()
     }
 
     /// Returns the known object if it has the same version, or prepares this one.
-    fn reuse_or_prepare(&self, object: K) -> Arc<K> {
-        self.reused(&object).unwrap_or_else(|| self.prepare(object))
+    fn reuse_or_prepare(&self, object: K) -> Prepared<K> {
+        self.reused(&object).map_or_else(|| self.prepare(object), Ok)
     }
 
     fn reused(&self, object: &K) -> Option<Arc<K>> {
-        let meta = object.meta();
+        let (reuse, meta) = (self.reuse.as_ref()?, object.meta());
         let (name, version) = (meta.name.as_deref()?, meta.resource_version.as_deref()?);
-        self.reuse.as_ref()?(meta.namespace.as_deref().unwrap_or_default(), name, version)
+        catch_panic(|| reuse(meta.namespace.as_deref().unwrap_or_default(), name, version)).ok()?
     }
 
     /// Drops the managed fields and applies the transform.
-    fn prepare(&self, mut object: K) -> Arc<K> {
+    fn prepare(&self, mut object: K) -> Prepared<K> {
         if !self.keep_managed_fields {
             object.meta_mut().managed_fields = None;
         }
-        if let Some(transform) = &self.transform {
-            transform(&mut object);
+        let Some(transform) = &self.transform else { return Ok(Arc::new(object)) };
+        match catch_panic(|| transform(&mut object)) {
+            Ok(()) => Ok(Arc::new(object)),
+            Err(panic) => {
+                let key = ObjectKey::from_object(&object);
+                let error = UserCodePanicked::new("the transform", Some(key.clone()), panic).into();
+                let version = ResourceVersion::from_object(&object).unwrap_or_else(|| ResourceVersion::new(""));
+                Err(Box::new(SkippedObject { key, uid: object.meta().uid.clone(), version, error }))
+            }
         }
-        Arc::new(object)
+    }
+
+    /// Skips an object of a list, whose last known state is retained.
+    ///
+    /// # Errors
+    /// Fails if the policy is to fail.
+    fn skip_listed(
+        &self,
+        skipped: SkippedObject,
+        buffer: &mut ListBuffer<K>,
+        list_skipped: &SkippedObjects,
+    ) -> Result<(), DecodeError> {
+        if !self.is_selected(&skipped.metadata()) {
+            return Ok(());
+        }
+        if self.decode_error_policy == DecodeErrorPolicy::Fail {
+            return Err(skipped.error.into());
+        }
+        let known = self.last_known_state(&skipped.key).filter(|known| skipped.is_same(known.meta()));
+        known.into_iter().for_each(|known| buffer.add_last_known(known));
+        list_skipped.insert(skipped.key, skipped.error);
+        Ok(())
+    }
+
+    fn last_known_state(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        let last_known = self.last_known.as_ref()?;
+        catch_panic(|| last_known(key)).ok()?
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum Failure {
     Transient,
     /// The server does not support the request.
     Unsupported,
+    /// The versions of the server went back.
+    WentBack,
     /// Any other failure.
     Other,
 }
@@ -34,6 +36,8 @@ pub(super) enum ReflectorError {
     IncompleteStream,
     #[error("no complete response within {0:?}")]
     ListTimeout(Duration),
+    #[error("the server sent an older version than before, as after a restored backup; listing the objects")]
+    WentBack,
 }
 
 impl From<ReflectorError> for kube::Error {
@@ -47,6 +51,9 @@ impl Failure {
         match error {
             kube::Error::Api(status) => Self::classify_status(status),
             kube::Error::BuildRequest(_) | kube::Error::HttpError(_) => Failure::Other,
+            kube::Error::Service(error) if matches!(error.downcast_ref(), Some(ReflectorError::WentBack)) => {
+                Failure::WentBack
+            }
             error if is_connection_refused(error) => Failure::ConnectionRefused,
             _ => Failure::Transient,
         }

@@ -53,9 +53,16 @@ impl<K: Resource> ListBuffer<K> {
         self.objects.push(object);
     }
 
+    /// Adds the last known state of an object that is skipped, unless the buffer has a state of it.
+    pub(super) fn add_last_known(&mut self, object: Arc<K>) {
+        if !self.positions().contains_key(&ObjectKey::from_object(&*object)) {
+            self.upsert(object);
+        }
+    }
+
     /// Removes a deleted object.
-    pub(super) fn remove(&mut self, object: &K) {
-        let Some(position) = self.positions().remove(&ObjectKey::from_object(object)) else {
+    pub(super) fn remove(&mut self, key: &ObjectKey) {
+        let Some(position) = self.positions().remove(key) else {
             return;
         };
         self.objects.swap_remove(position);
@@ -96,13 +103,15 @@ mod tests {
         let mut buffer = ListBuffer::default();
         ["a", "b", "c"].iter().for_each(|name| buffer.push(named(name, "1")));
         buffer.upsert(named("b", "4"));
-        buffer.remove(&named("a", "5"));
-        buffer.remove(&named("unknown", "5"));
+        buffer.remove(&ObjectKey::cluster("a"));
+        buffer.remove(&ObjectKey::cluster("unknown"));
         buffer.push(named("d", "6"));
         buffer.push(named("a", "7"));
-        buffer.remove(&named("c", "8"));
-        let expected =
-            [("a", "7"), ("b", "4"), ("d", "6")].map(|(name, version)| (name.to_owned(), version.to_owned()));
+        buffer.remove(&ObjectKey::cluster("c"));
+        buffer.add_last_known(named("d", "2"));
+        buffer.add_last_known(named("e", "3"));
+        let expected = [("a", "7"), ("b", "4"), ("d", "6"), ("e", "3")]
+            .map(|(name, version)| (name.to_owned(), version.to_owned()));
         assert_eq!(versions(&mut buffer), expected);
         assert_eq!(buffer.len(), 0);
     }

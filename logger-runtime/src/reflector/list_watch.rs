@@ -20,7 +20,7 @@ use kube::{
 use super::list_options::ListOptions;
 pub(super) use crate::decode::{ListMeta, WatchEvent};
 use crate::{
-    decode::{DecodeError, ListDecoder, ManagedFields, WatchDecoder},
+    decode::{DecodeError, ListDecoder, ManagedFields, SkippedObject, WatchDecoder},
     object::ApiObject,
 };
 use decompress::Decompressor;
@@ -55,8 +55,12 @@ impl<K: ApiObject> ListWatch<K> {
     /// Lists objects and passes each to `sink` as it is decoded, while the rest of the response arrives.
     ///
     /// # Errors
-    /// Fails if the request fails or the response is not a list of the kind. Objects may have been passed to `sink`.
-    pub(super) async fn list(&self, options: &ListOptions, mut sink: impl FnMut(K)) -> Result<ListMeta, Error> {
+    /// Fails if the request fails, the response is not a list, or `sink` fails. Objects may have been passed to `sink`.
+    pub(super) async fn list(
+        &self,
+        options: &ListOptions,
+        mut sink: impl FnMut(Result<K, Box<SkippedObject>>) -> Result<(), DecodeError>,
+    ) -> Result<ListMeta, Error> {
         let accept = if K::metadata_api() { METADATA_LIST } else { JSON };
         let request = Request::get(self.uri(&options.list_query())).header(ACCEPT, accept);
         // A server compresses lists of more than 128 KiB if the client accepts that.
@@ -67,12 +71,12 @@ impl<K: ApiObject> ListWatch<K> {
         while let Some(frame) = body.frame().await {
             let bytes = frame?.into_data().unwrap_or_default();
             for chunk in bytes.chunks(decompressor.chunk_size()) {
-                decoder.push(decompressor.push(chunk).map_err(read_error)?, &mut sink).map_err(decode_error)?;
+                decoder.push_results(decompressor.push(chunk).map_err(read_error)?, &mut sink).map_err(decode_error)?;
                 // Yields to other tasks.
                 tokio::task::consume_budget().await;
             }
         }
-        decoder.push(decompressor.finish().map_err(read_error)?, &mut sink).map_err(decode_error)?;
+        decoder.push_results(decompressor.finish().map_err(read_error)?, &mut sink).map_err(decode_error)?;
         decoder.finish().map_err(decode_error)
     }
 
@@ -166,6 +170,10 @@ fn read_error(error: io::Error) -> Error {
     Error::ReadEvents(error)
 }
 
+/// The error of an object remains available for a downcast.
 fn decode_error(error: DecodeError) -> Error {
-    Error::SerdeError(serde::de::Error::custom(error))
+    match error {
+        DecodeError::Object(error) => Error::Service(Box::new(error)),
+        error => Error::SerdeError(serde::de::Error::custom(error)),
+    }
 }

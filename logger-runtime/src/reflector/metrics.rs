@@ -22,6 +22,8 @@ pub(super) struct ReflectorMetrics {
     watch_duration: Arc<dyn Histogram>,
     items_per_watch: Arc<dyn Histogram>,
     last_version: Arc<dyn Gauge>,
+    object_errors: Arc<dyn Counter>,
+    skipped_objects: Arc<dyn Gauge>,
 }
 
 impl ReflectorMetrics {
@@ -32,6 +34,10 @@ impl ReflectorMetrics {
         let version = Metric {
             name: "reflector_last_resource_version",
             help: "The last 15 digits of the last resource version of the reflector.",
+        };
+        let skipped = Metric {
+            name: "reflector_skipped_objects",
+            help: "The number of objects that are skipped: their last known state is outdated or missing.",
         };
         ReflectorMetrics {
             lists: counter("reflector_lists_total", "Completed lists."),
@@ -46,6 +52,11 @@ impl ReflectorMetrics {
             watch_duration: histogram("reflector_watch_duration_seconds", "The duration of watches.", DURATION_BUCKETS),
             items_per_watch: histogram("reflector_items_per_watch", "The number of events per watch.", COUNT_BUCKETS),
             last_version: metrics.gauge(version, labels),
+            object_errors: counter(
+                "reflector_object_errors_total",
+                "Received objects that could not be decoded, or whose transform panicked.",
+            ),
+            skipped_objects: metrics.gauge(skipped, labels),
         }
     }
 
@@ -63,6 +74,14 @@ impl ReflectorMetrics {
 
     pub(super) fn short_watch(&self) {
         self.short_watches.add(1);
+    }
+
+    pub(super) fn object_error(&self) {
+        self.object_errors.add(1);
+    }
+
+    pub(super) fn set_skipped(&self, objects: usize) {
+        self.skipped_objects.set(metrics::count(objects));
     }
 
     pub(super) fn set_version(&self, version: &ResourceVersion) {

@@ -10,7 +10,7 @@ use fastrand::Rng;
 use tokio::time::Instant;
 
 use super::{backoff::Backoff, failure::Failure, list_options::ListOptions};
-use crate::object::ResourceVersion;
+use crate::{error::catch_panic, object::ResourceVersion};
 use watch::{InternalErrors, WatchState};
 
 /// The page size of client-go.
@@ -81,6 +81,8 @@ pub(super) struct StateMachine {
     /// Whether a list at the last version failed: the version is expired, not reached yet, or its lists are
     /// interrupted.
     is_last_version_unavailable: bool,
+    /// Whether the versions of the server may have gone back, so that equal versions do not mean equal objects.
+    may_go_back: bool,
     /// The number of consecutive interrupted lists.
     interrupted_lists: u32,
     /// Whether the first list was paginated, so the server has no watch cache that unpaginated lists would use.
@@ -89,6 +91,10 @@ pub(super) struct StateMachine {
     incomplete_streams: u32,
     /// The number of consecutive very short watches without events.
     short_watches: u32,
+    /// The number of consecutive watches without events, not even bookmarks.
+    silent_watches: u32,
+    /// Whether the server has sent a bookmark other than the end of the initial events.
+    sends_bookmarks: bool,
     internal_errors: Option<InternalErrors>,
 }
 
@@ -120,10 +126,13 @@ impl StateMachine {
             wait: None,
             last_version: None,
             is_last_version_unavailable: false,
+            may_go_back: false,
             interrupted_lists: 0,
             is_paginated: false,
             incomplete_streams: 0,
             short_watches: 0,
+            silent_watches: 0,
+            sends_bookmarks: false,
             internal_errors: None,
         };
         machine.relist(now);
@@ -154,6 +163,16 @@ impl StateMachine {
         })
     }
 
+    /// Returns whether the objects are being streamed by a watch.
+    pub(super) fn is_streaming(&self) -> bool {
+        matches!(self.state, State::WatchList(_))
+    }
+
+    /// Returns whether the versions of the server may have gone back since the last list.
+    pub(super) fn may_go_back(&self) -> bool {
+        self.may_go_back
+    }
+
     /// Handles a received page and returns whether it was the last one.
     pub(super) fn page_received(&mut self, now: Instant, version: &str, continue_token: Option<String>) -> bool {
         let State::List(list) = &mut self.state else { return false };
@@ -176,6 +195,7 @@ impl StateMachine {
 
     pub(super) fn list_failed(&mut self, now: Instant, failure: Failure) {
         let is_unavailable = matches!(failure, Failure::Expired | Failure::TooLarge);
+        self.may_go_back |= failure == Failure::TooLarge;
         if let State::List(list) = &mut self.state {
             let is_page = list.options.continue_token.is_some() && list.options.limit.is_some();
             if failure == Failure::Expired && is_page {
@@ -223,7 +243,7 @@ impl StateMachine {
 
     fn list_completed(&mut self, version: &str) {
         self.last_version = (!version.is_empty()).then(|| ResourceVersion::new(version));
-        self.is_last_version_unavailable = false;
+        (self.is_last_version_unavailable, self.may_go_back) = (false, false);
         self.interrupted_lists = 0;
     }
 
@@ -233,7 +253,11 @@ impl StateMachine {
             Failure::TooManyRequests(retry_after) => retry_after.unwrap_or_default().min(MAX_RETRY_AFTER),
             _ => Duration::ZERO,
         };
-        self.wait = Some(self.backoff.delay(now).max(retry_after));
+        let delay = catch_panic(|| self.backoff.delay(now)).unwrap_or_else(|panic| {
+            tracing::error!(panic, "the back-off panicked; waiting for {MAX_RETRY_AFTER:?}");
+            MAX_RETRY_AFTER
+        });
+        self.wait = Some(delay.max(retry_after));
     }
 
     fn watch_timeout(&mut self) -> Duration {

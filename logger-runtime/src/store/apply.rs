@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use kube::Resource;
 
-use super::{Objects, Store, Table};
+use super::{MAX_PANICS, Objects, SourceVersion, Store, Table};
 use crate::reflector::Event;
 
 /// A change of one object. An object that arrives in the stored version is not a change.
@@ -36,34 +36,45 @@ impl<K: Resource + 'static> Store<K> {
     ///
     /// An object that is stored in the same version is retained, and its new copy is dropped. An object that was
     /// deleted and recreated unnoticed is a different object: the old one is deleted, the new one added.
+    #[cfg(test)]
     pub(crate) fn apply(&self, event: Event<K>) -> Vec<Change<K>> {
+        let version = event.version().clone();
+        self.apply_from(event, vec![(0, version)])
+    }
+
+    /// Applies an event that advances these watches.
+    ///
+    /// If a list is older than its watch, the versions of the server went back: then equal versions do not mean equal
+    /// objects.
+    pub(crate) fn apply_from(&self, event: Event<K>, versions: Vec<SourceVersion>) -> Vec<Change<K>> {
         let _writing = self.writing();
-        let (changes, version) = match event {
-            Event::Replaced { objects, version } => (self.replace(objects), version),
-            Event::Applied { object, version } => (self.write().upsert(object).into_iter().collect(), version),
-            Event::Deleted { object, version } => (self.write().delete(object).into_iter().collect(), version),
-            Event::Bookmark { version } => (Vec::new(), version),
+        let goes_back = matches!(event, Event::Replaced { .. }) && self.0.progress.goes_back(&versions);
+        let changes = match event {
+            Event::Replaced { objects, .. } => self.replace(objects, if goes_back { is_identical } else { is_same }),
+            Event::Applied { object, .. } => self.write().upsert(object, is_same).into_iter().collect(),
+            Event::Deleted { object, .. } => self.write().delete(object).into_iter().collect(),
+            Event::Bookmark { .. } => Vec::new(),
         };
-        self.0.progress.advance(version);
+        self.0.progress.advance(versions, goes_back);
         changes
     }
 
     /// Computes the difference under the read lock. It stays valid under the write lock, as there is one writer.
-    fn replace(&self, objects: Vec<Arc<K>>) -> Vec<Change<K>> {
-        let Difference { deleted, changed } = Difference::new(&self.read().table, objects);
+    fn replace(&self, objects: Vec<Arc<K>>, is_same: IsSame<K>) -> Vec<Change<K>> {
+        let Difference { deleted, changed } = Difference::new(&self.read().table, objects, is_same);
         let mut changes = Vec::with_capacity(deleted.len() + changed.len());
         let mut all = self.write();
         for object in deleted {
             all.remove(&object);
             changes.push(Change::Deleted { object, final_state_unknown: true });
         }
-        changes.extend(changed.into_iter().filter_map(|object| all.upsert(object)));
+        changes.extend(changed.into_iter().filter_map(|object| all.upsert(object, is_same)));
         changes
     }
 }
 
 impl<K: Resource> Difference<K> {
-    fn new(table: &Table<K>, mut listed: Vec<Arc<K>>) -> Self {
+    fn new(table: &Table<K>, mut listed: Vec<Arc<K>>, is_same: IsSame<K>) -> Self {
         if table.len() == 0 {
             return Difference { deleted: Vec::new(), changed: listed };
         }
@@ -83,12 +94,12 @@ impl<K: Resource> Difference<K> {
 
 impl<K: Resource + 'static> Objects<K> {
     /// Adds or replaces an object; `None` if it is stored in the same version.
-    fn upsert(&mut self, new: Arc<K>) -> Option<Change<K>> {
+    fn upsert(&mut self, new: Arc<K>, is_same: IsSame<K>) -> Option<Change<K>> {
         if self.table.get_by_key_of(&new).is_some_and(|old| is_same(old, &new)) {
             return None;
         }
         let old = self.table.insert(Arc::clone(&new));
-        self.indexes.iter_mut().for_each(|index| index.update(old.as_ref(), Some(&new)));
+        self.update_indexes(old.as_ref(), Some(&new));
         Some(match old {
             Some(old) => Change::Updated { old, new },
             None => Change::Added(new),
@@ -103,9 +114,22 @@ impl<K: Resource + 'static> Objects<K> {
     /// Removes the stored object with the key of this object.
     fn remove(&mut self, object: &K) -> Option<Arc<K>> {
         let removed = self.table.remove_by_key_of(object)?;
-        self.indexes.iter_mut().for_each(|index| index.update(Some(&removed), None));
+        self.update_indexes(Some(&removed), None);
         Some(removed)
     }
+
+    fn update_indexes(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
+        let Objects { indexes, panics, .. } = self;
+        indexes.iter_mut().for_each(|index| index.update(old, new, panics));
+        panics.truncate(MAX_PANICS);
+    }
+}
+
+/// Compares a stored object with a received one.
+type IsSame<K> = fn(&Arc<K>, &Arc<K>) -> bool;
+
+fn is_identical<K>(old: &Arc<K>, new: &Arc<K>) -> bool {
+    Arc::ptr_eq(old, new)
 }
 
 /// Returns whether both are the same version of the same object. Without a version this is unknown and `false`.

@@ -38,7 +38,8 @@ impl<V: Eq + Hash + Clone + Send + Sync + 'static> IndexValue for V {}
 /// ```
 ///
 /// Guarantees:
-/// - the function is infallible: it returns values, not a result. A panic is logged, and the object is not indexed;
+/// - the function is infallible: it returns values, not a result. A panic is reported by the informer, and the object
+///   is not indexed;
 /// - the function is called for an object when it is added, changed or deleted, and never by a query.
 ///
 /// The function must be pure, and must not query the store that it indexes.

@@ -55,6 +55,8 @@ struct Writes<K> {
 struct Write<K> {
     object: Arc<K>,
     at: Instant,
+    /// The history of the store's versions in which it was recorded.
+    history: u64,
     /// The position among all writes.
     sequence: u64,
 }
@@ -91,7 +93,7 @@ impl<K: Resource + 'static> MutationCache<K> {
     pub fn record_write(&self, object: impl Into<Arc<K>>) {
         let mut writes = self.writes();
         self.remove_obsolete(&mut writes);
-        writes.insert(object.into(), self.capacity);
+        writes.insert(object.into(), self.store.0.progress.history(), self.capacity);
     }
 
     /// Removes the write of an object that was deleted since.
@@ -149,8 +151,10 @@ impl<K: Resource + 'static> MutationCache<K> {
     /// missing there was deleted.
     fn remove_obsolete(&self, writes: &mut Writes<K>) {
         let now = Instant::now();
-        writes.by_key.retain(|Write { object, at, .. }| {
-            let is_pending = self.store.0.progress.has_reached(version_of(object)) == Some(false);
+        let progress = &self.store.0.progress;
+        writes.by_key.retain(|Write { object, at, history, .. }| {
+            let is_reached = progress.has_reached_in(namespace_of(object.as_ref()), version_of(object));
+            let is_pending = is_reached == Some(false) && *history == progress.history();
             is_pending && now.duration_since(*at) < self.ttl
         });
     }
@@ -190,10 +194,10 @@ impl<K: Resource> Writes<K> {
         self.get(namespace_of(object), name_of(object))
     }
 
-    fn insert(&mut self, object: Arc<K>, capacity: usize) {
+    fn insert(&mut self, object: Arc<K>, history: u64, capacity: usize) {
         self.count += 1;
         let Writes { by_key, hasher, count } = self;
-        let write = Write { object, at: Instant::now(), sequence: *count };
+        let write = Write { object, at: Instant::now(), history, sequence: *count };
         let hash = hasher.hash_one(key_of(&write.object));
         match by_key.find_mut(hash, |known| key_of(&known.object) == key_of(&write.object)) {
             Some(known) if is_newer(&known.object, &write.object) => {}

@@ -12,26 +12,81 @@ use crate::object::ResourceVersion;
 #[derive(Debug)]
 pub(super) struct Progress(watch::Sender<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    /// One for each watch; the version of the store is the lowest of theirs.
+    sources: Vec<Source>,
     version: Option<ResourceVersion>,
+    /// How often the versions of the server went back, as after a restored backup.
+    history: u64,
     stopped: bool,
 }
 
+/// A watch that updates the store.
+#[derive(Debug, Default)]
+struct Source {
+    /// `None` for all namespaces.
+    namespace: Option<Box<str>>,
+    version: Option<ResourceVersion>,
+}
+
+/// The version of a watch, by its position, after an event.
+pub(crate) type SourceVersion = (usize, ResourceVersion);
+
 impl Default for Progress {
     fn default() -> Self {
-        Progress(watch::Sender::new(State::default()))
+        let sources = vec![Source::default()];
+        Progress(watch::Sender::new(State { sources, version: None, history: 0, stopped: false }))
+    }
+}
+
+impl State {
+    /// Returns the version of the watch of a namespace, or of the store if there is no such watch.
+    fn version_in(&self, namespace: &str) -> Option<&ResourceVersion> {
+        let is_of_namespace = |source: &&Source| source.namespace.as_deref() == Some(namespace);
+        match self.sources.len() {
+            0 | 1 => self.version.as_ref(),
+            _ => self.sources.iter().find(is_of_namespace).map_or(self.version.as_ref(), |one| one.version.as_ref()),
+        }
     }
 }
 
 impl Progress {
-    /// Sets the version, after its objects are stored. An empty version was not sent by the server and is ignored.
-    pub(super) fn advance(&self, version: ResourceVersion) {
+    /// Sets the namespaces of the watches, before the first event.
+    pub(super) fn set_namespaces(&self, namespaces: impl IntoIterator<Item = Option<String>>) {
+        let source = |namespace: Option<String>| Source { namespace: namespace.map(Into::into), version: None };
+        self.0.send_modify(|state| state.sources = namespaces.into_iter().map(source).collect());
+    }
+
+    /// Returns whether a list has an older version than its watch has already reached: the versions of the server went
+    /// back.
+    pub(super) fn goes_back(&self, versions: &[SourceVersion]) -> bool {
+        let state = self.0.borrow();
+        versions.iter().any(|(source, version)| {
+            let known = state.sources.get(*source).and_then(|source| source.version.as_ref());
+            known.is_some_and(|known| version < known)
+        })
+    }
+
+    /// Sets the versions of watches, after the objects are stored. An empty version was not sent by the server and is
+    /// ignored. `goes_back` starts a new history: recorded versions of the previous one are meaningless.
+    pub(super) fn advance(&self, versions: impl IntoIterator<Item = SourceVersion>, goes_back: bool) {
         self.0.send_modify(|state| {
-            if !version.as_str().is_empty() {
-                state.version = Some(version);
+            state.history += u64::from(goes_back);
+            for (source, version) in versions {
+                if let Some(source) = state.sources.get_mut(source).filter(|_| !version.as_str().is_empty()) {
+                    source.version = Some(version);
+                }
             }
+            let versions = state.sources.iter().filter_map(|source| source.version.as_ref());
+            let lowest = versions.reduce(|a, b| if b < a { b } else { a }).cloned();
+            state.version = lowest;
         });
+    }
+
+    /// Returns the number of the current history.
+    pub(super) fn history(&self) -> u64 {
+        self.0.borrow().history
     }
 
     pub(super) fn stop(&self) {
@@ -49,10 +104,12 @@ impl Progress {
     /// Returns whether the store has reached this version; `None` if it cannot be compared. A store without a version
     /// has reached none.
     pub(super) fn has_reached(&self, version: &str) -> Option<bool> {
-        match &self.0.borrow().version {
-            None => Some(false),
-            Some(current) => current.compare(version).map(Ordering::is_ge),
-        }
+        is_reached(self.0.borrow().version.as_ref(), version)
+    }
+
+    /// Returns whether the store has reached this version in a namespace.
+    pub(super) fn has_reached_in(&self, namespace: &str, version: &str) -> Option<bool> {
+        is_reached(self.0.borrow().version_in(namespace), version)
     }
 
     /// Returns the number of waiting tasks.
@@ -71,6 +128,13 @@ impl Progress {
             }
             subscription.changed().await.expect("the sender is borrowed while this waits");
         }
+    }
+}
+
+fn is_reached(current: Option<&ResourceVersion>, version: &str) -> Option<bool> {
+    match current {
+        None => Some(false),
+        Some(current) => current.compare(version).map(Ordering::is_ge),
     }
 }
 
@@ -113,7 +177,8 @@ fn describe(version: &Option<ResourceVersion>) -> String {
 }
 
 impl<K: Resource + 'static> Store<K> {
-    /// Returns the version of the store: it contains all changes up to this version. `None` before the first list.
+    /// Returns the version of the store: it contains all changes up to this version. `None` before the first list. With
+    /// several watches, this is the lowest of their versions.
     ///
     /// The version advances with every event, bookmarks included, even if a transform removes metadata.
     pub fn resource_version(&self) -> Option<ResourceVersion> {
@@ -130,7 +195,7 @@ impl<K: Resource + 'static> Store<K> {
     /// Fails if the informer was stopped, or the versions differ and one of them is not a decimal number.
     pub async fn wait_for(&self, version: &ResourceVersion) -> Result<(), WaitError> {
         let result = || {
-            let State { version: current, stopped } = &*self.0.progress.0.borrow();
+            let State { version: current, stopped, .. } = &*self.0.progress.0.borrow();
             let not_comparable =
                 || Err(WaitError::NotComparable { requested: version.clone(), current: current.clone() });
             match current.as_ref().map(|current| current.partial_cmp(version)) {

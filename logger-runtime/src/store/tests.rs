@@ -77,6 +77,15 @@ fn store_of(objects: impl IntoIterator<Item = ConfigMap>) -> Store<ConfigMap> {
 }
 
 #[test]
+fn a_list_of_an_older_version_replaces_objects_of_equal_versions() {
+    let store = store_of([object("a", "1", "20")]);
+    store.apply(bookmark("50"));
+    let changes = store.apply(replaced(vec![object("a", "1", "20")], "30"));
+    assert_eq!(describe(changes), ["update a/1@20->20"]);
+    assert_eq!(describe(store.apply(replaced(vec![object("a", "1", "20")], "31"))), [""; 0]);
+}
+
+#[test]
 fn s05_a_namespace_is_listed_without_other_namespaces() {
     let store = store_of([object("a", "1", "1"), object("b", "1", "2"), object("a", "2", "3"), object("", "1", "4")]);
     assert_eq!(keys(&store.list_namespace("a")), ["a/1", "a/2"]);

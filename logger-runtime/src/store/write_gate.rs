@@ -37,9 +37,11 @@ const MIN_CLEANUP_SIZE: usize = 64;
 ///
 /// Guarantees:
 /// - a key without writes is caught up;
-/// - a write is caught up when the version of the store is that of the write or later, also if another client made later changes;
+/// - a write is caught up when the version of the store is that of the write or later, also if another client made
+///   later changes. If the informer watches several namespaces, the version is that of the object's namespace;
 /// - a deletion is caught up when the store has no object of that key and UID, or only one that is being deleted;
-/// - what cannot be compared never blocks: a version that is not a decimal number, or an object without a version;
+/// - what cannot be compared never blocks: a version that is not a decimal number, an object without a version, or a
+///   write before the versions of the server went back, as after a restored backup;
 /// - writes that are caught up are removed: at most 16,384 keys are stored. If more writes are pending, their versions
 ///   apply to all keys, and their deletions to none.
 pub struct WriteGate<K> {
@@ -51,8 +53,8 @@ pub struct WriteGate<K> {
 #[derive(Default)]
 struct PendingWrites {
     by_key: HashMap<ObjectKey, Write>,
-    /// The version that applies to all keys.
-    all_keys: Option<ResourceVersion>,
+    /// The version that applies to all keys, and its history.
+    all_keys: Option<(ResourceVersion, u64)>,
     /// The number of keys at which the next cleanup runs: twice the number after the last one, so that its amortized
     /// cost is constant.
     cleanup_size: usize,
@@ -64,6 +66,8 @@ struct Write {
     version: Option<ResourceVersion>,
     /// The UID of the deleted object, if it was deleted.
     deleted: Option<Box<str>>,
+    /// The history of the store's versions in which it was recorded.
+    history: u64,
 }
 
 impl<K> Clone for WriteGate<K> {
@@ -90,7 +94,7 @@ impl<K: Resource + 'static> WriteGate<K> {
         let Some(version) = ResourceVersion::from_object(object).filter(ResourceVersion::is_number) else { return };
         self.record(object, |write| {
             if write.is_earlier(&version) {
-                *write = Write { version: Some(version), deleted: None };
+                (write.version, write.deleted) = (Some(version), None);
             }
         });
     }
@@ -109,7 +113,11 @@ impl<K: Resource + 'static> WriteGate<K> {
     /// Returns whether the store contains the last write of this object.
     pub fn is_caught_up(&self, key: &ObjectKey) -> bool {
         let mut pending = lock(&self.pending);
-        if pending.all_keys.as_ref().is_some_and(|version| !self.has_version(version)) {
+        let progress = &self.store.0.progress;
+        let is_pending = |(version, history): &(ResourceVersion, u64)| {
+            *history == progress.history() && progress.has_reached(version.as_str()) == Some(false)
+        };
+        if pending.all_keys.as_ref().is_some_and(is_pending) {
             return false;
         }
         pending.all_keys = None;
@@ -155,11 +163,15 @@ impl<K: Resource + 'static> WriteGate<K> {
     fn record(&self, object: &K, update: impl FnOnce(&mut Write)) {
         let key = ObjectKey::from_object(object);
         let mut pending = lock(&self.pending);
+        let history = self.store.0.progress.history();
         let write = pending.by_key.entry(key.clone()).or_default();
+        if write.history != history {
+            *write = Write { history, ..Write::default() };
+        }
         update(write);
         match self.contains(&key, write) {
             true => drop(pending.by_key.remove(&key)),
-            false => pending.make_room(|key, write| self.contains(key, write)),
+            false => pending.make_room(history, |key, write| self.contains(key, write)),
         }
     }
 
@@ -170,25 +182,27 @@ impl<K: Resource + 'static> WriteGate<K> {
                 meta.deletion_timestamp.is_some() || meta.uid.as_ref().is_some_and(|other| other != uid)
             })
         };
-        write.version.as_ref().is_none_or(|version| self.has_version(version))
-            && write.deleted.as_deref().is_none_or(is_gone)
-    }
-
-    fn has_version(&self, version: &ResourceVersion) -> bool {
-        self.store.0.progress.has_reached(version.as_str()).unwrap_or(true)
+        let progress = &self.store.0.progress;
+        let has_version =
+            |version: &ResourceVersion| progress.has_reached_in(key.namespace(), version.as_str()).unwrap_or(true);
+        let is_contained =
+            || write.version.as_ref().is_none_or(has_version) && write.deleted.as_deref().is_none_or(is_gone);
+        write.history != progress.history() || is_contained()
     }
 }
 
 impl PendingWrites {
-    fn make_room(&mut self, is_done: impl Fn(&ObjectKey, &Write) -> bool) {
+    fn make_room(&mut self, history: u64, is_done: impl Fn(&ObjectKey, &Write) -> bool) {
         if self.by_key.len() > self.cleanup_size.max(MIN_CLEANUP_SIZE) {
             self.by_key.retain(|key, write| !is_done(key, write));
             self.by_key.shrink_to(self.by_key.len() * 2);
             self.cleanup_size = self.by_key.len() * 2;
         }
         if self.by_key.len() > CAPACITY {
-            let versions = self.by_key.drain().filter_map(|(_, write)| write.version).chain(self.all_keys.take());
-            self.all_keys = versions.reduce(|a, b| if b > a { b } else { a });
+            let earlier = self.all_keys.take().filter(|(_, earlier)| *earlier == history).map(|(version, _)| version);
+            let writes = self.by_key.drain().filter(|(_, write)| write.history == history);
+            let versions = writes.filter_map(|(_, write)| write.version).chain(earlier);
+            self.all_keys = versions.reduce(|a, b| if b > a { b } else { a }).map(|version| (version, history));
             self.cleanup_size = 0;
         }
     }

@@ -22,12 +22,12 @@ async fn no_reconcile_starts_before_every_informer_has_synced() {
     let (cancelled, secrets) = (CancellationToken::new(), fixture.secrets.clone());
     let informer = tokio::spawn({
         let (config_maps, cancelled) = (fixture.config_maps.clone(), cancelled.clone());
-        async move { config_maps.run(cancelled).await }
+        async move { config_maps.run(cancelled).await.unwrap() }
     });
-    fixture.config_maps.wait_for_sync().await;
+    fixture.config_maps.wait_for_sync().await.unwrap();
     assert!(records.is_idle().await, "the Secret informer has not synced");
     let token = cancelled.clone();
-    let other = tokio::spawn(async move { secrets.run(token).await });
+    let other = tokio::spawn(async move { secrets.run(token).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     running.stop().await.unwrap();
     cancelled.cancel();

@@ -10,4 +10,5 @@ mod fixture;
 mod metrics;
 mod read_your_writes;
 mod shutdown;
+mod user_code;
 mod workers;

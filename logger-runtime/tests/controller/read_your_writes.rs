@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::{Api, api::PostParams};
 use logger_runtime::{
-    ObjectKey, WriteGate,
+    InformerFactory, ObjectKey, WriteGate,
     controller::{Controller, ReconcileError},
 };
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
@@ -16,7 +18,7 @@ use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
 async fn stale_cache() -> (Fixture, WriteGate<Secret>, CancellationToken) {
     let (fixture, cancelled) = (Fixture::new(), CancellationToken::new());
     let (config_maps, until) = (fixture.config_maps.clone(), cancelled.clone());
-    tokio::spawn(async move { config_maps.run(until).await });
+    tokio::spawn(async move { config_maps.run(until).await.unwrap() });
     for name in ["a", "b"] {
         fixture.config_map(name).await;
     }
@@ -36,7 +38,7 @@ async fn a_key_waits_until_the_cache_has_its_writes_and_other_keys_do_not() {
     fixture.touch("b", "changed").await;
     assert_eq!(records.next_key().await, "default/b", "a gated key occupies no worker");
     let secrets = fixture.secrets.clone();
-    tokio::spawn(async move { secrets.run(cancelled).await });
+    tokio::spawn(async move { secrets.run(cancelled).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     assert!(records.is_idle().await, "reconciled once only");
     running.stop().await.unwrap();
@@ -53,9 +55,32 @@ async fn a_gate_can_map_keys_to_objects_with_other_names() {
     assert_eq!(records.next_key().await, "default/b");
     assert!(records.is_idle().await);
     let secrets = fixture.secrets.clone();
-    tokio::spawn(async move { secrets.run(cancelled).await });
+    tokio::spawn(async move { secrets.run(cancelled).await.unwrap() });
     assert_eq!(records.next_key().await, "default/a");
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_waits_for_the_cache_of_its_namespace_only() {
+    let fixture = Fixture::new();
+    let namespace = serde_json::from_value(json!({"metadata": {"name": "quiet"}})).unwrap();
+    Api::<Namespace>::all(fixture.client.clone()).create(&PostParams::default(), &namespace).await.unwrap();
+    let factory = InformerFactory::builder(fixture.client.clone()).namespaces(["default", "quiet"]).build();
+    let config_maps = factory.informer::<ConfigMap>();
+    factory.start();
+    factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
+    let gate = WriteGate::new(config_maps.store());
+    let (recorder, mut records) = recorder();
+    let builder = Controller::for_informer("test", &config_maps).read_your_writes(&gate);
+    let running = Running::new(builder.build(recording_reconciler(recorder)));
+    let start = Instant::now();
+    for name in ["a", "b", "c"] {
+        gate.record_write(&fixture.create::<ConfigMap>(name, json!({})).await);
+        assert_eq!(records.next_key().await, format!("default/{name}"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(1), "the other namespace has no event: {:?}", start.elapsed());
+    running.stop().await.unwrap();
+    factory.shutdown().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -71,6 +71,29 @@ async fn reconciles_that_exceed_the_grace_period_are_cancelled_and_reported() {
     assert_eq!((records.next().await, records.next().await), ("cancelled", "cancelled"));
 }
 
+/// Not on paused time: a thread is blocked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stop_is_bounded_even_if_a_reconcile_blocks_its_thread_and_names_its_key() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let reconciler = with_state((recorder, std::sync::Mutex::new(released)), |state, _: ObjectKey| async move {
+        state.0.record(());
+        assert!(state.1.lock().unwrap().recv().is_err(), "released by the end of the test");
+        Ok::<_, ReconcileError>(())
+    });
+    let builder =
+        Controller::for_informer("web", &fixture.config_maps).graceful_shutdown_timeout(Duration::from_millis(50));
+    let running = Running::new(builder.build(reconciler));
+    fixture.config_map("a").await;
+    records.next().await;
+    let error = running.stop().await.unwrap_err();
+    drop(release);
+    let text = "controller `web` stopped, but reconciliations block their thread and cannot be cancelled: default/a; ";
+    assert!(error.to_string().starts_with(text), "{error}");
+    assert!(matches!(error, RunError::Blocked { keys, .. } if keys.len() == 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
     let fixture = Fixture::started();
@@ -122,7 +145,7 @@ async fn shutting_down_the_queue_ends_the_run() {
     let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder().0));
     let queue = controller.queue().clone();
     let running = Running::new(controller);
-    fixture.config_maps.wait_for_sync().await;
+    fixture.config_maps.wait_for_sync().await.unwrap();
     queue.shut_down();
     running.task.await.unwrap().unwrap();
 }

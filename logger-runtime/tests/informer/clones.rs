@@ -74,7 +74,7 @@ async fn objects_are_never_cloned_between_the_wire_and_the_handlers() {
     informer.add_event_handler(|_| {}).unwrap();
     let mut events = informer.events().unwrap();
     let running = informer.clone();
-    tokio::spawn(async move { running.run(CancellationToken::new()).await });
+    tokio::spawn(async move { running.run(CancellationToken::new()).await.unwrap() });
     for _ in 0..3 {
         events.next().await.unwrap();
     }

@@ -65,6 +65,14 @@ impl Fixture {
         self.config_maps.patch(name, &PatchParams::default(), &patch).await.unwrap();
     }
 
+    /// Sets the state to a text, creating the object if needed.
+    pub(crate) async fn set(&self, name: &str, state: &str) {
+        let map =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"state": state}});
+        let params = PatchParams::apply("test").force();
+        self.config_maps.patch(name, &params, &Patch::Apply(map)).await.unwrap();
+    }
+
     pub(crate) async fn delete(&self, name: &str) {
         self.config_maps.delete(name, &DeleteParams::default()).await.unwrap();
     }
@@ -81,7 +89,7 @@ pub(crate) fn config_map(name: &str, state: i32) -> ConfigMap {
 pub(crate) fn start(informer: &SharedInformer<ConfigMap>) -> (CancellationToken, JoinHandle<()>) {
     let cancelled = CancellationToken::new();
     let (informer, token) = (informer.clone(), cancelled.clone());
-    (cancelled, tokio::spawn(async move { informer.run(token).await }))
+    (cancelled, tokio::spawn(async move { informer.run(token).await.unwrap() }))
 }
 
 /// Runs an informer and waits until it has synced.

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod clones;
 #[cfg(test)]
+mod decoding;
+#[cfg(test)]
 mod factory;
 #[cfg(test)]
 mod fixture;
@@ -23,5 +25,9 @@ mod options;
 mod resync;
 #[cfg(test)]
 mod slow_handlers;
+#[cfg(test)]
+mod user_code;
+#[cfg(test)]
+mod versions;
 #[cfg(test)]
 mod watch_failures;

@@ -122,7 +122,7 @@ async fn several_namespaces_have_synced_when_each_is_listed() {
     let fixture = Fixture::new();
     let (informer, mut received) = two_namespaces(&fixture).await;
     let lists_of_two = logger_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
-    let rule = fixture.faults.always(lists_of_two.clone(), Fault::status(403, "Forbidden", "no listing"));
+    let rule = fixture.faults.always(lists_of_two.clone(), Fault::status(500, "InternalError", "no listing"));
     start(&informer);
     fixture.faults.until(lists_of_two, 2).await;
     run_until_idle().await;
@@ -133,6 +133,25 @@ async fn several_namespaces_have_synced_when_each_is_listed() {
     fixture.faults.heal();
     received.expect_unordered(&["add a=1 (initial)", "add a=2 (initial)"]).await;
     assert!(informer.has_synced());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forbidden_namespace_does_not_affect_the_others_and_is_reported() {
+    let fixture = Fixture::new();
+    let (informer, mut received) = two_namespaces(&fixture).await;
+    let lists_of_two = logger_apiserver::Requests::to("configmaps").verb(Verb::List).namespace("two");
+    fixture.faults.always(lists_of_two.clone(), Fault::status(403, "Forbidden", "no listing of two"));
+    start_synced(&informer).await;
+    received.expect_events(&["add a=1 (initial)"]).await;
+    in_namespace(&fixture, "one").create(&PostParams::default(), &config_map("b", 1)).await.unwrap();
+    received.expect_events(&["add b=1"]).await;
+    let error = informer.last_error().expect("the forbidden namespace is reported");
+    assert!(error.contains("no listing of two") && error.contains("--namespace two"), "{error}");
+    let lists = fixture.faults.count(&lists_of_two);
+    fixture.faults.until(&lists_of_two, lists + 1).await;
+    fixture.faults.heal();
+    received.expect_events(&["add a=2"]).await;
+    assert_eq!((informer.last_error(), informer.store().len()), (None, 3));
 }
 
 /// The last value of each gauge and the count of each histogram.

@@ -8,9 +8,10 @@ use tokio::{
     sync::mpsc::{UnboundedReceiver, unbounded_channel},
     task::yield_now,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{
-    Fixture, RecordedEvents, describe, record_events, record_events_with, run_until_idle, start, start_synced,
+    Fixture, RecordedEvents, TIMEOUT, describe, record_events, record_events_with, run_until_idle, start, start_synced,
 };
 
 type Map = k8s_openapi::api::core::v1::ConfigMap;
@@ -140,10 +141,15 @@ async fn i21_a_panic_can_stop_the_informer() {
     let informer = fixture.informer();
     let options = HandlerOptions::new().on_panic(OnPanic::Abort);
     record_events_with(&informer, options, |_| panic!("failed"));
-    let (_, running) = start_synced(&informer).await;
+    let (run, cancelled) = (informer.clone(), CancellationToken::new());
+    let running = tokio::spawn(async move { run.run(cancelled).await });
+    informer.wait_for_sync_within(TIMEOUT).await.unwrap();
     fixture.create("a", 1).await;
-    let panic = running.await.unwrap_err().into_panic();
-    assert_eq!(panic.downcast_ref(), Some(&"failed"));
+    let failed = running.await.unwrap().unwrap_err();
+    let reason = "the event handler `configmaps-1` panicked for `default/a`: failed";
+    assert_eq!((failed.resource.as_str(), failed.reason.as_str()), ("configmaps", reason));
+    assert_eq!(informer.last_error(), Some(failed.to_string()));
+    assert!(!informer.has_synced() && informer.wait_for_sync().await.is_err());
     informer.add_event_handler(|_| {}).unwrap_err();
 }
 

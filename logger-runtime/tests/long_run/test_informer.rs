@@ -67,7 +67,7 @@ impl<K: ApiObject> TestInformer<K> {
         let cancelled = CancellationToken::new();
         let (running, token) = (informer.clone(), cancelled.clone());
         Self {
-            running: tokio::spawn(async move { running.run(token).await }),
+            running: tokio::spawn(async move { running.run(token).await.unwrap() }),
             informer,
             server,
             rng,

@@ -227,11 +227,13 @@ async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
         (false, _) => list(&["a", "b"], "10", ""),
         (true, 0) => Reply::Watch(vec![event("MODIFIED", "a", "1234567890123456789")]),
         (true, 1) => Reply::Watch(Vec::<Value>::new()),
-        (true, _) => Reply::OpenWatch(vec![event("MODIFIED", "a", "12")]),
+        (true, _) => Reply::OpenWatch(vec![event("MODIFIED", "a", "1234567890123456790")]),
     });
     let recorded = RecordedMetrics::default();
     let config = Config::default().metrics(Arc::new(recorded.clone()));
-    start_reflector(&server, config).expect_events(&["all a b @10", "a @1234567890123456789", "a @12"]).await;
+    start_reflector(&server, config)
+        .expect_events(&["all a b @10", "a @1234567890123456789", "a @1234567890123456790"])
+        .await;
     let lines = recorded.0.lock().unwrap().clone();
     let name = r#"[("name", "configmaps")]"#;
     let expected = [
@@ -247,7 +249,7 @@ async fn metrics_of_lists_and_watches_have_the_names_of_client_go() {
         format!("reflector_watch_duration_seconds{name} 0"),
         format!("reflector_items_per_watch{name} 0"),
         format!("reflector_short_watches_total{name} 1"),
-        format!("reflector_last_resource_version{name} 12"),
+        format!("reflector_last_resource_version{name} 567890123456790"),
     ];
     assert_eq!(lines, expected);
 }

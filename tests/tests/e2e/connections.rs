@@ -167,8 +167,8 @@ impl Fixture {
     async fn informer(&mut self) -> Result<SharedInformer<ConfigMap>, Failed> {
         let informer = SharedInformer::new(self.proxied.clone());
         let running = informer.clone();
-        self.tasks.spawn(async move { running.run(CancellationToken::new()).await });
-        timeout(TIMEOUT, informer.wait_for_sync()).await?;
+        self.tasks.spawn(async move { running.run(CancellationToken::new()).await.expect("no informer fails") });
+        timeout(TIMEOUT, informer.wait_for_sync()).await??;
         Ok(informer)
     }
 

@@ -334,9 +334,13 @@ fn r07_a_very_short_watch_with_events_is_not_an_error_but_backs_off() {
 #[test]
 fn r07_a_watch_exceeds_its_timeout_by_at_most_30_seconds() {
     let mut simulation = synced("10");
-    let timeout = simulation.watch().timeout.unwrap();
+    let (start, timeout) = (simulation.now, simulation.watch().timeout.unwrap());
+    for _ in 0..timeout.as_secs() / 60 {
+        simulation.now += Duration::from_secs(60);
+        simulation.event(BOOKMARK, "10");
+    }
     let deadline = simulation.machine.watch_deadline().unwrap();
-    assert_eq!(deadline, simulation.now + timeout + Duration::from_secs(30));
+    assert_eq!(deadline, start + timeout + Duration::from_secs(30));
     simulation.now = deadline;
     assert!(matches!(simulation.machine.watch_timed_out(deadline), Some(ReflectorError::IdleTimeout(_))));
     assert_eq!(simulation.watch_version(), "10");
@@ -357,17 +361,74 @@ fn r07_an_idle_timeout_detects_a_silent_watch_sooner() {
 }
 
 #[test]
-fn r07_a_server_that_sent_bookmarks_and_stopped_is_dead_after_three_minutes() {
+fn r07_a_watch_that_is_silent_at_any_time_is_dead_after_90_seconds() {
     let mut simulation = synced("10");
-    let timeout = simulation.watch().timeout.unwrap();
-    simulation.now += Duration::from_secs(60);
+    let silence = Duration::from_secs(90);
+    simulation.next();
+    assert_eq!(simulation.machine.watch_deadline(), Some(simulation.now + silence), "without a response");
+    simulation.now += Duration::from_secs(30);
+    simulation.machine.watch_started(simulation.now);
+    assert_eq!(simulation.machine.watch_deadline(), Some(simulation.now + silence), "without an event");
+    for event in [EventType::Modified, BOOKMARK] {
+        simulation.now += Duration::from_secs(60);
+        simulation.event(event, "11");
+        assert_eq!(simulation.machine.watch_deadline(), Some(simulation.now + silence));
+    }
+}
+
+impl Simulation {
+    /// Returns whether a watch that has no event is an error.
+    fn silent_watch(&mut self) -> bool {
+        self.watch();
+        self.now = self.machine.watch_deadline().unwrap();
+        self.machine.watch_timed_out(self.now).is_some()
+    }
+}
+
+#[test]
+fn r07_silent_watches_of_a_server_without_bookmarks_are_an_error_once() {
+    let mut simulation = synced("10");
+    assert_eq!([(); 4].map(|()| simulation.silent_watch()), [true, false, false, false]);
+    assert_eq!(simulation.waits, [MS(800)]);
+    simulation.watch();
     simulation.event(EventType::Modified, "11");
-    assert_eq!(
-        simulation.machine.watch_deadline(),
-        Some(simulation.now - Duration::from_secs(60) + timeout + Duration::from_secs(30))
-    );
-    simulation.event(BOOKMARK, "11");
-    assert_eq!(simulation.machine.watch_deadline(), Some(simulation.now + Duration::from_secs(180)));
+    simulation.now = simulation.machine.watch_deadline().unwrap();
+    simulation.machine.watch_timed_out(simulation.now);
+    assert_eq!(simulation.watch_version(), "11");
+}
+
+#[test]
+fn two_silent_watches_of_a_server_with_bookmarks_cause_a_list() {
+    let mut simulation = synced("10");
+    simulation.watch();
+    simulation.event(BOOKMARK, "12");
+    simulation.watch_ends_after(Duration::from_secs(300));
+    assert!(simulation.silent_watch() && simulation.silent_watch());
+    assert_eq!(simulation.list(), ("12".into(), None));
+    assert!(!simulation.machine.may_go_back());
+    simulation.list_fails(Failure::TooLarge);
+    assert!(simulation.machine.may_go_back());
+    assert_eq!(simulation.list().0, "");
+    simulation.listed("5");
+    assert!(!simulation.machine.may_go_back());
+    assert_eq!(simulation.watch_version(), "5");
+}
+
+#[test]
+fn an_older_version_causes_a_list_of_the_most_recent_one() {
+    let mut simulation = synced("10");
+    simulation.watch();
+    let goes_back = |simulation: &Simulation, event, version| simulation.machine.goes_back(event, version);
+    for (event, version) in [(EventType::Added, "9"), (EventType::Modified, "1"), (BOOKMARK, "9")] {
+        assert!(goes_back(&simulation, event, version), "{event:?} {version}");
+    }
+    for (event, version) in [(EventType::Deleted, "9"), (BOOKMARK, "10"), (EventType::Added, "11"), (BOOKMARK, "abc")] {
+        assert!(!goes_back(&simulation, event, version), "{event:?} {version}");
+    }
+    simulation.watch_fails(Failure::WentBack);
+    assert!(simulation.machine.may_go_back());
+    assert_eq!(simulation.list(), (String::new(), Some(500)));
+    assert_eq!(simulation.waits, [MS(800)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The watch states of the state machine.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use tokio::time::Instant;
 
@@ -14,9 +14,8 @@ use crate::object::ResourceVersion;
 const WATCH_END_MARGIN: Duration = Duration::from_secs(30);
 /// The maximum time between initial events.
 const MAX_INITIAL_EVENTS_GAP: Duration = Duration::from_secs(30);
-/// Kubernetes sends a bookmark about every minute. A server that sent bookmarks and stopped is considered dead after
-/// this.
-const BOOKMARK_TIMEOUT: Duration = Duration::from_secs(180);
+/// Kubernetes sends a bookmark about every minute. A watch without an event or a response is considered dead after this.
+const BOOKMARK_TIMEOUT: Duration = Duration::from_secs(90);
 /// A shorter watch is an error, as in client-go.
 const MIN_WATCH_DURATION: Duration = Duration::from_secs(1);
 /// Errors that are further apart belong to different periods of internal errors.
@@ -29,8 +28,6 @@ pub(super) struct WatchState {
     /// Whether the server has responded.
     pub(super) is_established: bool,
     pub(super) events: u64,
-    /// Whether the server sent a bookmark other than the end of the initial events.
-    pub(super) has_bookmarks: bool,
     pub(super) timeout: Duration,
     /// Whether the versions of the events are in order: all initial events were received, or there are none.
     pub(super) is_ordered: bool,
@@ -50,14 +47,23 @@ impl StateMachine {
         }
     }
 
+    /// Returns whether an event is older than an earlier one, so that the versions of the server went back. Deletions do
+    /// not count: some aggregated API servers send the version of the last change.
+    pub(in crate::reflector) fn goes_back(&self, event: EventType, version: &str) -> bool {
+        let State::Watch(watch) = &self.state else { return false };
+        let has_order = watch.is_ordered && !matches!(event, EventType::Deleted | EventType::Unknown);
+        let is_older = |last: &ResourceVersion| last.compare(version) == Some(Ordering::Greater);
+        has_order && self.last_version.as_ref().is_some_and(is_older)
+    }
+
     /// Handles a watch event. Unknown events and events without a version do not change the last version.
     pub(in crate::reflector) fn event_received(&mut self, now: Instant, event: EventType, version: &str) -> Handling {
         let is_initial = matches!(self.state, State::WatchList(_));
         let (State::WatchList(watch) | State::Watch(watch)) = &mut self.state else { return Handling::Ignore };
         watch.events += 1;
         watch.last_event = now;
-        watch.has_bookmarks |= event == (EventType::Bookmark { initial_events_end: false });
-        self.short_watches = 0;
+        self.sends_bookmarks |= event == (EventType::Bookmark { initial_events_end: false });
+        (self.short_watches, self.silent_watches) = (0, 0);
         if event == EventType::Unknown {
             return Handling::Ignore;
         }
@@ -81,6 +87,10 @@ impl StateMachine {
 
     /// Handles a watch that was rejected or interrupted.
     pub(in crate::reflector) fn watch_failed(&mut self, now: Instant, failure: Failure) {
+        if failure == Failure::WentBack {
+            self.is_last_version_unavailable = true;
+        }
+        self.may_go_back |= matches!(failure, Failure::WentBack | Failure::TooLarge);
         match self.state {
             State::WatchList(_) => self.watch_list_failed(now, failure),
             _ => self.plain_watch_failed(now, failure),
@@ -142,26 +152,36 @@ impl StateMachine {
     pub(in crate::reflector) fn watch_deadline(&self) -> Option<Instant> {
         let (watch, max_silence) = match &self.state {
             State::List(_) => return None,
-            State::WatchList(watch) => (watch, Some(MAX_INITIAL_EVENTS_GAP)),
-            State::Watch(watch) => {
-                let bookmark_timeout = watch.has_bookmarks.then_some(BOOKMARK_TIMEOUT);
-                (watch, self.policy.idle_timeout.or(bookmark_timeout))
-            }
+            State::WatchList(watch) if watch.is_established => (watch, MAX_INITIAL_EVENTS_GAP),
+            State::WatchList(watch) => (watch, BOOKMARK_TIMEOUT),
+            State::Watch(watch) => (watch, self.policy.idle_timeout.unwrap_or(BOOKMARK_TIMEOUT)),
         };
         let end = watch.started.checked_add(watch.timeout.saturating_add(WATCH_END_MARGIN));
-        let max_silence = max_silence.filter(|_| watch.is_established);
-        let silence = max_silence.and_then(|silence| watch.last_event.checked_add(silence));
+        let silence = watch.last_event.checked_add(max_silence);
         end.into_iter().chain(silence).min()
     }
 
-    /// Handles a watch that had no event until its deadline.
+    /// Handles a watch that had no event or response until its deadline. Returns no error if the server sends no
+    /// bookmarks: then a new watch only checks the connection.
+    ///
+    /// A server that sends bookmarks and is silent in two watches in a row may have gone back to an older version: it
+    /// then sends nothing until it reaches the version of the watch. Only a list detects that.
     pub(in crate::reflector) fn watch_timed_out(&mut self, now: Instant) -> Option<ReflectorError> {
-        let silence = match &self.state {
+        let (silence, is_established) = match &self.state {
             State::List(_) => return None,
             State::WatchList(_) => return Some(self.stream_incomplete()),
-            State::Watch(watch) => now.saturating_duration_since(watch.last_event),
+            State::Watch(watch) => (now.saturating_duration_since(watch.last_event), watch.is_established),
         };
+        self.silent_watches += u32::from(is_established);
+        let is_repeated = is_established && self.silent_watches > 1;
+        if is_repeated && !self.sends_bookmarks && self.policy.idle_timeout.is_none() {
+            return None;
+        }
         self.back_off(now, Failure::Other);
+        if is_repeated && self.sends_bookmarks && silence >= BOOKMARK_TIMEOUT {
+            self.silent_watches = 0;
+            self.relist(now);
+        }
         Some(ReflectorError::IdleTimeout(silence))
     }
 
@@ -193,7 +213,6 @@ impl WatchState {
             last_event: now,
             is_established: false,
             events: 0,
-            has_bookmarks: false,
             timeout: Duration::ZERO,
             is_ordered: false,
         }

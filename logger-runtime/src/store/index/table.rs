@@ -4,7 +4,6 @@ use std::{
     any::Any,
     borrow::Borrow,
     hash::{BuildHasher, Hash},
-    panic::{AssertUnwindSafe, catch_unwind},
     slice,
     sync::Arc,
 };
@@ -13,15 +12,19 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_map::EntryRef, hash
 use kube::Resource;
 
 use super::{Index, IndexFunc, IndexValue};
-use crate::store::{insert, key_of, name_of, namespace_of, shrink_if_sparse};
+use crate::{
+    error::{UserCodePanicked, catch_panic},
+    object::ObjectKey,
+    store::{insert, key_of, shrink_if_sparse},
+};
 
 /// The table of an index, with its value type erased.
 pub(in crate::store) trait AnyIndexTable<K>: Any + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Updates the table for an object that was added (`old` is `None`), changed or deleted (`new` is `None`). Both
-    /// states have the same key.
-    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>);
+    /// states have the same key. Adds the panics of the index function for new states.
+    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>, panics: &mut Vec<UserCodePanicked>);
 }
 
 /// The objects of an index by value.
@@ -41,7 +44,11 @@ enum Objects<K> {
 }
 
 impl<K: Resource, V: IndexValue> IndexTable<K, V> {
-    pub(in crate::store) fn new<'a, F>(index: Index<K, V, F>, objects: impl Iterator<Item = &'a Arc<K>>) -> Self
+    pub(in crate::store) fn new<'a, F>(
+        index: Index<K, V, F>,
+        objects: impl Iterator<Item = &'a Arc<K>>,
+        panics: &mut Vec<UserCodePanicked>,
+    ) -> Self
     where
         K: 'a,
         F: IndexFunc<K, V>,
@@ -49,7 +56,7 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
         let Index { name, values, .. } = index;
         let hasher = DefaultHashBuilder::default();
         let mut table = IndexTable { name, values: Box::new(values), by_value: HashMap::new(), hasher };
-        objects.for_each(|object| table.insert(object));
+        objects.for_each(|object| panics.extend(table.insert(object)));
         table
     }
 
@@ -66,16 +73,16 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
         self.by_value.keys()
     }
 
-    fn values_of(&self, object: &K) -> Vec<V> {
-        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
-            let (index, namespace, name) = (self.name, namespace_of(object), name_of(object));
-            tracing::error!(index, namespace, name, "the index function panicked; the object is not indexed");
-            Vec::new()
-        })
-    }
-
-    fn insert(&mut self, object: &Arc<K>) {
-        for value in self.values_of(object) {
+    /// Indexes an object, or returns the panic of the index function.
+    fn insert(&mut self, object: &Arc<K>) -> Option<UserCodePanicked> {
+        let values = match catch_panic(|| (self.values)(&**object)) {
+            Ok(values) => values,
+            Err(panic) => {
+                let (what, key) = (format!("the function of index `{}`", self.name), ObjectKey::from_object(&**object));
+                return Some(UserCodePanicked::new(what, Some(key), panic));
+            }
+        };
+        for value in values {
             match self.by_value.get_mut(&value) {
                 Some(objects) => objects.insert(Arc::clone(object), &self.hasher),
                 None => {
@@ -83,11 +90,13 @@ impl<K: Resource, V: IndexValue> IndexTable<K, V> {
                 }
             }
         }
+        None
     }
 
     /// Removes this state of an object. If its new state was already inserted, that is retained.
     fn remove(&mut self, object: &Arc<K>) {
-        for value in self.values_of(object) {
+        // A state for which the function panics is not in the table.
+        for value in catch_panic(|| (self.values)(&**object)).unwrap_or_default() {
             if let EntryRef::Occupied(mut objects) = self.by_value.entry_ref(&value)
                 && objects.get_mut().remove(object, &self.hasher)
             {
@@ -102,8 +111,8 @@ impl<K: Resource + Send + Sync + 'static, V: IndexValue> AnyIndexTable<K> for In
         self.name
     }
 
-    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
-        new.into_iter().for_each(|new| self.insert(new));
+    fn update(&mut self, old: Option<&Arc<K>>, new: Option<&Arc<K>>, panics: &mut Vec<UserCodePanicked>) {
+        panics.extend(new.and_then(|new| self.insert(new)));
         old.into_iter().for_each(|old| self.remove(old));
     }
 }

@@ -110,6 +110,35 @@ fn versions_that_cannot_be_compared_never_block() {
 }
 
 #[test]
+fn a_write_is_caught_up_at_the_version_of_its_namespace() {
+    let store = Store::default();
+    store.set_namespaces(["a", "b"].map(|namespace| Some(namespace.to_owned())));
+    let at = |source, version: &str| (source, ResourceVersion::new(version));
+    store.apply_from(replaced(vec![], "5"), vec![at(0, "5"), at(1, "5")]);
+    let gate = WriteGate::new(store.clone());
+    let others = ["a", "b", "other"].map(|namespace| ObjectKey::namespaced(namespace, "1"));
+    ["a", "b", "other"].iter().for_each(|namespace| gate.record_write(&object(namespace, "1", "7")));
+    let caught_up = || others.each_ref().map(|key| gate.is_caught_up(key));
+    assert_eq!(caught_up(), [false; 3]);
+    store.apply_from(bookmark("8"), vec![at(0, "8")]);
+    assert_eq!(caught_up(), [true, false, false], "an unwatched namespace needs all");
+    store.apply_from(bookmark("9"), vec![at(1, "9")]);
+    assert_eq!(caught_up(), [true; 3]);
+}
+
+#[test]
+fn writes_before_the_versions_went_back_are_caught_up() {
+    let store = store_of([object("a", "1", "50")]);
+    let gate = WriteGate::new(store.clone());
+    gate.record_write(&object("a", "1", "60"));
+    assert!(!gate.is_caught_up(&key("1")));
+    store.apply(replaced(vec![object("a", "1", "20")], "30"));
+    assert!(gate.is_caught_up(&key("1")));
+    gate.record_write(&object("a", "1", "31"));
+    assert!(!gate.is_caught_up(&key("1")));
+}
+
+#[test]
 fn nothing_is_caught_up_before_the_first_list() {
     let store = Store::default();
     let gate = WriteGate::new(store.clone());
