@@ -17,7 +17,8 @@ impl EventConfig {
     /// the name of the Pod.
     #[must_use]
     pub fn instance(mut self, instance: impl Into<String>) -> Self {
-        self.instance = Some(instance.into()).filter(|instance| !instance.is_empty());
+        let instance: String = instance.into();
+        self.instance = Some(instance).filter(|instance| !instance.is_empty());
         self
     }
 

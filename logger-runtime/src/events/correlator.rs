@@ -78,7 +78,7 @@ pub(super) struct Write {
     pub(super) reporter: Arc<Reporter>,
     pub(super) verb: Verb,
     /// The complete event, with its current series.
-    pub(super) event: Event,
+    pub(super) event: Box<Event>,
 }
 
 /// How an event is written.
@@ -196,7 +196,7 @@ impl Correlator {
         write
     }
 
-    fn event(&mut self, occurrence: Occurrence, is_combined: bool) -> Event {
+    fn event(&mut self, occurrence: Occurrence, is_combined: bool) -> Box<Event> {
         let Occurrence { reporter, event, time } = occurrence;
         let namespace = event.regarding.namespace.clone().filter(|namespace| !namespace.is_empty());
         let name = self.names.next(event.regarding.name.as_deref().unwrap_or_default(), time);
@@ -204,7 +204,7 @@ impl Correlator {
             true => cut(COMBINED_PREFIX.to_owned() + &event.note, MAX_NOTE),
             false => event.note,
         };
-        Event {
+        Box::new(Event {
             metadata: ObjectMeta {
                 name: Some(name),
                 namespace: Some(namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned())),
@@ -220,7 +220,7 @@ impl Correlator {
             reporting_controller: Some(reporter.controller.clone()),
             reporting_instance: Some(reporter.instance.clone()),
             ..Event::default()
-        }
+        })
     }
 }
 

@@ -73,8 +73,8 @@ impl NewEvent {
         action: impl Into<String>,
         note: impl Into<String>,
     ) -> Self {
-        let reason = Some(reason.into()).filter(|reason| !reason.is_empty()).unwrap_or_else(|| UNKNOWN_REASON.into());
-        let action = Some(action.into()).filter(|action| !action.is_empty()).unwrap_or_else(|| reason.clone());
+        let reason = non_empty(reason.into(), UNKNOWN_REASON);
+        let action = non_empty(action.into(), &reason);
         let [reason, action] = [reason, action].map(|word| cut(word, MAX_WORD));
         let note = cut(note.into(), MAX_NOTE);
         NewEvent { regarding, related: None, type_, reason, action, note, series_key: None }
@@ -93,6 +93,13 @@ impl NewEvent {
     pub fn series_key(mut self, key: impl Into<String>) -> Self {
         self.series_key = Some(key.into());
         self
+    }
+}
+
+fn non_empty(text: String, default: &str) -> String {
+    match text.is_empty() {
+        true => default.to_owned(),
+        false => text,
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) enum WriteError {
     #[error("{0}")]
     Rejected(Error),
     /// Every try failed; this is the last error.
-    #[error("{MAX_TRIES} tries failed: {0}")]
+    #[error("every try failed: {0}")]
     RetriesExhausted(Error),
 }
 

@@ -26,10 +26,9 @@ async fn e01_repeated_events_are_one_event_whose_series_alone_is_patched() {
     assert_eq!((event.metadata.uid, event.event_time), (single.metadata.uid, single.event_time));
     assert_eq!((fixture.requests(Verb::Create), fixture.requests(Verb::Patch)), (1, 1));
 
-    let patch = &fixture.actions().patches::<Event>()[0];
-    let series = event.series.unwrap();
-    assert_eq!(patch.patch_type(), Some(PatchType::Merge));
-    assert_eq!(patch.json().unwrap(), json!({ "series": series }));
+    let (patches, series) = (fixture.actions().patches::<Event>(), event.series.unwrap());
+    assert_eq!(patches[0].patch_type(), Some(PatchType::Merge));
+    assert_eq!(patches[0].json().unwrap(), json!({ "series": series }));
 }
 
 #[tokio::test(start_paused = true)]

@@ -64,7 +64,7 @@ pub(super) async fn repeated_events_are_one_series(client: Client) {
     assert_eq!((&regarding.name, &regarding.uid), (&web.metadata.name, &web.metadata.uid));
     record();
     let second = next(&mut written).await;
-    assert_eq!((second.metadata.uid, count(&second)), (first.metadata.uid.clone(), Some(2)));
+    assert_eq!((&second.metadata.uid, count(&second)), (&first.metadata.uid, Some(2)));
 
     events.delete(first.metadata.name.as_deref().unwrap(), &DeleteParams::default()).await.unwrap();
     record();

@@ -24,7 +24,7 @@ pub(super) struct Series {
     /// When the correlator checks the series next.
     pub(super) deadline: Instant,
     reporter: Arc<Reporter>,
-    event: Event,
+    event: Box<Event>,
     occurrences: i32,
     written: i32,
     last_time: Timestamp,
@@ -33,7 +33,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    pub(super) fn new(number: u64, reporter: Arc<Reporter>, event: Event, time: Timestamp, now: Instant) -> Self {
+    pub(super) fn new(number: u64, reporter: Arc<Reporter>, event: Box<Event>, time: Timestamp, now: Instant) -> Self {
         let mut series = Series {
             number,
             deadline: now,

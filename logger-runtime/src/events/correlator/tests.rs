@@ -100,7 +100,7 @@ fn e01_the_second_event_of_a_series_is_patched_at_once_and_later_ones_are_counte
 fn e01_events_have_the_fields_that_the_server_requires() {
     let mut fixture = Fixture::new();
     let write = written(fixture.decide(event("a", "full").related(object("b"))));
-    let created = write.event;
+    let created = *write.event;
     assert_eq!(created.metadata.namespace.as_deref(), Some("team"));
     assert!(created.metadata.name.unwrap().starts_with("a."));
     assert_eq!((created.type_.as_deref(), created.note.as_deref()), (Some("Warning"), Some("full")));
