@@ -17,10 +17,11 @@ impl SimilarNotes {
     /// Returns whether a note has a dedicated event: it was seen within the window, or fewer than 10 others were.
     pub(super) fn admit(&mut self, note: u64, now: Instant) -> bool {
         self.0.retain(|(_, seen)| now.saturating_duration_since(*seen) < WINDOW);
+        let is_full = self.0.len() >= MAX_NOTES;
         match self.0.iter_mut().find(|(known, _)| *known == note) {
             Some((_, seen)) => *seen = now,
-            None if self.0.len() < MAX_NOTES => self.0.push((note, now)),
-            None => return false,
+            None if is_full => return false,
+            None => self.0.push((note, now)),
         }
         true
     }
