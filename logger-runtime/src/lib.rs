@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`object`], [`error`], [`metrics`] | object keys and resource versions, request errors, the metrics interface |
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
+//! | [`events`] | the event recorder |
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |
@@ -20,6 +21,7 @@ pub mod client;
 pub mod controller;
 pub mod decode;
 pub mod error;
+pub mod events;
 #[cfg(feature = "informers")]
 pub mod factory;
 #[cfg(feature = "informers")]
@@ -40,6 +42,7 @@ pub use client::{AllNamespaces, EventStream, FieldManager, GenericClient, Precon
 #[cfg(feature = "informers")]
 pub use controller::{Action, Controller, ReconcileError, Reconciler};
 pub use error::Error;
+pub use events::{EventRecorder, EventType};
 #[cfg(feature = "informers")]
 pub use factory::{InformerFactory, InformerFactoryBuilder};
 #[cfg(feature = "informers")]

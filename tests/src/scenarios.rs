@@ -5,6 +5,7 @@ mod apply;
 mod built_in;
 mod controllers;
 mod defaults;
+mod events;
 mod fixture;
 mod generic;
 mod informer;
@@ -105,6 +106,8 @@ scenarios! {
     apply::extension_methods_apply,
     controllers::a_controller_reconciles_status_child_and_finalizer,
     controllers::kubes_controller_reconciles_status_child_and_finalizer,
+    events::repeated_events_are_one_series,
+    events::recorded_events_are_valid,
     matrix::verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

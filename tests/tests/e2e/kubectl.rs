@@ -8,9 +8,12 @@ use std::{
 
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
+use logger_client::Clientset;
+use logger_runtime::events::EventConfig;
+use logger_runtime::{CancellationToken, EventRecorder, EventType};
 use serde_json::{Value, json};
 
-use super::{Suite, trial};
+use super::{Suite, client, trial};
 
 // Relative to the root of the workspace, in which kubectl runs.
 const CRD: &str = "config/crd/bases/example.com_loggers.yaml";
@@ -36,6 +39,7 @@ pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
         trial("invalid_samples_are_rejected", invalid_samples_are_rejected),
         trial("misspelt_states_are_rejected", misspelt_states_are_rejected),
         trial("repeated_server_side_dry_runs_are_clean", repeated_server_side_dry_runs_are_clean),
+        trial("events_and_describe_show_recorded_events", events_and_describe_show_recorded_events),
     ]
 }
 
@@ -138,6 +142,33 @@ fn repeated_server_side_dry_runs_are_clean(control_plane: &ControlPlane) -> Resu
         check(output.trim() == "logger.example.com/web serverside-applied (server dry run)", "clean", &output)?;
     }
     Ok(())
+}
+
+fn events_and_describe_show_recorded_events(control_plane: &ControlPlane) -> Result<(), Failed> {
+    let kubectl = |args: &[&str]| kubectl_in(control_plane, "recorded-events", args);
+    kubectl(&["create", "namespace", "recorded-events"])?;
+    kubectl(&["apply", "-f", SAMPLE])?;
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let client = client(control_plane).await?;
+        let web = Clientset::new(client.clone()).example_v1().loggers("recorded-events").get("web").await?;
+        let (recorder, worker) = EventRecorder::new(client, "kubectl-test", EventConfig::default())?;
+        for _ in 0..3 {
+            recorder.event(&web, EventType::Warning, "FailedMount", "Mounting", "volume `data` does not exist");
+        }
+        let stop = CancellationToken::new();
+        stop.cancel();
+        worker.run(stop).await?;
+        Ok::<_, Failed>(())
+    })?;
+    let shown = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        words.contains(&"Warning") && words.contains(&"FailedMount") && line.contains("volume `data` does not exist")
+    };
+    let table = kubectl(&["events", "--for", "logger/web"])?;
+    check(table.lines().any(|line| shown(line) && line.contains("Logger/web")), "the event", &table)?;
+    check(table.contains("(x3 over"), "the count of the series", &table)?;
+    let page = kubectl(&["describe", "logger", "web"])?;
+    check(page.lines().any(|line| shown(line) && line.contains("kubectl-test")), "the event and its reporter", &page)
 }
 
 fn kubectl_in(control_plane: &ControlPlane, namespace: &str, args: &[&str]) -> Result<String, Failed> {

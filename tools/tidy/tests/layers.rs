@@ -51,6 +51,7 @@ const CRATES: [Layers; 4] = [
         &[
             &["object", "error", "metrics"],
             &["client", "decode", "workqueue"],
+            &["events"],
             &["reflector"],
             &["store"],
             &["informer"],

@@ -1,0 +1,173 @@
+//! The fixture of the tests: a server with faults and a recorder whose worker runs.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use k8s_openapi::{
+    api::{core::v1::ConfigMap, events::v1::Event},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{
+    Api,
+    api::{DeleteParams, ListParams},
+};
+use logger_apiserver::{Actions, ApiServer, Faults, Reactors, Requests, Verb};
+use logger_runtime::{
+    EventRecorder, EventType,
+    events::{EventConfig, EventWorker, FlushError},
+    metrics::{Counter, Gauge, Histogram, Labels, Metric, MetricsProvider, NoopMetrics},
+};
+use tokio::{task::JoinHandle, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Fixture {
+    pub(crate) server: ApiServer,
+    pub(crate) faults: Faults,
+    pub(crate) reactors: Reactors,
+    pub(crate) counters: Counters,
+    pub(crate) recorder: EventRecorder,
+    worker: Option<EventWorker>,
+    stop: CancellationToken,
+    running: Option<JoinHandle<Result<(), FlushError>>>,
+}
+
+impl Fixture {
+    /// Creates a recorder whose worker does not run yet.
+    pub(crate) fn new() -> Self {
+        Self::with_config(EventConfig::default())
+    }
+
+    pub(crate) fn with_config(config: EventConfig) -> Self {
+        let (server, faults, reactors) = (ApiServer::new(), Faults::new(), Reactors::new());
+        let client = server.client_with((faults.layer(), reactors.layer()));
+        let counters = Counters::default();
+        let config = config.metrics(Arc::new(counters.clone()));
+        let (recorder, worker) = EventRecorder::new(client, "maps", config).unwrap();
+        let (worker, stop) = (Some(worker), CancellationToken::new());
+        Fixture { server, faults, reactors, counters, recorder, worker, stop, running: None }
+    }
+
+    /// Creates a recorder whose worker runs.
+    pub(crate) fn started() -> Self {
+        let mut fixture = Self::new();
+        fixture.start();
+        fixture
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.running = self.worker.take().map(|worker| tokio::spawn(worker.run(self.stop.clone())));
+    }
+
+    /// Stops the worker and returns its result.
+    pub(crate) async fn stop(&mut self) -> Result<(), FlushError> {
+        self.stop.cancel();
+        self.running.take().unwrap().await.unwrap()
+    }
+
+    /// Drops the worker, whether it runs or not.
+    pub(crate) async fn abort(&mut self) {
+        self.worker = None;
+        if let Some(running) = self.running.take() {
+            running.abort();
+            drop(running.await);
+        }
+    }
+
+    /// Records a warning about a ConfigMap and waits until nothing happens at this time any more.
+    pub(crate) async fn record(&self, name: &str, note: &str) {
+        self.recorder.event(&config_map(name), EventType::Warning, "Failed", "Writing", note);
+        settle().await;
+    }
+
+    /// Returns all events of the server, from the oldest to the latest.
+    pub(crate) async fn events(&self) -> Vec<Event> {
+        let api: Api<Event> = Api::all(self.server.client());
+        let mut events = api.list(&ListParams::default()).await.unwrap().items;
+        events.sort_by_key(|event| event.event_time.clone().map(|time| time.0));
+        events
+    }
+
+    /// Returns the only event of the server.
+    pub(crate) async fn event(&self) -> Event {
+        let mut events = self.events().await;
+        assert_eq!(events.len(), 1, "{events:#?}");
+        events.remove(0)
+    }
+
+    /// Deletes all events of the server.
+    pub(crate) async fn delete_events(&self) {
+        let api: Api<Event> = Api::default_namespaced(self.server.client());
+        api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
+    }
+
+    /// Returns the number of requests with this verb for events.
+    pub(crate) fn requests(&self, verb: Verb) -> usize {
+        self.faults.count(Requests::to("events").group("events.k8s.io").verb(verb))
+    }
+
+    /// Returns what was sent to the server.
+    pub(crate) fn actions(&self) -> Actions {
+        self.reactors.actions()
+    }
+}
+
+/// Waits until every task waits: time is paused, so it advances only then.
+pub(crate) async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+pub(crate) fn config_map(name: &str) -> ConfigMap {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        namespace: Some("default".to_owned()),
+        uid: Some(format!("uid-of-{name}")),
+        ..ObjectMeta::default()
+    };
+    ConfigMap { metadata, ..ConfigMap::default() }
+}
+
+/// Returns the count of the series of an event; `None` for a single event.
+pub(crate) fn count(event: &Event) -> Option<i32> {
+    event.series.as_ref().map(|series| series.count)
+}
+
+/// The values of all counters, by `name{values of the labels}`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters(Arc<Mutex<BTreeMap<String, u64>>>);
+
+struct OneCounter(Counters, String);
+
+impl Counters {
+    /// Returns the counter `event_recorder_<name>` with these values of its labels, such as `dropped_total`, `maps,queue_full`.
+    pub(crate) fn value(&self, name: &str, labels: &str) -> u64 {
+        let key = format!("event_recorder_{name}{{{labels}}}");
+        let values = self.0.lock().unwrap();
+        *values.get(&key).unwrap_or_else(|| panic!("no counter {key} in {values:?}"))
+    }
+}
+
+impl Counter for OneCounter {
+    fn add(&self, count: u64) {
+        *self.0.0.lock().unwrap().entry(self.1.clone()).or_default() += count;
+    }
+}
+
+impl MetricsProvider for Counters {
+    fn counter(&self, metric: Metric, labels: Labels<'_>) -> Arc<dyn Counter> {
+        let labels: Vec<_> = labels.iter().map(|(_, value)| *value).collect();
+        let counter = OneCounter(self.clone(), format!("{}{{{}}}", metric.name, labels.join(",")));
+        counter.add(0);
+        Arc::new(counter)
+    }
+
+    fn gauge(&self, _: Metric, _: Labels<'_>) -> Arc<dyn Gauge> {
+        Arc::new(NoopMetrics)
+    }
+
+    fn histogram(&self, _: Metric, _: Labels<'_>, _: &'static [f64]) -> Arc<dyn Histogram> {
+        Arc::new(NoopMetrics)
+    }
+}
