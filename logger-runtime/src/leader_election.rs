@@ -10,6 +10,8 @@
 
 mod config;
 mod elector;
+#[cfg(test)]
+mod lease_store;
 mod metrics;
 mod record;
 mod requests;

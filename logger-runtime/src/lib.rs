@@ -1,4 +1,4 @@
-//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue, controller and leader
+//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue, controller, leader
 //! election.
 //!
 //! Generated code instantiates these types with a kind; no type here depends on a particular kind. kube's client
@@ -9,7 +9,8 @@
 //! | modules | contents |
 //! |---|---|
 //! | [`object`], [`error`], [`metrics`] | object keys and resource versions, request errors, the metrics interface |
-//! | [`client`], [`decode`], [`workqueue`], [`leader_election`] | typed and generic clients, the streaming decoder, the work queue, leader election |
+//! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
+//! | [`leader_election`] | leader election by a Lease |
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |

@@ -171,7 +171,9 @@ fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode 
         match outcome {
             Outcome::Passed => println!("{name:<8} ok      {seconds:>4} s"),
             Outcome::Failed => println!("{name:<8} FAILED  {seconds:>4} s"),
-            Outcome::Skipped(package) => println!("{name:<8} SKIPPED: install it with: cargo install --locked {package}"),
+            Outcome::Skipped(package) => {
+                println!("{name:<8} SKIPPED: install it with: cargo install --locked {package}")
+            }
         }
     }
     println!("servers: the embedded API server; the real kube-apiserver {}", real_server());

@@ -175,7 +175,8 @@ pub enum ConfigError {
     /// The Lease cannot store the duration.
     #[error(
         "invalid leader election: `lease_duration` {lease_duration:?} is not a multiple of one second, or exceeds \
-         {} s", i32::MAX
+         {} s",
+        i32::MAX
     )]
     NotInSeconds {
         /// The lease duration.

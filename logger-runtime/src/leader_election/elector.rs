@@ -44,8 +44,8 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 ///
 /// # Assumptions
 ///
-/// - Clients change the Lease only through electors that follow the same rules, such as those of client-go, and identities
-///   are unique. A client that overwrites or deletes a held Lease breaks the mutual exclusion.
+/// - Clients change the Lease only through electors that follow the same rules, such as those of client-go, and
+///   identities are unique. A client that overwrites or deletes a held Lease breaks the mutual exclusion.
 /// - The rates of the monotonic clocks differ by at most 4 %: work is aborted 5 % of the lease duration before it
 ///   expires, or, if that is less, half of the time between renew deadline and lease duration before it.
 /// - The work ends when it is dropped: it neither blocks its thread nor leaves detached tasks or processes behind.
@@ -237,14 +237,7 @@ struct Election {
 impl Election {
     fn new(elector: LeaderElector) -> Self {
         let machine = StateMachine::new(elector.policy.clone(), fastrand::Rng::new());
-        Election {
-            elector,
-            machine,
-            epoch: Instant::now(),
-            last_error: None,
-            is_rejected: false,
-            rejected_since: None,
-        }
+        Election { elector, machine, epoch: Instant::now(), last_error: None, is_rejected: false, rejected_since: None }
     }
 
     /// Waits until this process is the leader.

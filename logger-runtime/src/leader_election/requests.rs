@@ -21,6 +21,9 @@ use crate::{error::Error, object::resource_name};
 ///
 /// # Errors
 /// Fails if the configuration is invalid, as for any client.
+///
+/// # Panics
+/// Panics outside a tokio runtime, as for any client.
 pub fn lease_client(mut config: kube::Config) -> Result<Client, kube::Error> {
     config.default_retry = false;
     Client::try_from(config)
@@ -90,13 +93,11 @@ pub(super) fn response(result: &Result<Lease, Error>, was_get: bool) -> Response
     }
 }
 
-/// Returns whether the error does not go away by itself: a missing permission or namespace, a rejected Lease, or a Lease
-/// that cannot be decoded.
+/// Returns whether the error does not go away by itself: a missing permission or namespace, a rejected Lease, or a
+/// Lease that cannot be decoded.
 pub(super) fn is_permanent(error: &Error) -> bool {
     match error.kube_error() {
-        Some(kube::Error::Api(status)) => {
-            (400..500).contains(&status.code) && ![408, 409, 429].contains(&status.code)
-        }
+        Some(kube::Error::Api(status)) => (400..500).contains(&status.code) && ![408, 409, 429].contains(&status.code),
         Some(kube::Error::SerdeError(_) | kube::Error::BuildRequest(_)) => true,
         _ => false,
     }

@@ -40,8 +40,13 @@ pub(super) struct Policy {
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     /// Send the request. If there is no response by the deadline, it failed.
-    Send { request: Request, deadline: Time },
-    Wait { until: Time },
+    Send {
+        request: Request,
+        deadline: Time,
+    },
+    Wait {
+        until: Time,
+    },
     /// The leadership ended. No step follows.
     Lost(LossReason),
     /// The release ended, with whether the lease is free. No step follows.

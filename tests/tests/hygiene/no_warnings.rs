@@ -2,13 +2,7 @@
 
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![deny(future_incompatible, nonstandard_style, rust_2018_idioms, unused)]
-#![deny(
-    missing_debug_implementations,
-    single_use_lifetimes,
-    trivial_casts,
-    unreachable_pub,
-    unused_qualifications
-)]
+#![deny(missing_debug_implementations, single_use_lifetimes, trivial_casts, unreachable_pub, unused_qualifications)]
 #![deny(unused_lifetimes, unused_import_braces, unused_results, variant_size_differences)]
 #![forbid(unsafe_code)]
 
