@@ -105,6 +105,11 @@ pub(super) fn is_permanent(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
+
     use kube::core::Status;
 
     use super::*;
@@ -134,9 +139,21 @@ mod tests {
 
     #[tokio::test]
     async fn l09_the_client_has_no_retries() {
-        // A client cannot be asked for its layers: the driver's tests count the requests of a failing server.
-        let config = kube::Config::new("http://127.0.0.1:1".parse().unwrap());
-        assert!(config.default_retry, "kube retries by default");
-        assert!(lease_client(config).is_ok());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let _ = connection.read(&mut [0; 4096]).unwrap();
+            let response = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            connection.write_all(response.as_bytes()).unwrap();
+            listener
+        });
+        let client = lease_client(kube::Config::new(url.parse().unwrap())).unwrap();
+        let requests = LeaseRequests::new(client, "default".into(), "lease".into(), BTreeMap::new());
+        let error = requests.send(Request::Get, Instant::now() + Duration::from_secs(20)).await.unwrap_err();
+        assert_eq!(error.status().map(|status| status.code), Some(503), "{error}");
+        let listener = server.join().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        assert!(listener.accept().is_err(), "there is no second connection");
     }
 }
