@@ -5,6 +5,7 @@ mod apply;
 mod built_in;
 mod controllers;
 mod defaults;
+mod election;
 mod fixture;
 mod generic;
 mod informer;
@@ -105,6 +106,7 @@ scenarios! {
     apply::extension_methods_apply,
     controllers::a_controller_reconciles_status_child_and_finalizer,
     controllers::kubes_controller_reconciles_status_child_and_finalizer,
+    election::three_electors_lead_one_after_another,
     matrix::verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

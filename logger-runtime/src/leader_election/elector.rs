@@ -90,7 +90,7 @@ pub enum LeaderElectionError {
         lease: String,
         /// Why the leadership ended.
         reason: LossReason,
-        /// The last error of a request since the last renewal.
+        /// The last error of a request since the last renewal, if no renewal succeeded within the renew deadline.
         last_error: Option<Error>,
     },
     /// The leadership ended, but the work cannot be aborted: it blocks its thread. End the process immediately.
@@ -308,7 +308,7 @@ impl Election {
     }
 
     fn lost(&mut self, reason: LossReason) -> LeaderElectionError {
-        let last_error = self.last_error.take();
+        let last_error = self.last_error.take().filter(|_| reason == LossReason::RenewDeadlineExceeded);
         LeaderElectionError::Lost { lease: self.lease().to_owned(), reason, last_error }
     }
 
