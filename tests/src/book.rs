@@ -12,6 +12,7 @@ pages! {
     readme: "README.md",
     crds: "docs/guides/crds.md",
     controllers: "docs/guides/controllers.md",
+    leader_election: "docs/guides/leader-election.md",
     testing: "docs/guides/testing.md",
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",

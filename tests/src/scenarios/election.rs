@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::namespace;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-const LEASE_DURATION: Duration = Duration::from_secs(3);
+const LEASE_DURATION: Duration = Duration::from_secs(5);
 const RETRY_PERIOD: Duration = Duration::from_millis(200);
 /// The retry period with its jitter.
 const MAX_RETRY: Duration = Duration::from_millis(440);
@@ -54,7 +54,7 @@ impl Elector {
         let config = LeaderElectionConfig::new("election", identity)
             .namespace(namespace)
             .lease_duration(LEASE_DURATION)
-            .renew_deadline(Duration::from_secs(2))
+            .renew_deadline(Duration::from_secs(4))
             .retry_period(RETRY_PERIOD);
         let elector = LeaderElector::new(client.clone(), config).unwrap();
         let (stop, (sender, working), workers) = (CancellationToken::new(), watch::channel(false), workers.clone());
@@ -100,8 +100,8 @@ pub(super) async fn three_electors_lead_one_after_another(client: Client) {
 
     let first = next_leader(&mut electors).await;
     let LeaseSpec { acquire_time, lease_duration_seconds, lease_transitions, .. } = spec(&client, &namespace).await;
-    assert_eq!((lease_duration_seconds, lease_transitions), (Some(3), Some(0)));
-    sleep(LEASE_DURATION * 2).await;
+    assert_eq!((lease_duration_seconds, lease_transitions), (Some(5), Some(0)));
+    sleep(LEASE_DURATION + RETRY_PERIOD).await;
     let renewed = spec(&client, &namespace).await;
     assert_eq!(renewed.acquire_time, acquire_time, "the leader is still the same");
     assert!(renewed.renew_time > acquire_time);
