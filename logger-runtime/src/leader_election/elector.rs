@@ -191,7 +191,7 @@ impl LeaderElector {
     /// tasks can contain state of the lost leadership.
     ///
     /// # Panics
-    /// Resumes a panic of the work, after the lease is released.
+    /// Resumes a panic of the work, after the lease is released if it is not lost.
     pub async fn run<W, F>(self, stop: CancellationToken, work: W) -> Result<(), LeaderElectionError>
     where
         W: FnOnce(CancellationToken) -> F + Send + 'static,

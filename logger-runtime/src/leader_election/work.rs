@@ -121,7 +121,7 @@ mod tests {
     async fn work_is_not_polled_after_the_fence_closed() {
         let fence = Fence::closed();
         fence.open_until(Instant::now() + SECOND);
-        let mut work = Work::spawn(async { sleep(SECOND / 2).await }, fence.clone());
+        let mut work = Work::spawn(sleep(SECOND / 2), fence.clone());
         tokio::task::yield_now().await;
         // As after a pause of the process: the timer of the work and its deadline have passed.
         advance(3 * SECOND).await;
