@@ -1,4 +1,5 @@
-//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue and controller.
+//! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue, controller, leader
+//! election.
 //!
 //! Generated code instantiates these types with a kind; no type here depends on a particular kind. kube's client
 //! provides HTTP, TLS, retries and decoding.
@@ -10,6 +11,7 @@
 //! | [`object`], [`error`], [`metrics`] | object keys and resource versions, request errors, the metrics interface |
 //! | [`client`], [`decode`], [`workqueue`] | typed and generic clients, the streaming decoder, the work queue |
 //! | [`events`] | the event recorder |
+//! | [`leader_election`] | leader election by a Lease |
 //! | [`reflector`] | list and watch with recovery |
 //! | [`store`] | indexed store, listers, read-your-writes helpers |
 //! | [`informer`] | shared informers and their event handlers |
@@ -26,6 +28,7 @@ pub mod events;
 pub mod factory;
 #[cfg(feature = "informers")]
 pub mod informer;
+pub mod leader_election;
 pub mod metrics;
 pub mod object;
 #[cfg(feature = "informers")]
@@ -49,6 +52,7 @@ pub use factory::{InformerFactory, InformerFactoryBuilder};
 pub use informer::{
     AnyObject, Event, GenericInformer, GenericLister, HandlerOptions, HandlerRegistration, SharedInformer, SyncError,
 };
+pub use leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector};
 pub use object::{ApiObject, ObjectKey, ResourceVersion};
 #[cfg(feature = "informers")]
 pub use reflector::Reflector;

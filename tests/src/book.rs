@@ -13,6 +13,7 @@ pages! {
     crds: "docs/guides/crds.md",
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",
+    leader_election: "docs/guides/leader-election.md",
     testing: "docs/guides/testing.md",
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",

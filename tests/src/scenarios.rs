@@ -5,6 +5,7 @@ mod apply;
 mod built_in;
 mod controllers;
 mod defaults;
+mod election;
 mod events;
 mod fixture;
 mod generic;
@@ -108,6 +109,7 @@ scenarios! {
     controllers::kubes_controller_reconciles_status_child_and_finalizer,
     events::repeated_events_are_one_series,
     events::recorded_events_are_valid,
+    election::three_electors_lead_one_after_another,
     matrix::verbs_work_in_every_scope_and_with_every_status,
     matrix::extension_methods_of_every_verb_reach_objects_and_subresources,
 }

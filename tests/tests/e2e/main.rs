@@ -7,6 +7,7 @@ mod cel;
 mod connections;
 mod controller_gen;
 mod definitions;
+mod election;
 mod kubectl;
 mod proxy;
 mod quickstart;
@@ -53,6 +54,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(definitions::trials(&suite))
         .chain(kubectl::trials(&suite))
         .chain(connections::trials(&suite))
+        .chain(election::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
         .chain(values::trials(&suite));

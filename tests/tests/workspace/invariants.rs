@@ -121,7 +121,8 @@ fn every_file_is_declared_as_a_module() {
         let src = root().join(name).join("src");
         for file in files(&src, "rs") {
             let stem = file.file_stem().unwrap().to_str().unwrap();
-            let is_root = file.parent() == Some(&src) && ["lib", "main"].contains(&stem);
+            let is_program = file.parent() == Some(&src.join("bin"));
+            let is_root = is_program || file.parent() == Some(&src) && ["lib", "main"].contains(&stem);
             let parent = file.parent().unwrap();
             let parents = [parent.join("lib.rs"), parent.join("main.rs"), parent.with_extension("rs")];
             let declares = |parent: &PathBuf| {

@@ -50,7 +50,7 @@ const CRATES: [Layers; 4] = [
         "logger-runtime",
         &[
             &["object", "error", "metrics"],
-            &["client", "decode", "workqueue"],
+            &["client", "decode", "workqueue", "leader_election"],
             &["events"],
             &["reflector"],
             &["store"],

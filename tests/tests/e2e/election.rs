@@ -1,0 +1,135 @@
+//! Leader election by three processes on the real server, of which one is paused and one is killed.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use envtest::ControlPlane;
+use libtest_mimic::{Failed, Trial};
+
+use super::{Suite, trial};
+
+/// The limit of every wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const NAMESPACE: &str = "election-processes";
+
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    vec![trial(suite, "election::a_paused_and_a_killed_leader_are_replaced", paused_and_killed)]
+}
+
+/// A process with an elector. It is killed on drop.
+struct Process {
+    identity: &'static str,
+    child: Child,
+}
+
+impl Process {
+    fn start(control_plane: &ControlPlane, identity: &'static str, file: &Path) -> Result<Self, Failed> {
+        let child = Command::new(env!("CARGO_BIN_EXE_elector"))
+            .arg(control_plane.kubeconfig())
+            .args([NAMESPACE, identity])
+            .arg(file)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        Ok(Process { identity, child })
+    }
+
+    /// Sends a signal, such as `STOP`.
+    fn signal(&self, signal: &str) -> Result<(), Failed> {
+        let status = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status()?;
+        if status.success() { Ok(()) } else { Err(format!("cannot send SIG{signal}").into()) }
+    }
+
+    /// Waits for the end of the process. Returns its exit code and its errors.
+    fn wait(mut self) -> Result<(Option<i32>, String), Failed> {
+        drop(self.child.stdin.take());
+        let started = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            if started.elapsed() > TIMEOUT {
+                return Err(format!("{} does not end", self.identity).into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut errors = String::new();
+        if let Some(stderr) = &mut self.child.stderr {
+            stderr.read_to_string(&mut errors)?;
+        }
+        Ok((self.child.wait()?.code(), errors))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The file in which leaders write their identity.
+struct Log(PathBuf);
+
+impl Log {
+    /// Returns the leaders one after another. No identity occurs twice if there was one leader at a time. The line that a
+    /// process was about to write when it was paused is ignored: no lease can prevent it.
+    fn leaders(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.0).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let mut leaders: Vec<String> = Vec::new();
+        for written in lines.chunk_by(|line, next| line == next) {
+            let is_interrupted = written.len() == 1 && leaders.iter().any(|leader| leader == written[0]);
+            if !is_interrupted {
+                leaders.push(written[0].to_owned());
+            }
+        }
+        leaders.dedup();
+        leaders
+    }
+
+    /// Waits until there were this many leaders, and returns the last one.
+    fn wait_for_leader(&self, count: usize) -> Result<String, Failed> {
+        let started = Instant::now();
+        loop {
+            let mut leaders = self.leaders();
+            if let Some(leader) = leaders.pop().filter(|_| leaders.len() + 1 == count) {
+                return Ok(leader);
+            }
+            if started.elapsed() > TIMEOUT || leaders.len() >= count {
+                return Err(format!("expected {count} leaders, found {:?}", self.leaders()).into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn paused_and_killed(control_plane: &ControlPlane) -> Result<(), Failed> {
+    let created = control_plane.kubectl().args(["create", "namespace", NAMESPACE]).output()?;
+    assert!(created.status.success());
+    let directory = tempfile::tempdir()?;
+    let log = Log(directory.path().join("leaders"));
+    let start = |identity| Process::start(control_plane, identity, &log.0);
+    let mut processes = vec![start("a")?, start("b")?, start("c")?];
+    let mut take = |identity: &str| {
+        let index = processes.iter().position(|process| process.identity == identity);
+        index.map(|index| processes.remove(index)).ok_or("no such process")
+    };
+
+    let paused = take(&log.wait_for_leader(1)?)?;
+    paused.signal("STOP")?;
+    let killed = take(&log.wait_for_leader(2)?)?;
+    paused.signal("CONT")?;
+    let (code, errors) = paused.wait()?;
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("leader election lost: lease `election-processes/election` "), "{errors}");
+    drop(killed);
+    let last = take(&log.wait_for_leader(3)?)?;
+    let (code, errors) = last.wait()?;
+    assert_eq!(code, Some(0), "{errors}");
+    let args = ["get", "lease", "election", "--namespace", NAMESPACE, "--output", "jsonpath={.spec.holderIdentity}"];
+    let holder = control_plane.kubectl().args(args).output()?;
+    assert_eq!(String::from_utf8_lossy(&holder.stdout), "", "the lease is released");
+    assert_eq!(log.leaders().len(), 3, "{:?}", log.leaders());
+    Ok(())
+}
