@@ -1,5 +1,5 @@
 //! Generic runtime of generated clients: typed client, store, lister, shared informer, work queue, controller, leader
-//! election.
+//! election, event recorder.
 //!
 //! Generated code instantiates these types with a kind; no type here depends on a particular kind. kube's client
 //! provides HTTP, TLS, retries and decoding.

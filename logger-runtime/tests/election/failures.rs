@@ -31,7 +31,7 @@ async fn single_failures_of_every_kind_do_not_end_the_leadership() {
         Fault::answer(503, "no endpoints"),
         Fault::answer(200, "<html>"),
         Fault::hang(),
-        Fault::refused(),
+        Fault::connection_refused(),
         Fault::reset(),
         Fault::lost_answer(),
     ] {
@@ -108,7 +108,7 @@ async fn l08_an_outage_of_the_server_leaves_one_leader() {
         |identity| Running::start_with(&server, config(identity), faults.clone(), OnCancel::EndAfter(Duration::ZERO));
     let electors = ["a", "b"].map(start);
     sleep(30 * SECOND).await;
-    faults.always(Requests::all(), Fault::refused());
+    faults.always(Requests::all(), Fault::connection_refused());
     sleep(60 * SECOND).await;
     let is_running = |elector: &&Running| elector.state() == WorkState::Running;
     assert_eq!(electors.iter().filter(is_running).count(), 0);
@@ -166,7 +166,7 @@ fn work_that_blocks_its_thread_is_reported() {
         let elector = LeaderElector::new(server.client_with(faults.layer()), config).unwrap();
         let broken = faults.clone();
         let work = move |_| async move {
-            broken.always(Requests::all(), Fault::refused());
+            broken.always(Requests::all(), Fault::connection_refused());
             std::thread::sleep(6 * SECOND);
         };
         elector.run(CancellationToken::new(), work).await.unwrap_err()

@@ -27,7 +27,7 @@ async fn overloaded_failing_and_unreachable_servers_are_retried() {
         Fault::status(500, "InternalError", "failed"),
         Fault::status(503, "ServiceUnavailable", "starting"),
         Fault::answer(502, "bad gateway"),
-        Fault::refused(),
+        Fault::connection_refused(),
         Fault::reset(),
         Fault::hang(),
     ] {
