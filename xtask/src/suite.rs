@@ -36,7 +36,8 @@ enum Run {
     Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// The test binaries of the workspace, several at a time.
     Binaries,
-    /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped.
+    /// A program with its arguments, that `cargo install` installs from the package. Without it the step is skipped, or
+    /// fails if `LOGGER_REQUIRE_TOOLS` is 1.
     Tool { package: &'static str, args: &'static [&'static str] },
 }
 
@@ -59,14 +60,6 @@ const STEPS: &[Step] = &[
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
-    Step {
-        name: "licences",
-        run: Run::Tool {
-            package: "cargo-deny",
-            args: &["--offline", "--log-level", "error", "check", "licenses", "bans", "sources"],
-        },
-    },
-    Step { name: "book", run: Run::Tool { package: "mdbook", args: &["build"] } },
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
@@ -87,6 +80,14 @@ const STEPS: &[Step] = &[
             &[],
         ),
     },
+    Step {
+        name: "licences",
+        run: Run::Tool {
+            package: "cargo-deny",
+            args: &["--offline", "--log-level", "error", "check", "licenses", "bans", "sources"],
+        },
+    },
+    Step { name: "book", run: Run::Tool { package: "mdbook", args: &["build"] } },
 ];
 
 /// The outcome of one step.
@@ -145,6 +146,10 @@ fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outc
             };
             match tool().arg("--version").stdout(Stdio::null()).status() {
                 Ok(_) => succeeds(tool().args(*args)).into(),
+                Err(_) if std::env::var_os("LOGGER_REQUIRE_TOOLS").is_some_and(|value| value == "1") => {
+                    eprintln!("error: {package} is not installed, and LOGGER_REQUIRE_TOOLS is 1");
+                    Outcome::Failed
+                }
                 Err(_) => Outcome::Skipped(package),
             }
         }
