@@ -3,16 +3,22 @@
 //! Arguments: kubeconfig, namespace, identity, file. It stops when its standard input is closed. The exit code is 1 if
 //! the leadership is lost.
 
-use std::error::Error;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::process::ExitCode;
-use std::time::Duration;
+use std::{
+    error::Error,
+    fs::File,
+    io::{Read, Write},
+    process::ExitCode,
+    time::Duration,
+};
 
-use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use logger_runtime::CancellationToken;
-use logger_runtime::leader_election::{LeaderElectionConfig, LeaderElector, lease_client};
+use kube::{
+    Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use logger_runtime::{
+    CancellationToken,
+    leader_election::{LeaderElectionConfig, LeaderElector, lease_client},
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -1,16 +1,24 @@
 //! Leader election: three electors on one Lease, with clean stops and a crash, and no two leaders at a time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, Client};
-use logger_runtime::CancellationToken;
-use logger_runtime::leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
+use logger_runtime::{
+    CancellationToken,
+    leader_election::{LeaderElectionConfig, LeaderElectionError, LeaderElector},
+};
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, sleep, timeout},
+};
 
 use crate::namespace;
 

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
-use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::api::events::v1::Event;
-use kube::api::{DeleteParams, ListParams, WatchEvent, WatchParams};
-use kube::{Api, Client, Resource};
+use futures::{StreamExt, TryStreamExt, stream::BoxStream};
+use k8s_openapi::api::{core::v1::Namespace, events::v1::Event};
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, ListParams, WatchEvent, WatchParams},
+};
 use logger_client::Clientset;
-use logger_runtime::events::{EventConfig, EventWorker, NewEvent};
-use logger_runtime::{CancellationToken, EventRecorder, EventType};
+use logger_runtime::{
+    CancellationToken, EventRecorder, EventType,
+    events::{EventConfig, EventWorker, NewEvent},
+};
 use logger_types::v1::Logger;
 
 use crate::{logger, namespace};

@@ -1,10 +1,12 @@
 //! Leader election by three processes on the real server, of which one is paused and one is killed.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};

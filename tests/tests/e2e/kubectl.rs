@@ -9,8 +9,7 @@ use std::{
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 use logger_client::Clientset;
-use logger_runtime::events::EventConfig;
-use logger_runtime::{CancellationToken, EventRecorder, EventType};
+use logger_runtime::{CancellationToken, EventRecorder, EventType, events::EventConfig};
 use serde_json::{Value, json};
 
 use super::{Suite, client, trial};
