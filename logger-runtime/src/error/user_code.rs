@@ -55,12 +55,12 @@ mod tests {
     #[test]
     fn a_panic_is_caught_with_its_message() {
         let caught = |message: String| UserCodePanicked::new("the transform", None, message).to_string();
-        let static_message = catch_panic(|| panic!("failed")).map(|()| ()).unwrap_err();
+        let static_message = catch_panic::<()>(|| panic!("failed")).unwrap_err();
         assert_eq!(caught(static_message), "the transform panicked: failed");
-        let formatted = catch_panic(|| panic!("{} failed", 3)).map(|()| ()).unwrap_err();
+        let formatted = catch_panic::<()>(|| panic!("{} failed", 3)).unwrap_err();
         let error = UserCodePanicked::new("the filter", Some(ObjectKey::namespaced("default", "a")), formatted);
         assert_eq!(error.to_string(), "the filter panicked for `default/a`: 3 failed");
-        let long = catch_panic(|| panic!("{}", "ü".repeat(1000))).map(|()| ()).unwrap_err();
+        let long = catch_panic::<()>(|| panic!("{}", "ü".repeat(1000))).unwrap_err();
         assert!(long.len() <= MAX_MESSAGE_LEN, "{}", long.len());
     }
 }

@@ -170,8 +170,9 @@ impl<K: ApiObject> Stream for Events<K> {
             let Some(change) = ready!(this.receiver.poll_next(context)) else { return Poll::Ready(None) };
             let (receiver, filter) = (&this.receiver, &this.filter);
             let passes = |object: &dyn AnyObject| match filter {
-                Some(filter) => receiver
-                    .passes(object.metadata(), || object.as_any().downcast_ref().is_some_and(|object| filter(object))),
+                Some(filter) => {
+                    receiver.passes(object.metadata(), || object.as_any().downcast_ref().is_some_and(&filter))
+                }
                 None => true,
             };
             this.ready.extend(change.into_events(passes).into_iter().flatten().map(downcast));

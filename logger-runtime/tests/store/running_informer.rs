@@ -27,8 +27,8 @@ async fn start_synced() -> (Api<ConfigMap>, SharedInformer<ConfigMap>, Cancellat
     let maps: Api<ConfigMap> = Api::namespaced(ApiServer::new().client(), "default");
     let (informer, cancelled) = (SharedInformer::new(maps.clone()), CancellationToken::new());
     let (run, token) = (informer.clone(), cancelled.clone());
-    let running = tokio::spawn(async move { run.run(token).await.unwrap() });
-    timeout(TIMEOUT, informer.wait_for_sync()).await.expect("sync before the timeout").unwrap();
+    let running = tokio::spawn(async move { run.run(token).await.expect("the informer runs until it is stopped") });
+    timeout(TIMEOUT, informer.wait_for_sync()).await.expect("sync before the timeout").expect("sync");
     (maps, informer, cancelled, running)
 }
 
