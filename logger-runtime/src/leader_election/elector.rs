@@ -232,12 +232,22 @@ struct Election {
     is_rejected: bool,
     /// Since when all attempts were rejected.
     rejected_since: Option<Instant>,
+    /// The time between the first and the last attempt of those.
+    rejected_for: Duration,
 }
 
 impl Election {
     fn new(elector: LeaderElector) -> Self {
         let machine = StateMachine::new(elector.policy.clone(), fastrand::Rng::new());
-        Election { elector, machine, epoch: Instant::now(), last_error: None, is_rejected: false, rejected_since: None }
+        Election {
+            elector,
+            machine,
+            epoch: Instant::now(),
+            last_error: None,
+            is_rejected: false,
+            rejected_since: None,
+            rejected_for: Duration::ZERO,
+        }
     }
 
     /// Waits until this process is the leader.
@@ -384,12 +394,13 @@ impl Election {
             true => self.rejected_since.or_else(|| Some(Instant::now())),
             false => None,
         };
+        self.rejected_for = self.rejected_since.map(|since| since.elapsed()).unwrap_or_default();
     }
 
     /// Fails if attempts have been rejected for the renew deadline: permissions that are granted together with the
     /// start of the process are in effect by then.
     fn check_rejection(&mut self) -> Result<(), LeaderElectionError> {
-        let waited = self.rejected_since.map(|since| since.elapsed()).unwrap_or_default();
+        let waited = self.rejected_for;
         if waited < self.elector.policy.renew_deadline {
             return Ok(());
         }
