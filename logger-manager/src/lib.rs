@@ -1,0 +1,7 @@
+//! Turns controllers into a process.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`serving`] | HTTP and HTTPS servers with limits, certificates, the metrics endpoint, authentication by the API server |
+
+pub mod serving;
