@@ -47,6 +47,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
         ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
+        ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
     ] {
         for dependency in forbidden {
@@ -74,7 +75,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "logger-names",
     "logger-core",
     "logger-crd",
@@ -82,6 +83,7 @@ const CRATES: [&str; 10] = [
     "logger-codegen",
     "logger-runtime",
     "logger-apiserver",
+    "logger-manager",
     "xtask",
     "tools/envtest",
     "tools/overlay",
