@@ -2,6 +2,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`serving`] | HTTP and HTTPS servers with limits, certificates, the metrics endpoint, authentication by the API server |
+//! | [`serving`] | HTTP and HTTPS servers with limits, certificates, the metrics endpoint, authentication |
 
 pub mod serving;
