@@ -7,6 +7,7 @@ mod metrics;
 mod predicate;
 mod processor;
 mod reconciler;
+mod status;
 mod watch;
 
 use std::{fmt, panic::resume_unwind, sync::Arc, time::Duration};
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub use builder::ControllerBuilder;
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};
+pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 
 use crate::{factory::InformerFactory, object::ObjectKey, workqueue::WorkQueue};
@@ -53,7 +55,7 @@ use watch::Subscription;
 /// is run.
 pub struct Controller {
     processor: Arc<Processor>,
-    watches: Vec<Box<dyn Subscription>>,
+    watches: Arc<[Box<dyn Subscription>]>,
     max_concurrent_reconciles: usize,
     timeouts: Timeouts,
     factory: Option<InformerFactory>,
@@ -133,6 +135,16 @@ impl Controller {
         &self.processor.queue
     }
 
+    /// Returns the status, for health checks while the controller runs.
+    pub fn status(&self) -> ControllerStatus {
+        ControllerStatus::new(
+            self.name().to_owned(),
+            self.processor.reconciliation_timeout,
+            Arc::clone(&self.processor.processing),
+            Arc::clone(&self.watches),
+        )
+    }
+
     /// Waits until every watched informer has synced and the queue contains the initial objects, for example for a
     /// readiness probe.
     ///
@@ -168,7 +180,10 @@ impl Controller {
     /// # Panics
     /// Resumes a panic of the metrics provider.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), RunError> {
-        let result = self.run_workers(cancelled).await;
+        let result = {
+            let _running = self.processor.processing.running();
+            self.run_workers(cancelled).await
+        };
         let ends = join_all(self.watches.iter().map(|watch| watch.end()));
         if timeout(self.timeouts.graceful_shutdown.max(CANCELLATION_TIMEOUT), ends).await.is_err() {
             tracing::error!(controller = self.name(), "a key mapping or predicate blocks its thread");
@@ -227,9 +242,9 @@ impl Controller {
         if timeout(grace, join_workers(&mut workers)).await.is_ok() {
             return Ok(());
         }
-        let (controller, keys) = (self.name().to_owned(), self.processor.processing_keys());
+        let (controller, keys) = (self.name().to_owned(), self.processor.processing.keys());
         if timeout(CANCELLATION_TIMEOUT, workers.shutdown()).await.is_err() {
-            return Err(RunError::Blocked { controller, keys: self.processor.processing_keys() });
+            return Err(RunError::Blocked { controller, keys: self.processor.processing.keys() });
         }
         match keys.is_empty() {
             true => Ok(()),

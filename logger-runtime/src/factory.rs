@@ -24,7 +24,7 @@ pub use builder::{AllKinds, InformerFactoryBuilder};
 use crate::{
     client::ScopedObject,
     error::panic_message,
-    informer::{InformerFailed, SharedInformer, SyncError},
+    informer::{InformerFailed, SharedInformer, SyncError, WatchSilent},
     object::{ApiObject, resource_name},
     store::Index,
 };
@@ -63,6 +63,7 @@ trait AnyInformer: Send + Sync {
     fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static, Result<(), InformerFailed>>;
     fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>>;
     fn why_not_synced(&self) -> Option<String>;
+    fn check_watches(&self) -> Result<(), WatchSilent>;
 }
 
 impl<K: ApiObject> AnyInformer for SharedInformer<K> {
@@ -90,6 +91,10 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
 
     fn why_not_synced(&self) -> Option<String> {
         SharedInformer::why_not_synced(self)
+    }
+
+    fn check_watches(&self) -> Result<(), WatchSilent> {
+        SharedInformer::check_watches(self)
     }
 }
 
@@ -204,12 +209,27 @@ impl InformerFactory {
         let informers: Vec<_> = self.informers().values().map(|entry| entry.informer.boxed_clone()).collect();
         let all = try_join_all(informers.iter().map(|informer| informer.wait_for_sync()));
         drop(tokio::time::timeout(deadline, all).await);
-        let mut reasons: Vec<_> = informers.iter().filter_map(|informer| informer.why_not_synced()).collect();
-        reasons.sort();
+        let reasons = reasons_of(informers.iter().map(Box::as_ref));
         match reasons.is_empty() {
             true => Ok(()),
             false => Err(SyncError { waited: start.elapsed().min(deadline), reasons }),
         }
+    }
+
+    /// Returns why the requested informers have not synced, with the last error of their requests; empty if all have.
+    pub fn why_not_synced(&self) -> Vec<String> {
+        reasons_of(self.informers().values().map(|entry| entry.informer.as_ref()))
+    }
+
+    /// Returns an error if the API server has not responded to an informer for too long. See
+    /// [`SharedInformer::check_watches`].
+    ///
+    /// # Errors
+    /// Fails if a list or watch had no response for longer than its limit. The error is that of the longest silence.
+    pub fn check_watches(&self) -> Result<(), WatchSilent> {
+        let informers = self.informers();
+        let silences = informers.values().filter_map(|entry| entry.informer.check_watches().err());
+        silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
 
     /// Stops all informers and waits for their tasks. The factory cannot be started again.
@@ -226,4 +246,10 @@ impl InformerFactory {
     fn informers(&self) -> MutexGuard<'_, HashMap<TypeId, Entry>> {
         self.0.informers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn reasons_of<'a>(informers: impl Iterator<Item = &'a (dyn AnyInformer + 'static)>) -> Vec<String> {
+    let mut reasons: Vec<_> = informers.filter_map(|informer| informer.why_not_synced()).collect();
+    reasons.sort();
+    reasons
 }

@@ -26,7 +26,7 @@ use logger_core::verbs;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use config::{AlreadyStarted, Config, InformerFailed, Stopped};
+pub use config::{AlreadyStarted, Config, InformerFailed, Stopped, WatchSilent};
 pub use event::{AnyObject, Event};
 pub use generic::{GenericInformer, GenericLister};
 pub use handler_options::{Delivery, HandlerOptions, OnPanic, Overflow};
@@ -37,7 +37,7 @@ pub use receiver::Events;
 use crate::{
     error::{ObjectError, UserCodePanicked},
     object::{ApiObject, resource_name},
-    reflector::SkippedObjects,
+    reflector::{Activity, Silence, SkippedObjects},
     store::{Index, IndexError, IndexFunc, IndexValue, Lister, Store},
 };
 use namespace_merger::NamespaceMerger;
@@ -79,6 +79,8 @@ struct Shared<K> {
     merger: NamespaceMerger<K>,
     processor: Arc<SharedProcessor>,
     skipped: SkippedObjects,
+    /// The responses of the server to the reflector of each API.
+    activities: Vec<Activity>,
 }
 
 /// Reports a panic of user code that was caught.
@@ -122,6 +124,7 @@ impl<K: ApiObject> SharedInformer<K> {
             apis,
             config: Mutex::new(Some(config)),
             store,
+            activities: namespaces.iter().map(|_| Activity::default()).collect(),
             merger: NamespaceMerger::new(namespaces),
             processor,
             skipped: SkippedObjects::default(),
@@ -274,6 +277,21 @@ impl<K: ApiObject> SharedInformer<K> {
         let idle = self.0.processor.idle_reason().map(|reason| format!("{}: {reason}", resource_name::<K>()));
         let reason = idle.or_else(|| self.last_error());
         Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
+    }
+
+    /// Returns an error if the API server has not responded for too long, for a liveness check. The limit is the longest
+    /// timeout of a list or watch plus the interval of bookmarks, by default 11 minutes. Errors of the server are
+    /// responses, and so is a refused connection. An informer that is not running is not silent.
+    ///
+    /// # Errors
+    /// Fails if a list or watch had no response, event or bookmark for longer than the limit.
+    pub fn check_watches(&self) -> Result<(), WatchSilent> {
+        let silences = self.0.apis.iter().zip(&self.0.activities).filter_map(|(api, activity)| {
+            let Silence { duration, limit } = activity.silence()?;
+            let namespace = api.namespace().map(str::to_owned);
+            Some(WatchSilent { resource: resource_name::<K>(), namespace, silent: duration, limit })
+        });
+        silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
 
     /// Returns a function that reports a panic of user code that processes the events of this informer. It does not keep

@@ -1,5 +1,6 @@
 //! List and watch with recovery, following client-go's reflector: keeps a copy of a kind's objects up to date.
 
+mod activity;
 mod backoff;
 mod config;
 mod deadline_timer;
@@ -18,6 +19,7 @@ use std::{fmt, sync::Arc};
 use futures::{Stream, stream};
 use kube::Api;
 
+pub(crate) use activity::{Activity, Silence};
 pub use backoff::{Backoff, ExponentialBackoff};
 pub use config::{Config, DecodeErrorPolicy, InitialListStrategy};
 pub use list_options::ListOptions;

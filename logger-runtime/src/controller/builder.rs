@@ -1,10 +1,6 @@
 //! The builder of a controller: watches, gates, limits and metrics.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use super::{
     Controller, Timeouts,
@@ -167,7 +163,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             gates: self.gates,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,
-            processing: Mutex::default(),
+            processing: Arc::default(),
         };
         Controller {
             processor: Arc::new(processor),

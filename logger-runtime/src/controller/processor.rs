@@ -1,10 +1,9 @@
 //! The worker loop: takes keys from the queue, reconciles them and requeues them according to the result.
 
 use std::{
-    collections::BTreeSet,
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -19,6 +18,7 @@ use super::{
     gate::Gate,
     metrics::ControllerMetrics,
     reconciler::{Action, AnyReconciler, ReconcileError},
+    status::Processing,
 };
 use crate::{
     error::{Error, panic_message},
@@ -42,7 +42,7 @@ pub(super) struct Processor {
     pub(super) gates: Vec<Box<dyn Gate>>,
     pub(super) reconciliation_timeout: Duration,
     pub(super) metrics: ControllerMetrics,
-    pub(super) processing: Mutex<BTreeSet<ObjectKey>>,
+    pub(super) processing: Arc<Processing>,
 }
 
 /// The result of a reconciliation.
@@ -111,13 +111,8 @@ impl Processor {
         }
     }
 
-    /// Returns the keys that are being processed.
-    pub(super) fn processing_keys(&self) -> Vec<ObjectKey> {
-        self.processing().iter().cloned().collect()
-    }
-
     async fn process(&self, key: &WorkItem<ObjectKey>) {
-        let (_processing, _active) = (ProcessingGuard::new(self, key), self.metrics.start_reconciliation());
+        let (_processing, _active) = (self.processing.start(key), self.metrics.start_reconciliation());
         let id = NEXT_RECONCILE_ID.fetch_add(1, Ordering::Relaxed);
         let span = tracing::info_span!("reconcile", controller = self.name, key = %key, reconcile_id = id);
         let started = Instant::now();
@@ -187,11 +182,6 @@ impl Processor {
     fn requeue(&self, key: &WorkItem<ObjectKey>, options: AddOptions) {
         self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
     }
-
-    /// Ignores poisoning: no panic can leave the set inconsistent.
-    fn processing(&self) -> MutexGuard<'_, BTreeSet<ObjectKey>> {
-        self.processing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Logs an error that is retried. Conflicts are only logged at debug level: they mean that the cache is not up to date
@@ -200,24 +190,5 @@ fn log_retry(error: &ReconcileError) {
     match error.cause().downcast_ref::<Error>() {
         Some(conflict) if conflict.is_conflict() => tracing::debug!(%error, "retrying"),
         _ => tracing::warn!(%error, "retrying"),
-    }
-}
-
-/// Records a key as being processed until it is dropped.
-struct ProcessingGuard<'a> {
-    processor: &'a Processor,
-    key: &'a ObjectKey,
-}
-
-impl<'a> ProcessingGuard<'a> {
-    fn new(processor: &'a Processor, key: &'a ObjectKey) -> Self {
-        processor.processing().insert(key.clone());
-        ProcessingGuard { processor, key }
-    }
-}
-
-impl Drop for ProcessingGuard<'_> {
-    fn drop(&mut self) {
-        self.processor.processing().remove(self.key);
     }
 }

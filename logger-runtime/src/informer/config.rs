@@ -55,6 +55,29 @@ pub struct InformerFailed {
     pub reason: String,
 }
 
+/// The API server has not responded to a list or watch of an informer for too long.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no response to the watch of {resource}{} for {} s; the limit is {} s",
+    in_namespace(namespace),
+    silent.as_secs(),
+    limit.as_secs()
+)]
+pub struct WatchSilent {
+    /// Such as `loggers.example.com`.
+    pub resource: String,
+    /// The namespace of the watch; `None` for all namespaces.
+    pub namespace: Option<String>,
+    /// The time since the last response.
+    pub silent: Duration,
+    /// The longest timeout of a list or watch plus the interval of bookmarks.
+    pub limit: Duration,
+}
+
+fn in_namespace(namespace: &Option<String>) -> String {
+    namespace.as_ref().map_or_else(String::new, |namespace| format!(" in namespace `{namespace}`"))
+}
+
 fn named(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" `{name}`") }
 }

@@ -58,7 +58,8 @@ impl<K: ApiObject> Shared<K> {
             .iter()
             .enumerate()
             .map(|(source, api)| {
-                let reflector = reflector.clone().record_skipped(&self.skipped);
+                let reflector =
+                    reflector.clone().record_skipped(&self.skipped).record_activity(&self.activities[source]);
                 let reflector = Reflector::with_config(api.clone(), reflector);
                 AssertUnwindSafe(self.run_reflector(source, reflector, on_error.clone())).catch_unwind().boxed()
             })
@@ -90,6 +91,7 @@ impl<K: ApiObject> Shared<K> {
             Some(merged) => self.apply(merged),
             // The other namespaces are not listed yet. This reflector continues when they are.
             None => {
+                let _pause = self.activities[source].pause();
                 self.processor.health.wait_for_sync().await;
             }
         }

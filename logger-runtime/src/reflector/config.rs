@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
+    activity::Activity,
     backoff::{Backoff, ExponentialBackoff},
     list_options::ListOptions,
     shard::Shard,
@@ -67,6 +68,7 @@ pub struct Config<K> {
     pub(super) last_known: Option<LastKnown<K>>,
     pub(super) decode_error_policy: DecodeErrorPolicy,
     pub(super) skipped: SkippedObjects,
+    pub(super) activity: Activity,
     pub(super) tweak_list_options: Option<TweakListOptions>,
     pub(super) watch_timeout: (Duration, Duration),
     pub(super) idle_timeout: Option<Duration>,
@@ -197,6 +199,12 @@ impl<K> Config<K> {
         self
     }
 
+    /// Records the responses of the server here.
+    pub(crate) fn record_activity(mut self, activity: &Activity) -> Self {
+        self.activity = activity.clone();
+        self
+    }
+
     /// Returns the same options for another kind, without the functions of its objects.
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
@@ -211,6 +219,7 @@ impl<K> Config<K> {
             last_known: None,
             decode_error_policy: self.decode_error_policy,
             skipped: SkippedObjects::default(),
+            activity: Activity::default(),
             tweak_list_options: self.tweak_list_options.clone(),
             watch_timeout: self.watch_timeout,
             idle_timeout: self.idle_timeout,
@@ -278,6 +287,7 @@ impl<K> Default for Config<K> {
             last_known: None,
             decode_error_policy: DecodeErrorPolicy::default(),
             skipped: SkippedObjects::default(),
+            activity: Activity::default(),
             tweak_list_options: None,
             watch_timeout: (minutes(5), minutes(10)),
             idle_timeout: None,

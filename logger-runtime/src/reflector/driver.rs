@@ -9,9 +9,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{
     Event,
+    activity::ActivityGuard,
     config::{Config, DecodeErrorPolicy, InitialListStrategy},
     deadline_timer::DeadlineTimer,
-    failure::{Failure, ReflectorError},
+    failure::{self, Failure, ReflectorError},
     list_buffer::ListBuffer,
     list_options::ListOptions,
     list_watch::{ListMeta, ListWatch, WatchEvent},
@@ -44,6 +45,7 @@ pub(super) struct Driver<K> {
     reports: VecDeque<Error>,
     list_started: Instant,
     metrics: ReflectorMetrics,
+    activity: ActivityGuard,
     has_logged_sharding: bool,
 }
 
@@ -72,6 +74,7 @@ impl<K: ApiObject> Driver<K> {
             namespace: api.namespace().map(str::to_owned),
             list_watch: ListWatch::new(api).managed_fields(managed_fields),
             metrics: ReflectorMetrics::new(provider, &resource_name::<K>()),
+            activity: config.activity.start(config.watch_timeout.1.max(config.list_timeout)),
             config,
             timer: DeadlineTimer::default(),
             watch: None,
@@ -132,12 +135,16 @@ impl<K: ApiObject> Driver<K> {
         });
         let timed_out = |_| Err(ReflectorError::ListTimeout(list_timeout).into());
         match timeout(list_timeout, list).await.unwrap_or_else(timed_out) {
-            Ok(meta) => self.page_received(meta),
+            Ok(meta) => {
+                self.activity.responded();
+                self.page_received(meta)
+            }
             Err(error) => Some(Err(self.list_failed(error))),
         }
     }
 
     fn list_failed(&mut self, error: kube::Error) -> Error {
+        self.record_response(&error);
         self.clear_buffer();
         self.machine.list_failed(Instant::now(), Failure::classify(&error));
         self.request_error("list", error)
@@ -190,6 +197,7 @@ impl<K: ApiObject> Driver<K> {
         };
         match self.timer.timeout_at(self.machine.watch_deadline(), self.list_watch.watch(&options)).await {
             Some(Ok(events)) => {
+                self.activity.responded();
                 self.machine.watch_started(Instant::now());
                 self.watch = Some(Watch { events: events.boxed(), started, event_count: 0 });
                 None
@@ -203,6 +211,7 @@ impl<K: ApiObject> Driver<K> {
         match self.timer.timeout_at(self.machine.watch_deadline(), watch.events.next()).await {
             Some(Some(Ok(event))) => {
                 watch.event_count += 1;
+                self.activity.responded();
                 match self.handle_event(event) {
                     Ok(event) => {
                         self.watch = Some(watch);
@@ -224,6 +233,7 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn watch_ended(&mut self) -> Option<Item<K>> {
+        self.activity.responded();
         let error = self.machine.watch_ended(Instant::now())?;
         if matches!(error, ReflectorError::VeryShortWatch) {
             self.metrics.short_watch();
@@ -237,9 +247,16 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn watch_failed(&mut self, error: kube::Error) -> Error {
+        self.record_response(&error);
         self.clear_buffer();
         self.machine.watch_failed(Instant::now(), Failure::classify(&error));
         self.request_error("watch", error)
+    }
+
+    fn record_response(&self, error: &kube::Error) {
+        if failure::is_response(error) {
+            self.activity.responded();
+        }
     }
 
     fn request_error(&self, verb: &'static str, error: kube::Error) -> Error {

@@ -4,6 +4,8 @@ use std::{error::Error as StdError, io, time::Duration};
 
 use kube::core::{Status, response::reason};
 
+use crate::error::ObjectError;
+
 /// A class of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -78,6 +80,16 @@ impl Failure {
     }
 }
 
+/// Returns whether the server responded: with an error, or with an object that cannot be decoded. A refused connection is
+/// a response, too. Timeouts and interrupted connections are none.
+pub(super) fn is_response(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(_) | kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => true,
+        kube::Error::Service(cause) if cause.is::<ObjectError>() => true,
+        error => is_connection_refused(error),
+    }
+}
+
 /// Servers before 1.18.6 report it in the message only.
 fn is_too_large(status: &Status) -> bool {
     const TEXT: &str = "Too large resource version";
@@ -139,6 +151,16 @@ mod tests {
         let status = json!({"code": 429, "reason": "TooManyRequests", "details": {"retryAfterSeconds": 7}});
         assert_eq!(classify(status), Failure::TooManyRequests(Some(Duration::from_secs(7))));
         assert_eq!(classify(json!({"code": 429})), Failure::TooManyRequests(None));
+    }
+
+    #[test]
+    fn errors_of_the_server_are_responses_and_timeouts_are_not() {
+        let status = Status::failure("forbidden", reason::FORBIDDEN).with_code(403);
+        assert!(is_response(&kube::Error::Api(Box::new(status))));
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        assert!(is_response(&kube::Error::Service(Box::new(refused))));
+        assert!(!is_response(&ReflectorError::IdleTimeout(Duration::from_secs(90)).into()));
+        assert!(!is_response(&kube::Error::ReadEvents(io::ErrorKind::ConnectionReset.into())));
     }
 
     #[test]

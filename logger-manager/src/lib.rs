@@ -1,0 +1,19 @@
+//! The manager of an operator: it runs controllers, informers and servers as one process, with leader election, health
+//! checks and a graceful stop.
+//!
+//! Nothing is process-wide: a program can run several managers, for several clusters.
+//!
+//! The modules are layers. Each imports only from the lines above its own:
+//!
+//! | modules | contents |
+//! |---|---|
+//! | [`health`] | health checks, and what `/livez`, `/readyz` and `/healthz` respond |
+//! | [`manager`] | supervised tasks, their start and stop, leader election |
+
+pub mod health;
+pub mod manager;
+
+pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
+
+pub use health::HealthChecks;
+pub use manager::{BoxError, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};

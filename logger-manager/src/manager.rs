@@ -1,0 +1,207 @@
+//! The manager: supervised tasks, started and stopped in order, with leader election and health checks.
+
+mod builder;
+mod error;
+mod leader;
+mod probes;
+mod run;
+mod runnable;
+mod runnables;
+mod signals;
+mod starting;
+mod tasks;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use kube::Client;
+use logger_runtime::{
+    CancellationToken, LeaderElector,
+    leader_election::{LeaderStatus, lease_client},
+};
+
+pub use builder::ManagerBuilder;
+pub use error::{AddError, BoxError, BuildError, ManagerError};
+pub use probes::Probes;
+pub use runnable::{Group, Runnable, Stage};
+
+use crate::health::HealthChecks;
+use probes::RunState;
+use run::Run;
+use runnable::Registered;
+use signals::Signals;
+
+/// Runs what an operator consists of, in one process: informers, controllers, an event recorder, servers.
+///
+/// Guarantees:
+/// - runnables start in the order of their [stages](Stage): servers, webhooks, caches, others, and then those of the
+///   leader. A stage starts when the one before it has started, so that caches are synced before controllers run. They
+///   stop in the reverse order, and the lease is released last;
+/// - every task is supervised. One that ends, fails or panics stops the manager, and the error contains its name;
+/// - runnables of [`Group::LeaderElected`] run only while this process is the leader. If the lease is lost, they are
+///   cancelled before another process can take over, and [`run`](Self::run) returns an error;
+/// - on a stop, readiness fails at once. Runnables have the
+///   [graceful shutdown timeout](ManagerBuilder::graceful_shutdown_timeout) to end; those that do not are aborted and
+///   named in the error;
+/// - no task outlives `run`, unless it blocks its thread. The error then contains its name, the lease is not released,
+///   and the process must be exited;
+/// - a start that fails stops what was started, and is an error with the names and the reasons;
+/// - liveness and readiness are those of the running tasks: see [Health](#health);
+/// - nothing is process-wide, except for the signal handlers that [`run_until_signal`](Self::run_until_signal) installs.
+///
+/// # Health
+///
+/// [`health`](Self::health) has these checks, and those that the program adds:
+///
+/// | check | endpoint | fails if |
+/// |---|---|---|
+/// | the name of a runnable | `livez` | its task ended or panicked, a reconciliation is stuck, or a watch is silent |
+/// | the name of a runnable | `readyz` | its caches are not synced |
+/// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
+/// | `startup` | `readyz` | the runnables of [`Group::Always`] have not started |
+/// | `shutdown` | `readyz` | the manager is stopping |
+///
+/// # Example
+///
+/// ```no_run
+/// use logger_manager::{Group, Manager, LeaderElectionConfig};
+/// use logger_runtime::{Controller, InformerFactory, leader_election::unique_identity};
+///
+/// # async fn example(factory: InformerFactory, controller: Controller) -> Result<(), Box<dyn std::error::Error>> {
+/// let config = logger_runtime::kube::Config::infer().await?;
+/// let manager = Manager::for_config(config)?
+///     .leader_election(LeaderElectionConfig::new("my-operator", unique_identity()))
+///     .add(Group::Always, "informers", factory)
+///     .add(Group::LeaderElected, "config-maps", controller)
+///     .build()?;
+/// manager.run_until_signal().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Manager {
+    client: Client,
+    health: HealthChecks,
+    timeouts: Timeouts,
+    state: Arc<RunState>,
+    election: Option<LeaderStatus>,
+    /// Taken when the manager is run.
+    plan: Mutex<Option<Plan>>,
+}
+
+/// What a manager runs.
+struct Plan {
+    runnables: Vec<Registered>,
+    elector: Option<LeaderElector>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Timeouts {
+    start: Duration,
+    graceful_shutdown: Duration,
+}
+
+impl Manager {
+    /// Returns a builder of a manager. The client is for the Lease, and for runnables that need one.
+    ///
+    /// An elector needs a client without retries: pass one to [`lease_client`](ManagerBuilder::lease_client), or use
+    /// [`for_config`](Self::for_config).
+    pub fn builder(client: Client) -> ManagerBuilder {
+        ManagerBuilder::new(client)
+    }
+
+    /// Returns a builder of a manager with a client for this configuration, and a dedicated one for the Lease.
+    ///
+    /// # Errors
+    /// Fails if kube cannot create a client, for example because a certificate is invalid.
+    pub fn for_config(config: kube::Config) -> Result<ManagerBuilder, kube::Error> {
+        let lease_client = lease_client(config.clone())?;
+        Ok(Self::builder(Client::try_from(config)?).lease_client(lease_client))
+    }
+
+    /// Returns the client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns the health checks, to respond to probes and to add checks.
+    pub fn health(&self) -> &HealthChecks {
+        &self.health
+    }
+
+    /// Returns the status of leader election; `None` without one.
+    pub fn leader_status(&self) -> Option<&LeaderStatus> {
+        self.election.as_ref()
+    }
+
+    /// Adds a runnable, as [`ManagerBuilder::add`].
+    ///
+    /// # Errors
+    /// Fails if the manager was started, there is a runnable or check of this name, or the name cannot be part of a URL.
+    pub fn add(&self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
+        let (mut plan, name) = (self.plan(), name.into());
+        let Some(plan) = plan.as_mut() else { return Err(AddError::AlreadyStarted { name }) };
+        plan.runnables.push(Registered::new(group, name, runnable, &self.health)?);
+        Ok(())
+    }
+
+    /// Runs until cancelled, and then stops gracefully. A manager runs once.
+    ///
+    /// Dropping the future aborts all tasks without waiting for them, and does not release the lease.
+    ///
+    /// # Errors
+    /// Fails if a runnable ends, fails or panics, or does not end in time after the stop, if a stage does not start in
+    /// time, and if leader election fails. All other runnables have been stopped then. The first error is returned, and
+    /// further ones are logged. End the process with an exit code other than 0.
+    pub async fn run(&self, stop: CancellationToken) -> Result<(), ManagerError> {
+        self.run_until(stop, CancellationToken::new()).await
+    }
+
+    /// Runs until the process receives SIGTERM or SIGINT, and then stops gracefully. A second signal ends the graceful
+    /// shutdown timeout.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run). Also fails if the signal handlers cannot be installed.
+    pub async fn run_until_signal(&self) -> Result<(), ManagerError> {
+        let mut signals = Signals::new().map_err(ManagerError::Signals)?;
+        let (stop, abort) = (CancellationToken::new(), CancellationToken::new());
+        let cancel = async {
+            let signal = signals.next().await;
+            tracing::info!(signal, "stopping");
+            stop.cancel();
+            let signal = signals.next().await;
+            tracing::warn!(signal, "ending the graceful shutdown timeout");
+            abort.cancel();
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            result = self.run_until(stop.clone(), abort.clone()) => result,
+            never = cancel => never,
+        }
+    }
+
+    /// Runs until `stop`, and stops gracefully until `abort`.
+    async fn run_until(&self, stop: CancellationToken, abort: CancellationToken) -> Result<(), ManagerError> {
+        let plan = self.plan().take().ok_or(ManagerError::AlreadyStarted)?;
+        let stopping = self.state.start(&stop);
+        Run::new(plan, self.timeouts, Arc::clone(&self.state), stopping).run(abort).await
+    }
+
+    /// Ignores poisoning: no panic can leave the plan inconsistent.
+    fn plan(&self) -> MutexGuard<'_, Option<Plan>> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager")
+            .field("timeouts", &self.timeouts)
+            .field("state", &self.state)
+            .field("election", &self.election)
+            .finish_non_exhaustive()
+    }
+}

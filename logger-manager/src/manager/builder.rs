@@ -1,0 +1,151 @@
+//! The builder of a manager: runnables, leader election, timeouts and metrics.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kube::Client;
+use logger_runtime::{LeaderElectionConfig, LeaderElector, metrics::MetricsProvider};
+
+use super::{
+    Manager, Plan, Timeouts,
+    error::{AddError, BuildError},
+    probes::RunState,
+    runnable::{Group, Registered, Runnable},
+};
+use crate::health::HealthChecks;
+
+/// The default of controller-runtime for caches.
+const START_TIMEOUT: Duration = Duration::from_mins(2);
+/// The default of controller-runtime.
+const GRACEFUL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an elector can be overdue before the process is not live, as in controller-runtime.
+const ELECTION_TOLERANCE: Duration = Duration::from_secs(20);
+/// The name of the check, as in controller-runtime.
+const ELECTION_CHECK: &str = "leaderElection";
+
+/// Builds a [`Manager`].
+#[must_use = "a manager does nothing until it is built and run"]
+pub struct ManagerBuilder {
+    client: Client,
+    lease_client: Option<Client>,
+    election: Option<LeaderElectionConfig>,
+    health: HealthChecks,
+    timeouts: Timeouts,
+    runnables: Vec<Registered>,
+    /// The first error of an addition.
+    error: Option<AddError>,
+}
+
+impl ManagerBuilder {
+    pub(super) fn new(client: Client) -> Self {
+        ManagerBuilder {
+            client,
+            lease_client: None,
+            election: None,
+            health: HealthChecks::new(),
+            timeouts: Timeouts { start: START_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT },
+            runnables: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Adds a runnable: a controller, an informer factory, an event worker, or a function. The group decides whether it
+    /// runs in every process or in the leader only.
+    ///
+    /// The name is that of its health checks and in errors. It must be unique and consist of letters, digits, `-`, `_`
+    /// and `.`; [`build`](Self::build) fails otherwise.
+    pub fn add(mut self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Self {
+        match Registered::new(group, name.into(), runnable, &self.health) {
+            Ok(registered) => self.runnables.push(registered),
+            Err(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
+        self
+    }
+
+    /// Runs the runnables of [`Group::LeaderElected`] only while this process is the leader. Without this, they run in
+    /// every process, so there must be one process only.
+    pub fn leader_election(mut self, config: LeaderElectionConfig) -> Self {
+        self.election = Some(config);
+        self
+    }
+
+    /// Sets the client of the elector, which should have no retries: one from
+    /// [`lease_client`](logger_runtime::leader_election::lease_client). By default it is that of the manager; each
+    /// request of an elector has a timeout in any case.
+    pub fn lease_client(mut self, client: Client) -> Self {
+        self.lease_client = Some(client);
+        self
+    }
+
+    /// Sets how long all runnables together can take to end after a stop; 30 seconds by default. With
+    /// [`Duration::ZERO`] they are aborted at once, and with [`Duration::MAX`] there is no limit. Use less than the
+    /// `terminationGracePeriodSeconds` of the pod, and for controllers a shorter
+    /// [timeout](logger_runtime::controller::ControllerBuilder::graceful_shutdown_timeout) than here.
+    pub fn graceful_shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.graceful_shutdown = timeout;
+        self
+    }
+
+    /// Sets how long a stage can take to start, such as informers to sync; 2 minutes by default.
+    pub fn start_timeout(mut self, timeout: Duration) -> Self {
+        self.timeouts.start = timeout;
+        self
+    }
+
+    /// Sets the provider of the metrics of the health checks; none by default.
+    pub fn metrics(self, metrics: Arc<dyn MetricsProvider>) -> Self {
+        self.health.set_metrics(metrics);
+        self
+    }
+
+    /// Returns the health checks, for a server and to add checks.
+    pub fn health(&self) -> &HealthChecks {
+        &self.health
+    }
+
+    /// Returns the client, for runnables.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Builds the manager. It does nothing until it is [run](Manager::run).
+    ///
+    /// # Errors
+    /// Fails if a runnable cannot be added, or the options of leader election are invalid.
+    pub fn build(mut self) -> Result<Manager, BuildError> {
+        if let Some(error) = self.error.take() {
+            return Err(error.into());
+        }
+        let elector = self.elector()?;
+        let election = elector.as_ref().map(LeaderElector::status);
+        let state = Arc::<RunState>::default();
+        state.add_checks(&self.health)?;
+        if let Some(status) = election.clone() {
+            self.health.add_live(ELECTION_CHECK, move || status.check(ELECTION_TOLERANCE))?;
+        }
+        let ManagerBuilder { client, health, timeouts, runnables, .. } = self;
+        let plan = Mutex::new(Some(Plan { runnables, elector }));
+        Ok(Manager { client, health, timeouts, state, election, plan })
+    }
+
+    fn elector(&mut self) -> Result<Option<LeaderElector>, BuildError> {
+        let Some(config) = self.election.take() else { return Ok(None) };
+        let client = self.lease_client.take().unwrap_or_else(|| self.client.clone());
+        Ok(Some(LeaderElector::new(client, config)?))
+    }
+}
+
+impl fmt::Debug for ManagerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.runnables.iter().map(|runnable| runnable.state.name.as_str()).collect();
+        f.debug_struct("ManagerBuilder")
+            .field("runnables", &names)
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! Runnables: what a manager runs as a supervised task.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use logger_runtime::CancellationToken;
+
+use super::{
+    error::{AddError, BoxError},
+    probes::{CheckFn, Probes, TaskState},
+};
+use crate::health::HealthChecks;
+
+/// In which processes a runnable runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// In every process: servers, informers, whatever only reads.
+    Always,
+    /// In the leader only: whatever must not run twice, such as controllers. Without
+    /// [leader election](super::ManagerBuilder::leader_election), in every process.
+    LeaderElected,
+}
+
+/// The position of a runnable in the order of starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// HTTP servers, such as that of the health checks.
+    Servers,
+    /// Servers of webhooks: caches can need them, if the API server calls them to convert objects.
+    Webhooks,
+    /// Informers, and others that controllers depend on.
+    Caches,
+    /// All others.
+    Others,
+}
+
+impl Stage {
+    /// The stages in the order of starts.
+    pub(super) const ALL: [Stage; 4] = [Stage::Servers, Stage::Webhooks, Stage::Caches, Stage::Others];
+}
+
+/// A task of a manager: it runs until it is stopped.
+///
+/// Controllers, informer factories and event workers are runnables, and so are functions:
+///
+/// ```
+/// use logger_manager::{BoxError, CancellationToken, Group, ManagerBuilder};
+///
+/// fn add(builder: ManagerBuilder) -> ManagerBuilder {
+///     builder.add(Group::Always, "heartbeat", |stop: CancellationToken| async move {
+///         stop.cancelled().await;
+///         Ok::<_, BoxError>(())
+///     })
+/// }
+/// ```
+pub trait Runnable: Sized + Send + 'static {
+    /// Runs until `stop` is cancelled, and then ends soon. A runnable that returns before is an error of the manager,
+    /// even if it returns `Ok`. It must not leave detached tasks behind.
+    fn run(self, stop: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send;
+
+    /// Returns when it starts, relative to others. [`Stage::Others`] by default. Runnables of
+    /// [`Group::LeaderElected`] start after all stages.
+    fn stage(&self) -> Stage {
+        Stage::Others
+    }
+
+    /// Returns its health checks, and when it has started. None by default: it has started when it runs.
+    fn probes(&self) -> Probes {
+        Probes::default()
+    }
+}
+
+impl<F, Fut, E> Runnable for F
+where
+    F: FnOnce(CancellationToken) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<(), E>> + Send,
+    E: Into<BoxError>,
+{
+    async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
+        self(stop).await.map_err(Into::into)
+    }
+}
+
+/// A runnable with its type erased, that has not started yet.
+pub(super) struct Registered {
+    pub(super) group: Group,
+    pub(super) stage: Stage,
+    pub(super) run: RunFn,
+    pub(super) started: Option<BoxFuture<'static, Result<(), BoxError>>>,
+    pub(super) ready: Option<Arc<CheckFn>>,
+    pub(super) state: Arc<TaskState>,
+}
+
+pub(super) type RunFn = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, Result<(), BoxError>> + Send>;
+
+impl Registered {
+    /// Registers a runnable with its checks.
+    pub(super) fn new(
+        group: Group,
+        name: String,
+        runnable: impl Runnable,
+        health: &HealthChecks,
+    ) -> Result<Self, AddError> {
+        let (stage, Probes { live, ready, started }) = (runnable.stage(), runnable.probes());
+        let state = Arc::new(TaskState::new(name.clone()));
+        let task = Arc::clone(&state);
+        health.add_live(&name, move || task.check_live(live.as_deref()))?;
+        let ready = ready.map(Arc::<CheckFn>::from);
+        if let Some(ready) = ready.clone() {
+            let task = Arc::clone(&state);
+            health.add_ready(name, move || task.check_ready(&*ready))?;
+        }
+        let run: RunFn = Box::new(move |stop| Box::pin(runnable.run(stop)));
+        Ok(Registered { group, stage, run, started, ready, state })
+    }
+}
