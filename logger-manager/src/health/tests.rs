@@ -89,11 +89,11 @@ fn results_are_metrics() {
     checks.add_live("tasks", check).unwrap();
     checks.respond("/livez", "");
     let last = "kubernetes_healthcheck{name=\"tasks\",type=\"livez\"}";
-    assert!(metrics.text().contains(&format!("{last} 0")), "{}", metrics.text());
+    assert!(metrics.text().contains(&format!("{last} 0.0")), "{}", metrics.text());
     is_failing.store(false, Ordering::Relaxed);
     checks.respond("/livez", "");
     let text = metrics.text();
-    assert!(text.contains(&format!("{last} 1")), "{text}");
+    assert!(text.contains(&format!("{last} 1.0")), "{text}");
     for status in ["error", "success"] {
         let total = format!("kubernetes_healthchecks_total{{name=\"tasks\",type=\"livez\",status=\"{status}\"}} 1");
         assert!(text.contains(&total), "{text}");

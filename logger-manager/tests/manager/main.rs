@@ -1,0 +1,10 @@
+//! The guarantees of the manager, on the embedded API server with paused time.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
+
+mod fixture;
+mod health;
+mod leadership;
+mod lifecycle;
+mod start;
+mod stop;

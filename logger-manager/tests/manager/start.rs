@@ -1,0 +1,125 @@
+//! The start: what it waits for, and how it fails.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use logger_apiserver::{ApiServer, Fault, Faults, Requests};
+use logger_manager::{BoxError, Group, LeaderElectionConfig, Manager, ManagerError, Probes, Runnable, Stage};
+use logger_runtime::{CancellationToken, InformerFactory};
+use tokio::time::{Instant, sleep};
+
+use crate::fixture::{Log, Running, SECOND, ending_after, step};
+
+/// Creates a server that rejects lists of ConfigMaps, and a factory with their informer.
+fn forbidden() -> (ApiServer, Faults, InformerFactory) {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    let message = "configmaps is forbidden: User \"operator\" cannot list resource \"configmaps\"";
+    faults.always(Requests::to("configmaps"), Fault::status(403, "Forbidden", message));
+    let factory = InformerFactory::new(server.client_with(faults.layer()));
+    factory.informer::<ConfigMap>();
+    (server, faults, factory)
+}
+
+#[tokio::test(start_paused = true)]
+async fn controllers_start_after_the_caches_are_synced() {
+    let (server, faults, factory) = forbidden();
+    let log = Log::default();
+    let manager = Manager::builder(server.client())
+        .add(Group::LeaderElected, "controller", step("controller", &log))
+        .add(Group::Always, "informers", factory.clone())
+        .build()
+        .unwrap();
+    let running = Running::start(manager);
+    sleep(10 * SECOND).await;
+    assert!(!log.contains("+controller"));
+    let ready = running.probe("/readyz");
+    let list = "[-]informers failed: not synced: cannot list configmaps: configmaps is forbidden";
+    assert!(ready.contains(list) && ready.contains("[-]startup failed: not all runnables have started\n"), "{ready}");
+    assert_eq!(running.probe("/livez"), "ok", "a restart does not help");
+    faults.heal();
+    running.wait_until(|running| running.probe("/readyz") == "ok").await;
+    assert!(log.contains("+controller") && factory.why_not_synced().is_empty());
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_during_the_start_is_not_an_error() {
+    let (server, _faults, factory) = forbidden();
+    let log = Log::default();
+    let manager = Manager::builder(server.client())
+        .leader_election(LeaderElectionConfig::new("operator", "a"))
+        .add(Group::Always, "informers", factory)
+        .add(Group::LeaderElected, "controller", step("controller", &log))
+        .build()
+        .unwrap();
+    let running = Running::start(manager);
+    sleep(10 * SECOND).await;
+    running.stop().await.unwrap();
+    assert!(log.entries().is_empty(), "nothing else was started");
+    let manager = Manager::builder(server.client()).add(Group::Always, "step", step("step", &log)).build().unwrap();
+    let stop = CancellationToken::new();
+    stop.cancel();
+    manager.run(stop).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stage_that_does_not_start_in_time_stops_the_manager_with_the_reasons() {
+    let (server, _faults, factory) = forbidden();
+    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory);
+    let began = Instant::now();
+    let error = Running::start(builder.build().unwrap()).result().await.unwrap_err();
+    assert_eq!(began.elapsed().as_secs(), 120);
+    assert!(matches!(&error, ManagerError::NotStarted { reasons, .. } if reasons.len() == 1));
+    let expected = "not started within 120s: `informers`: not synced: cannot list configmaps: configmaps is forbidden";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    assert!(error.to_string().contains("kubectl auth can-i list configmaps"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runnable_that_fails_during_the_start_stops_the_manager() {
+    struct Server;
+    impl Runnable for Server {
+        async fn run(self, _: CancellationToken) -> Result<(), BoxError> {
+            Err("port 8081 is in use".into())
+        }
+
+        fn stage(&self) -> Stage {
+            Stage::Servers
+        }
+
+        fn probes(&self) -> Probes {
+            Probes::default().started(std::future::pending::<Result<(), BoxError>>())
+        }
+    }
+    let log = Log::default();
+    let manager = Manager::builder(ApiServer::new().client())
+        .add(Group::Always, "server", Server)
+        .add(Group::Always, "step", step("step", &log))
+        .build()
+        .unwrap();
+    let error = Running::start(manager).result().await.unwrap_err();
+    assert_eq!(error.to_string(), "`server` failed: port 8081 is in use");
+    assert!(log.entries().is_empty(), "nothing else was started");
+}
+
+#[tokio::test(start_paused = true)]
+async fn m02_runnables_cannot_be_added_after_the_start() {
+    let manager = Manager::builder(ApiServer::new().client()).build().unwrap();
+    manager.add(Group::Always, "early", step("early", &Log::default())).unwrap();
+    let running = Running::ready(manager).await;
+    let error = running.manager.add(Group::Always, "late", ending_after(SECOND)).unwrap_err();
+    assert_eq!(error.to_string(), "cannot add `late`: the manager was already started; add it before");
+    let again = running.manager.run(CancellationToken::new()).await.unwrap_err();
+    assert_eq!(again.to_string(), "the manager was already started; create a new one");
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn names_are_unique_and_options_are_valid() {
+    let builder = || Manager::builder(ApiServer::new().client());
+    let add =
+        |name| builder().add(Group::Always, "a", ending_after(SECOND)).add(Group::Always, name, ending_after(SECOND));
+    let error = add("a").build().unwrap_err();
+    assert_eq!(error.to_string(), "cannot add the runnable: duplicate livez check `a`: use another name");
+    assert!(add("a/b").build().unwrap_err().to_string().contains("invalid name of a check `a/b`"));
+    let error = builder().leader_election(LeaderElectionConfig::new("", "a")).build().unwrap_err();
+    assert!(error.to_string().starts_with("invalid leader election"), "{error}");
+}
