@@ -14,6 +14,7 @@ pages! {
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",
     leader_election: "docs/guides/leader-election.md",
+    manager: "docs/guides/manager.md",
     testing: "docs/guides/testing.md",
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",

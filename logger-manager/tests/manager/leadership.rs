@@ -149,7 +149,8 @@ async fn an_overdue_elector_is_not_live() {
     let manager = builder.add(Group::LeaderElected, "blocking", blocking).build().unwrap();
     let error = Running::start(manager).result().await.unwrap_err();
     assert!(matches!(error, ManagerError::LeaderElection(_)), "{error}");
-    let [before, after] = &log.entries()[..] else { panic!("{:?}", log.entries()) };
+    let entries = log.entries();
+    let [before, after] = &entries[..] else { panic!("{entries:?}") };
     assert_eq!(before, "ok");
     let expected = "internal server error: leader election is overdue: lease `default/operator` was not renewed for 4";
     assert!(after.starts_with(expected), "{after}");

@@ -46,6 +46,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-core", &["kube-client", "tokio", "hyper"]),
         ("logger-codegen", &["kube-client", "tokio", "logger-types", "logger-client"]),
         ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
+        ("logger-manager", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
     ] {
@@ -74,13 +75,14 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "logger-names",
     "logger-core",
     "logger-crd",
     "logger-derive",
     "logger-codegen",
     "logger-runtime",
+    "logger-manager",
     "logger-apiserver",
     "xtask",
     "tools/envtest",
