@@ -119,8 +119,8 @@ impl HealthChecks {
         *lock(&self.0.metrics) = metrics;
     }
 
-    /// Replaces the reasons of failures by `reason withheld`, as kube-apiserver does, for endpoints that clients outside
-    /// the cluster can reach. The reasons are logged in any case.
+    /// Replaces the reasons of failures by `reason withheld`, as kube-apiserver does, for endpoints that clients
+    /// outside the cluster can reach. The reasons are logged in any case.
     pub fn withhold_reasons(&self) {
         self.0.withholds_reasons.store(true, Ordering::Relaxed);
     }

@@ -50,7 +50,8 @@ use signals::Signals;
 ///   and the process must be exited;
 /// - a start that fails stops what was started, and is an error with the names and the reasons;
 /// - liveness and readiness are those of the running tasks: see [Health](#health);
-/// - nothing is process-wide, except for the signal handlers that [`run_until_signal`](Self::run_until_signal) installs.
+/// - nothing is process-wide, except for the signal handlers that [`run_until_signal`](Self::run_until_signal)
+///   installs.
 ///
 /// # Health
 ///
@@ -139,7 +140,8 @@ impl Manager {
     /// Adds a runnable, as [`ManagerBuilder::add`].
     ///
     /// # Errors
-    /// Fails if the manager was started, there is a runnable or check of this name, or the name cannot be part of a URL.
+    /// Fails if the manager was started, there is a runnable or check of this name, or the name cannot be part of a
+    /// URL.
     pub fn add(&self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Result<(), AddError> {
         let (mut plan, name) = (self.plan(), name.into());
         let Some(plan) = plan.as_mut() else { return Err(AddError::AlreadyStarted { name }) };

@@ -279,9 +279,9 @@ impl<K: ApiObject> SharedInformer<K> {
         Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
     }
 
-    /// Returns an error if the API server has not responded for too long, for a liveness check. The limit is the longest
-    /// timeout of a list or watch plus the interval of bookmarks, by default 11 minutes. Errors of the server are
-    /// responses, and so is a refused connection. An informer that is not running is not silent.
+    /// Returns an error if the API server has not responded for too long, for a liveness check. The limit is the
+    /// longest timeout of a list or watch plus the interval of bookmarks, by default 11 minutes. Errors of the server
+    /// are responses, and so is a refused connection. An informer that is not running is not silent.
     ///
     /// # Errors
     /// Fails if a list or watch had no response, event or bookmark for longer than the limit.

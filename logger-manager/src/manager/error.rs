@@ -18,8 +18,8 @@ pub enum AddError {
         /// The name of the runnable.
         name: String,
     },
-    /// The name is used by another runnable or check, or cannot be part of a URL: the runnable has a health check of the
-    /// same name.
+    /// The name is used by another runnable or check, or cannot be part of a URL: the runnable has a health check of
+    /// the same name.
     #[error("cannot add the runnable: {0}")]
     Check(#[from] AddCheckError),
 }

@@ -41,7 +41,10 @@ impl Probes {
     /// Sets the future that completes when the runnable has started. Later stages wait for it. An error stops the
     /// manager. If it does not complete within the [start timeout](super::ManagerBuilder::start_timeout), the reason is
     /// that of the readiness check.
-    pub fn started<E: Into<BoxError>>(mut self, started: impl Future<Output = Result<(), E>> + Send + 'static) -> Self {
+    pub fn started<E: Into<BoxError> + 'static>(
+        mut self,
+        started: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) -> Self {
         self.started = Some(Box::pin(async move { started.await.map_err(Into::into) }));
         self
     }

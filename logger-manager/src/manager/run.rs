@@ -165,8 +165,8 @@ impl Run {
         }
     }
 
-    /// Stops the tasks of the leader and then those of the stages, in the reverse order of their start. Returns the names
-    /// of those that were aborted at the deadline, and of those that still run.
+    /// Stops the tasks of the leader and then those of the stages, in the reverse order of their start. Returns the
+    /// names of those that were aborted at the deadline, and of those that still run.
     async fn stop_tasks(&mut self, grace: Duration, abort: &CancellationToken) -> (Vec<String>, Vec<String>) {
         let mut deadline = pin!(async {
             tokio::select! {

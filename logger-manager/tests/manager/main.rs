@@ -1,6 +1,6 @@
 //! The guarantees of the manager, on the embedded API server with paused time.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
 mod fixture;
 mod health;

@@ -67,8 +67,8 @@ impl ControllerStatus {
     /// liveness check.
     ///
     /// # Errors
-    /// Fails if a reconciliation exceeds its timeout. A timeout cancels a reconciliation at its next suspension point, so
-    /// this one has none: it blocks its thread, or the runtime does not poll it.
+    /// Fails if a reconciliation exceeds its timeout. A timeout cancels a reconciliation at its next suspension point,
+    /// so this one has none: it blocks its thread, or the runtime does not poll it.
     pub fn check(&self, tolerance: Duration) -> Result<(), ReconcileStuck> {
         let Some((key, started)) = self.processing.oldest() else { return Ok(()) };
         let (running, timeout) = (started.elapsed(), self.reconciliation_timeout);

@@ -80,8 +80,8 @@ impl Failure {
     }
 }
 
-/// Returns whether the server responded: with an error, or with an object that cannot be decoded. A refused connection is
-/// a response, too. Timeouts and interrupted connections are none.
+/// Returns whether the server responded: with an error, or with an object that cannot be decoded. A refused connection
+/// is a response, too. Timeouts and interrupted connections are none.
 pub(super) fn is_response(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(_) | kube::Error::SerdeError(_) | kube::Error::FromUtf8(_) => true,

@@ -106,6 +106,20 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
     }
 }
 
+/// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
+#[test]
+fn no_task_is_detached() {
+    for name in ["logger-runtime", "logger-manager"] {
+        for file in files(&root().join(name).join("src"), "rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let detached: Vec<_> = code.filter(|line| line.contains("tokio::spawn(")).collect();
+            assert!(detached.is_empty(), "{}: {detached:?}", file.display());
+        }
+    }
+}
+
 #[test]
 fn every_module_begins_with_a_doc_line() {
     for name in CRATES.into_iter().chain(OTHERS) {
