@@ -1,5 +1,6 @@
 //! The metrics interface: a provider trait for metrics backends, with client-go's metric names.
 
+mod client;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 
@@ -8,6 +9,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
+pub use client::{ClientMetricsFuture, ClientMetricsLayer, ClientMetricsService, client_with_metrics};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 

@@ -1,0 +1,38 @@
+//! HTTP and HTTPS servers with limits, certificates, the metrics endpoint, and authentication by the API server.
+//!
+//! A [`Server`] serves a [`Router`] on one address. Health checks, metrics and webhooks are [`Handler`]s.
+//!
+//! ```no_run
+//! use logger_manager::serving::{MetricsHandler, Router, Server, ServerConfig};
+//! use logger_runtime::{CancellationToken, metrics::PrometheusMetrics};
+//!
+//! # async fn example(stop: CancellationToken) -> Result<(), logger_manager::serving::ServerError> {
+//! let metrics = PrometheusMetrics::default();
+//! let router = Router::new().get("/metrics", MetricsHandler::from(metrics));
+//! let server = Server::bind(ServerConfig::new("metrics", 8080), router).await?;
+//! server.run(stop).await
+//! # }
+//! ```
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`handler`], [`router`] | requests to responses, by path and method |
+//! | [`server`] | connections with limits, and the graceful stop |
+//! | [`certificates`], [`tls`] | certificates that are replaced at run time, and TLS |
+//! | [`metrics`] | the metrics endpoint with the metrics of the process |
+//! | [`authentication`] | bearer tokens that the API server authenticates and authorizes |
+
+pub mod authentication;
+pub mod certificates;
+pub mod handler;
+pub mod metrics;
+pub mod router;
+pub mod server;
+pub mod tls;
+
+pub use authentication::{Authenticated, Authenticator};
+pub use certificates::{CertificateError, Certificates};
+pub use handler::Handler;
+pub use metrics::{MetricsHandler, ProcessCollector};
+pub use router::{RouteError, Router};
+pub use server::{Server, ServerConfig, ServerError};

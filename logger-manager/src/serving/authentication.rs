@@ -1,0 +1,201 @@
+//! Authentication and authorization of bearer tokens by the API server, with TokenReview and SubjectAccessReview.
+//!
+//! The times are those of controller-runtime: results of token reviews are cached for a minute, allowed accesses for
+//! five minutes, denied ones for 30 seconds.
+
+mod cache;
+mod review;
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{
+    HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
+    header::{AUTHORIZATION, WWW_AUTHENTICATE},
+};
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kube::Client;
+
+use super::handler::{Handler, text};
+
+pub use review::ReviewError;
+
+use cache::{Cache, Digest};
+use review::Reviews;
+
+/// The maximum number of cached tokens, and of cached accesses.
+const CACHE_SIZE: usize = 1024;
+
+/// The maximum length of a token, in bytes. Tokens of service accounts have about 1000.
+const MAX_TOKEN_LENGTH: usize = 16 << 10;
+
+const TOKEN_TTL: Duration = Duration::from_secs(60);
+const ALLOWED_TTL: Duration = Duration::from_secs(5 * 60);
+const DENIED_TTL: Duration = Duration::from_secs(30);
+
+/// Authenticates and authorizes requests by their bearer token. Clones share the caches.
+///
+/// Guarantees:
+/// - A request without a token, or with one that the API server does not authenticate, gets code 401. One whose user may
+///   not use the verb on the path gets code 403, as the rule `nonResourceURLs` of a ClusterRole specifies. If the API
+///   server cannot be asked, the request gets code 500: access is never allowed without a review.
+/// - Results are cached: those of tokens for a minute, allowed accesses for five minutes, denied ones for 30 seconds.
+///   The caches are bounded. Failures are not cached.
+/// - A review is retried up to four times with backoff after failures that can be temporary, and has a timeout of 10
+///   seconds. The number of concurrent reviews is limited.
+/// - No token is logged or stored: the caches contain digests.
+///
+/// The service account needs the verb `create` for `tokenreviews` in the API group `authentication.k8s.io`, and for
+/// `subjectaccessreviews` in `authorization.k8s.io`. Tokens need HTTPS.
+#[derive(Clone, Debug)]
+pub struct Authenticator {
+    reviews: Reviews,
+    /// The user of each token; `None` for one that is not authenticated.
+    users: Arc<Cache<Option<Arc<UserInfo>>>>,
+    accesses: Arc<Cache<bool>>,
+}
+
+/// Why a request is rejected.
+enum Rejection {
+    /// The token is missing or not authenticated.
+    Unauthorized,
+    Forbidden {
+        user: String,
+    },
+    /// The API server could not be asked.
+    TokenReview(ReviewError),
+    AccessReview {
+        user: String,
+        error: ReviewError,
+    },
+}
+
+impl Authenticator {
+    /// Creates an authenticator that sends reviews through this client.
+    #[must_use]
+    pub fn new(client: Client) -> Self {
+        let (users, accesses) = (Arc::new(Cache::new(CACHE_SIZE)), Arc::new(Cache::new(CACHE_SIZE)));
+        Authenticator { reviews: Reviews::new(client), users, accesses }
+    }
+
+    /// Wraps a handler, which then only receives authorized requests.
+    #[must_use]
+    pub fn protect<H: Handler>(&self, handler: H) -> Authenticated<H> {
+        Authenticated { authenticator: self.clone(), handler }
+    }
+
+    async fn authorize(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Rejection> {
+        let user = match bearer_token(headers) {
+            Some(token) => self.authenticate(token).await.map_err(Rejection::TokenReview)?,
+            None => None,
+        };
+        let user = user.ok_or(Rejection::Unauthorized)?;
+        let name = || user.username.clone().unwrap_or_default();
+        match self.is_allowed(&user, method, path).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Rejection::Forbidden { user: name() }),
+            Err(error) => Err(Rejection::AccessReview { user: name(), error }),
+        }
+    }
+
+    /// Returns the user of a token, from the cache or by a review.
+    async fn authenticate(&self, token: &str) -> Result<Option<Arc<UserInfo>>, ReviewError> {
+        let digest = Digest::new([token.as_bytes()]);
+        if let Some(user) = self.users.get(&digest) {
+            return Ok(user);
+        }
+        let user = self.reviews.review_token(token).await?.map(Arc::new);
+        self.users.insert(digest, user.clone(), TOKEN_TTL);
+        Ok(user)
+    }
+
+    /// Returns whether a user may use the method on the path, from the cache or by a review.
+    async fn is_allowed(&self, user: &UserInfo, method: &Method, path: &str) -> Result<bool, ReviewError> {
+        let verb = method.as_str().to_ascii_lowercase();
+        let spec = review::access_of(user, &verb, path);
+        // Serialization of these types cannot fail, and maps are sorted.
+        let digest = serde_json::to_vec(&spec).ok().map(|spec| Digest::new([spec.as_slice()]));
+        if let Some(allowed) = digest.as_ref().and_then(|digest| self.accesses.get(digest)) {
+            return Ok(allowed);
+        }
+        let allowed = self.reviews.review_access(spec).await?;
+        if let Some(digest) = digest {
+            self.accesses.insert(digest, allowed, if allowed { ALLOWED_TTL } else { DENIED_TTL });
+        }
+        Ok(allowed)
+    }
+}
+
+/// A handler of authorized requests: that of [`Authenticator::protect`].
+#[derive(Clone, Debug)]
+pub struct Authenticated<H> {
+    authenticator: Authenticator,
+    handler: H,
+}
+
+impl<H: Handler> Handler for Authenticated<H> {
+    fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Bytes>> {
+        Box::pin(async move {
+            let (method, path) = (request.method(), request.uri().path());
+            match self.authenticator.authorize(method, path, request.headers()).await {
+                Ok(()) => self.handler.handle(request).await,
+                Err(rejection) => rejection.respond(path),
+            }
+        })
+    }
+}
+
+impl Rejection {
+    /// Returns the response, with the texts of controller-runtime, and logs the reason.
+    fn respond(self, path: &str) -> Response<Bytes> {
+        match self {
+            Rejection::Unauthorized => {
+                tracing::debug!(path, "a request is not authenticated");
+                let mut response = text(StatusCode::UNAUTHORIZED, "Unauthorized\n");
+                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                response
+            }
+            Rejection::Forbidden { user } => {
+                tracing::info!(path, user, "a request is not authorized");
+                text(StatusCode::FORBIDDEN, format!("Authorization denied for user {user}\n"))
+            }
+            Rejection::TokenReview(error) => {
+                tracing::error!(path, %error, "a request cannot be authenticated");
+                text(StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n")
+            }
+            Rejection::AccessReview { user, error } => {
+                tracing::error!(path, user, %error, "a request cannot be authorized");
+                text(StatusCode::INTERNAL_SERVER_ERROR, format!("Authorization for user {user} failed\n"))
+            }
+        }
+    }
+}
+
+/// Returns the token of the header `Authorization`.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
+    let token = token.trim();
+    let is_valid = scheme.eq_ignore_ascii_case("bearer") && (1..=MAX_TOKEN_LENGTH).contains(&token.len());
+    is_valid.then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_is_case_insensitive_and_the_token_is_bounded() {
+        let token = |value: &str| {
+            let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_str(value).unwrap())]);
+            bearer_token(&headers).map(str::to_owned)
+        };
+        assert_eq!(token("Bearer abc").as_deref(), Some("abc"));
+        assert_eq!(token("bearer  abc ").as_deref(), Some("abc"));
+        for invalid in ["Bearer", "Bearer ", "Basic abc", "abc"] {
+            assert_eq!(token(invalid), None, "{invalid}");
+        }
+        assert_eq!(token(&format!("Bearer {}", "a".repeat(MAX_TOKEN_LENGTH + 1))), None);
+        assert_eq!(bearer_token(&HeaderMap::new()), None);
+    }
+}

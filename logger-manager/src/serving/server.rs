@@ -1,0 +1,272 @@
+//! An HTTP/1.1 server with limits, on one address, with or without TLS.
+
+mod config;
+mod connection;
+mod exchange;
+mod timed_stream;
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::{JoinError, JoinSet},
+    time::{sleep, timeout},
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    certificates::Certificates,
+    router::{RouteError, Router},
+    tls::{TlsError, acceptor},
+};
+
+pub use config::ServerConfig;
+
+use connection::Connection;
+
+/// The pause after a connection could not be accepted, for example with too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves a [`Router`] on one address.
+///
+/// Guarantees:
+/// - The server listens on the loopback interface unless another address is configured.
+/// - The size of a body, the time to send the headers of a request, the time of a request, the time of an idle
+///   connection and the number of connections are limited.
+/// - A panic of a handler is logged and answered with code 500. The connection and the server continue.
+/// - After a cancellation, no connection is accepted, idle connections are closed, and requests in progress are
+///   completed within the drain timeout. Then all connections are closed.
+/// - All connections end with [`run`](Self::run): no task is detached.
+///
+/// The server supports HTTP/1.1 only. The API server and Prometheus need no HTTP/2, and its multiplexing enables denials
+/// of service such as Rapid Reset.
+#[derive(Debug)]
+#[must_use = "a server serves only while it runs"]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    config: Arc<ServerConfig>,
+    router: Arc<Router>,
+    certificates: Option<Certificates>,
+}
+
+/// A server that could not start, or not stop in time.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be used, such as a port in use.
+    #[error("the server `{name}` cannot listen on {address}: {source}{suggestion}")]
+    Bind {
+        /// The name of the server.
+        name: String,
+        /// The configured address.
+        address: SocketAddr,
+        /// What to change.
+        suggestion: &'static str,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A route is invalid.
+    #[error("the server `{name}` has an invalid route: {source}")]
+    Route {
+        /// The name of the server.
+        name: String,
+        /// The error of the router.
+        source: RouteError,
+    },
+    /// TLS cannot be configured.
+    #[error("the server `{name}` cannot use TLS: {source}")]
+    Tls {
+        /// The name of the server.
+        name: String,
+        /// The error of the TLS library.
+        source: TlsError,
+    },
+    /// Requests were still in progress after the drain timeout and were cancelled.
+    #[error(
+        "the server `{name}` stopped, but closed {connections} connections with requests in progress after {timeout:?}"
+    )]
+    Drain {
+        /// The name of the server.
+        name: String,
+        /// The number of connections.
+        connections: usize,
+        /// The drain timeout.
+        timeout: Duration,
+    },
+}
+
+impl Server {
+    /// Listens on the configured address. Connections wait until [`run`](Self::run).
+    ///
+    /// # Errors
+    /// Fails if the address is in use or not available, or if a route is invalid.
+    pub async fn bind(config: ServerConfig, router: Router) -> Result<Self, ServerError> {
+        router.validate().map_err(|source| ServerError::Route { name: config.name.clone(), source })?;
+        let bind_error = |source: io::Error| {
+            let (name, address, suggestion) = (config.name.clone(), config.address, suggestion(source.kind()));
+            ServerError::Bind { name, address, suggestion, source }
+        };
+        let listener = TcpListener::bind(config.address).await.map_err(bind_error)?;
+        let address = listener.local_addr().map_err(bind_error)?;
+        Ok(Server { listener, address, config: Arc::new(config), router: Arc::new(router), certificates: None })
+    }
+
+    /// Serves HTTPS with these certificates. While the server runs, it replaces them when their files change.
+    pub fn tls(mut self, certificates: Certificates) -> Self {
+        self.certificates = Some(certificates);
+        self
+    }
+
+    /// Returns the address on which the server listens, with the port that the system selected for port 0.
+    #[must_use]
+    pub fn local_address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the name of the server.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// Serves until cancelled, and completes the requests in progress.
+    ///
+    /// # Errors
+    /// Fails if TLS cannot be configured, or if requests were still in progress after the drain timeout.
+    pub async fn run(self, cancelled: CancellationToken) -> Result<(), ServerError> {
+        let tls_error = |source| ServerError::Tls { name: self.config.name.clone(), source };
+        let acceptor = self.certificates.as_ref().map(acceptor).transpose().map_err(tls_error)?;
+        tracing::info!(server = self.config.name, address = %self.address, tls = acceptor.is_some(), "serving");
+        let mut connections = Connections::new(&self, acceptor);
+        let certificates = self.certificates.clone();
+        let polled = async {
+            match certificates {
+                Some(certificates) => certificates.poll().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {}
+            () = connections.accept(&self.listener) => {}
+            () = polled => {}
+        }
+        drop(self.listener);
+        connections.drain().await
+    }
+}
+
+fn suggestion(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => "; stop the other process or configure another port",
+        io::ErrorKind::PermissionDenied => "; configure a port above 1023",
+        io::ErrorKind::AddrNotAvailable => "; configure an address of this host, or 0.0.0.0",
+        _ => "",
+    }
+}
+
+/// The connections of a running server, each in a task.
+struct Connections {
+    config: Arc<ServerConfig>,
+    router: Arc<Router>,
+    acceptor: Option<TlsAcceptor>,
+    permits: Arc<Semaphore>,
+    /// Cancelled when the requests in progress are to be the last ones.
+    draining: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl Connections {
+    fn new(server: &Server, acceptor: Option<TlsAcceptor>) -> Self {
+        Connections {
+            config: Arc::clone(&server.config),
+            router: Arc::clone(&server.router),
+            acceptor,
+            permits: Arc::new(Semaphore::new(server.config.max_connections)),
+            draining: CancellationToken::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Accepts connections until dropped.
+    async fn accept(&mut self, listener: &TcpListener) {
+        loop {
+            tokio::select! {
+                Some(ended) = self.tasks.join_next() => self.log_panic(ended),
+                accepted = accept(listener, &self.permits) => match accepted {
+                    Ok((stream, peer, permit)) => self.start(stream, peer, permit),
+                    Err(error) => self.pause(&error).await,
+                },
+            }
+        }
+    }
+
+    fn start(&mut self, stream: TcpStream, peer: IpAddr, permit: OwnedSemaphorePermit) {
+        let connection = Connection {
+            config: Arc::clone(&self.config),
+            router: Arc::clone(&self.router),
+            acceptor: self.acceptor.clone(),
+            peer,
+            draining: self.draining.clone(),
+        };
+        self.tasks.spawn(async move {
+            connection.serve(stream).await;
+            drop(permit);
+        });
+    }
+
+    /// Waits after a connection could not be accepted. A connection that the client has closed needs no pause.
+    async fn pause(&self, error: &io::Error) {
+        if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) {
+            return;
+        }
+        tracing::warn!(server = self.config.name, %error, "a connection cannot be accepted");
+        sleep(ACCEPT_PAUSE).await;
+    }
+
+    /// Completes requests in progress within the drain timeout, and closes all connections.
+    async fn drain(mut self) -> Result<(), ServerError> {
+        self.draining.cancel();
+        let drain_timeout = self.config.drain_timeout;
+        let drained = timeout(drain_timeout, async {
+            while let Some(ended) = self.tasks.join_next().await {
+                self.log_panic(ended);
+            }
+        });
+        if drained.await.is_ok() {
+            return Ok(());
+        }
+        let connections = self.tasks.len();
+        self.tasks.shutdown().await;
+        tracing::warn!(server = self.config.name, connections, "requests in progress were cancelled by the stop");
+        Err(ServerError::Drain { name: self.config.name.clone(), connections, timeout: drain_timeout })
+    }
+
+    /// Panics of handlers are caught in the connection: this is one of a library.
+    fn log_panic(&self, ended: Result<(), JoinError>) {
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            tracing::error!(server = self.config.name, %error, "the task of a connection panicked");
+        }
+    }
+}
+
+/// Accepts a connection when there are fewer than the maximum. Further ones wait in the backlog of the system.
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, peer) = listener.accept().await?;
+    // Responses are written at once, and must not wait for an acknowledgement.
+    stream.set_nodelay(true)?;
+    Ok((stream, peer.ip(), permit))
+}

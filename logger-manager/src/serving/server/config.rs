@@ -1,0 +1,91 @@
+//! Options of a server: its address and its limits.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+/// The name, address and limits of a [`Server`](super::Server).
+///
+/// The limits are those of controller-runtime where it has one.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    pub(super) name: String,
+    pub(super) address: SocketAddr,
+    pub(super) max_body_size: usize,
+    pub(super) max_connections: usize,
+    pub(super) header_timeout: Duration,
+    pub(super) request_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) drain_timeout: Duration,
+}
+
+impl ServerConfig {
+    /// Creates the options of a server on a port of the loopback interface. The name occurs in logs and errors. Port 0
+    /// selects a free port.
+    pub fn new(name: impl Into<String>, port: u16) -> Self {
+        ServerConfig {
+            name: name.into(),
+            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
+            max_body_size: 7 << 20,
+            max_connections: 1024,
+            header_timeout: Duration::from_secs(32),
+            request_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(90),
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Sets the address, such as that of all interfaces, `([0, 0, 0, 0], 8080)`; by default the loopback interface.
+    #[must_use]
+    pub fn address(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.address = address.into();
+        self
+    }
+
+    /// Sets the maximum size of the body of a request, in bytes; 7 MiB by default. A larger one is answered with code
+    /// 413.
+    #[must_use]
+    pub fn max_body_size(mut self, bytes: usize) -> Self {
+        self.max_body_size = bytes;
+        self
+    }
+
+    /// Sets the maximum number of connections, at least 1; 1024 by default. Further ones wait to be accepted.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.clamp(1, tokio::sync::Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets how long a client may take for the TLS handshake, and for the headers of a request from their first byte on;
+    /// 32 s by default. Then the connection is closed.
+    #[must_use]
+    pub fn header_timeout(mut self, timeout: Duration) -> Self {
+        self.header_timeout = timeout;
+        self
+    }
+
+    /// Sets the timeout of a request; 60 s by default. A body that is not received by then is answered with code 408, a
+    /// handler that has not responded by then is cancelled, with code 503.
+    #[must_use]
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.request_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a connection may be idle between two requests, or while a response is written; 90 s by default.
+    /// Then it is closed.
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Sets how long requests in progress may take after the server is stopped; 30 s by default.
+    #[must_use]
+    pub fn drain_timeout(mut self, timeout: Duration) -> Self {
+        self.drain_timeout = timeout;
+        self
+    }
+}

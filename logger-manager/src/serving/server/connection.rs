@@ -1,0 +1,78 @@
+//! One connection: the TLS handshake, its requests, and its graceful end.
+
+use std::{io, net::IpAddr, pin::pin, sync::Arc};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    config::ServerConfig,
+    exchange::Exchange,
+    timed_stream::{Phases, TimedStream},
+};
+use crate::serving::router::Router;
+
+/// The maximum size of the headers of a request, as in Go's server.
+const MAX_HEADER_SIZE: usize = 1 << 20;
+
+/// An accepted connection.
+pub(super) struct Connection {
+    pub(super) config: Arc<ServerConfig>,
+    pub(super) router: Arc<Router>,
+    pub(super) acceptor: Option<TlsAcceptor>,
+    pub(super) peer: IpAddr,
+    pub(super) draining: CancellationToken,
+}
+
+impl Connection {
+    /// Serves requests until the client closes the connection, a timeout expires, or the server drains.
+    pub(super) async fn serve(self, stream: TcpStream) {
+        let Some(acceptor) = self.acceptor.clone() else { return self.exchange(stream).await };
+        let draining = self.draining.clone();
+        let handshake = timeout(self.config.header_timeout, acceptor.accept(stream));
+        let result = tokio::select! {
+            biased;
+            () = draining.cancelled() => return,
+            result = handshake => result.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+        };
+        match result {
+            Ok(stream) => self.exchange(stream).await,
+            Err(error) => {
+                tracing::debug!(server = self.config.name, peer = %self.peer, %error, "the TLS handshake failed");
+            }
+        }
+    }
+
+    async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(self, stream: S) {
+        let phases = Phases::new(self.config.header_timeout, self.config.idle_timeout);
+        let stream = TimedStream::new(stream, phases.clone());
+        let exchange = Arc::new(Exchange::new(Arc::clone(&self.config), self.router, phases.clone()));
+        let service = service_fn(move |request| Arc::clone(&exchange).respond(request));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            // The stream has the timeouts.
+            .header_read_timeout(None)
+            .max_buf_size(MAX_HEADER_SIZE)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        let result = tokio::select! {
+            biased;
+            () = self.draining.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                phases.drain();
+                connection.as_mut().await
+            }
+            result = connection.as_mut() => result,
+        };
+        if let Err(error) = result {
+            tracing::debug!(server = self.config.name, peer = %self.peer, %error, "a connection ended");
+        }
+    }
+}
