@@ -77,7 +77,7 @@ struct State {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CertificateError {
     /// A file cannot be read.
-    #[error("cannot read the {content} `{}`: {source}", path.display())]
+    #[error("cannot read the {content} `{}`: {source}", .path.display())]
     Read {
         /// What the file contains.
         content: &'static str,
@@ -87,7 +87,7 @@ pub enum CertificateError {
         source: Arc<std::io::Error>,
     },
     /// A file contains no certificate or key.
-    #[error("cannot parse the {content} `{}`: {reason}", path.display())]
+    #[error("cannot parse the {content} `{}`: {reason}", .path.display())]
     Parse {
         /// What the file should contain.
         content: &'static str,
@@ -97,7 +97,7 @@ pub enum CertificateError {
         reason: String,
     },
     /// The key is that of another certificate.
-    #[error("the private key `{}` does not match the certificate `{}`", key.display(), certificate.display())]
+    #[error("the private key `{}` does not match the certificate `{}`", .key.display(), .certificate.display())]
     KeyMismatch {
         /// The file of the certificate.
         certificate: PathBuf,

@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    future::Future,
     pin::Pin,
     sync::{
         Arc,
@@ -14,11 +13,11 @@ use std::{
 use http::{Method, Request, Response};
 use kube::{
     Client, Config,
-    client::{ClientBuilder, retry::RetryPolicy},
+    client::{Body, ClientBuilder, retry::RetryPolicy},
 };
 use tokio::time::Instant;
 use tower::{
-    BoxError, Layer, Service,
+    Layer, Service,
     buffer::BufferLayer,
     retry::RetryLayer,
     util::{MapRequestLayer, option_layer},
@@ -64,9 +63,9 @@ pub fn client_with_metrics(mut config: Config, metrics: Arc<dyn MetricsProvider>
     let retry = std::mem::take(&mut config.default_retry).then(|| RetryLayer::new(RetryPolicy::server_retry()));
     let builder = ClientBuilder::try_from(config)?
         .with_layer(&layer)
-        .with_layer(&BufferLayer::new(BUFFER))
+        .with_layer(&BufferLayer::<Request<Body>>::new(BUFFER))
         .with_layer(&option_layer(retry))
-        .with_layer(&MapRequestLayer::new(with_attempts));
+        .with_layer(&MapRequestLayer::new(with_attempts::<Body>));
     Ok(builder.build())
 }
 
@@ -143,8 +142,8 @@ pub struct ClientMetricsService<S> {
 
 impl<S, B, R> Service<Request<B>> for ClientMetricsService<S>
 where
-    S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>>,
-    S::Future: Send + 'static,
+    S: Service<Request<B>, Response = Response<R>, Future: Send + 'static, Error: 'static>,
+    R: 'static,
 {
     type Response = Response<R>;
     type Error = S::Error;

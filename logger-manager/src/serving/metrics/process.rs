@@ -11,6 +11,9 @@ use prometheus_client::{
 /// The clock ticks per second in `/proc`: the kernel converts to 100 on all platforms of Rust's standard library.
 const TICKS_PER_SECOND: f64 = 100.0;
 
+/// The value of a limit that is not set: 2^64 - 1, to the precision of the type.
+const UNLIMITED: f64 = u64::MAX as f64;
+
 /// Collects the metrics of the process.
 ///
 /// | metric | meaning |
@@ -91,10 +94,10 @@ fn parse_kibibytes(status: &str, name: &str) -> Option<f64> {
     Some(kibibytes * 1024.0)
 }
 
-/// Parses the soft limit of open files in `/proc/self/limits`; infinity if there is none.
+/// Parses the soft limit of open files in `/proc/self/limits`; the maximum of 64 bits if there is none, as in Go.
 fn parse_max_fds(limits: &str) -> Option<f64> {
     let soft = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?.split_whitespace().next()?;
-    if soft == "unlimited" { Some(f64::INFINITY) } else { soft.parse().ok() }
+    if soft == "unlimited" { Some(UNLIMITED) } else { soft.parse().ok() }
 }
 
 /// Parses the time of the start of the system in `/proc/stat`.
@@ -137,11 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_files_can_be_infinite() {
+    fn the_limit_of_files_can_be_unlimited() {
         let limits =
             |soft| format!("Limit  Soft Limit  Hard Limit  Units\nMax open files            {soft}  4096  files\n");
         assert_eq!(parse_max_fds(&limits("1024")), Some(1024.0));
-        assert_eq!(parse_max_fds(&limits("unlimited")), Some(f64::INFINITY));
+        assert_eq!(parse_max_fds(&limits("unlimited")), Some(UNLIMITED));
         assert_eq!(parse_max_fds(""), None);
     }
 

@@ -22,6 +22,13 @@ pub(super) struct Exchange {
     phases: Phases,
 }
 
+/// Why a body cannot be used.
+enum BodyError {
+    TooLarge,
+    Incomplete,
+    Timeout,
+}
+
 impl Exchange {
     pub(super) fn new(config: Arc<ServerConfig>, router: Arc<Router>, phases: Phases) -> Self {
         Exchange { config, router, phases }
@@ -35,7 +42,7 @@ impl Exchange {
         let deadline = Instant::now().checked_add(self.config.request_timeout);
         let mut response = match self.receive(request, deadline).await {
             Ok(request) => self.handle(request, deadline).await,
-            Err(response) => self.close(response),
+            Err(error) => self.reject(error),
         };
         // Browsers must not interpret responses as another type.
         response.headers_mut().entry(X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));
@@ -43,37 +50,40 @@ impl Exchange {
         Ok(response.map(Full::new))
     }
 
-    /// Receives the body. The error is the response to one that is too large, late or incomplete.
+    /// Receives the body.
     async fn receive(
         &self,
         request: Request<Incoming>,
         deadline: Option<Instant>,
-    ) -> Result<Request<Bytes>, Response<Bytes>> {
+    ) -> Result<Request<Bytes>, BodyError> {
         let (parts, body) = request.into_parts();
         let limit = self.config.max_body_size;
         // A declared length that exceeds the limit is rejected before the body is sent.
         if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
-            return Err(self.too_large());
+            return Err(BodyError::TooLarge);
         }
         match within(deadline, Limited::new(body, limit).collect()).await {
             Some(Ok(body)) => Ok(Request::from_parts(parts, body.to_bytes())),
-            Some(Err(error)) if error.is::<LengthLimitError>() => Err(self.too_large()),
-            Some(Err(_)) => Err(text(StatusCode::BAD_REQUEST, "the body is incomplete\n")),
-            None => {
-                let body = format!("the request was not received within {:?}\n", self.config.request_timeout);
-                Err(text(StatusCode::REQUEST_TIMEOUT, body))
-            }
+            Some(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+            Some(Err(_)) => Err(BodyError::Incomplete),
+            None => Err(BodyError::Timeout),
         }
     }
 
-    fn too_large(&self) -> Response<Bytes> {
-        let body = format!("the body exceeds {} bytes\n", self.config.max_body_size);
-        text(StatusCode::PAYLOAD_TOO_LARGE, body)
-    }
-
-    /// Marks the response as the last one of the connection, since the body was not read completely.
-    fn close(&self, mut response: Response<Bytes>) -> Response<Bytes> {
+    /// Returns the last response of the connection, since the body was not read completely.
+    fn reject(&self, error: BodyError) -> Response<Bytes> {
         self.phases.linger();
+        let (status, body) = match error {
+            BodyError::TooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, format!("the body exceeds {} bytes\n", self.config.max_body_size))
+            }
+            BodyError::Incomplete => (StatusCode::BAD_REQUEST, "the body is incomplete\n".to_owned()),
+            BodyError::Timeout => (
+                StatusCode::REQUEST_TIMEOUT,
+                format!("the request was not received within {:?}\n", self.config.request_timeout),
+            ),
+        };
+        let mut response = text(status, body);
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         response
     }

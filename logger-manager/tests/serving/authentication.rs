@@ -1,0 +1,233 @@
+//! Authentication and authorization by an API server, with paused time.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::future::join_all;
+use http::{Method, Request, Response, StatusCode};
+use k8s_openapi::api::{
+    authentication::v1::{TokenReview, TokenReviewStatus, UserInfo},
+    authorization::v1::{SubjectAccessReview, SubjectAccessReviewStatus},
+};
+use logger_apiserver::{Action, ApiServer, Fault, Faults, Reaction, Reactors, Requests, Verb};
+use logger_manager::serving::{Authenticated, Authenticator, Handler, handler::text};
+use tokio::time::{Instant, advance};
+use tracing_subscriber::fmt::MakeWriter;
+
+const TOKEN: &str = "token-of-prometheus";
+const SECOND: Duration = Duration::from_secs(1);
+
+/// An API server that knows two users by their tokens: `prometheus`, who may get `/metrics`, and `guest`.
+struct Fixture {
+    reactors: Reactors,
+    faults: Faults,
+    handler: Authenticated<fn(Request<Bytes>) -> std::future::Ready<Response<Bytes>>>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let (reactors, faults) = (Reactors::new(), Faults::new());
+        reactors.append(Requests::to("tokenreviews").verb(Verb::Create), review_token);
+        reactors.append(Requests::to("subjectaccessreviews").verb(Verb::Create), review_access);
+        let client = ApiServer::new().client_with((faults.layer(), reactors.layer()));
+        let respond: fn(Request<Bytes>) -> _ = |_| std::future::ready(text(StatusCode::OK, "metrics"));
+        Fixture { reactors, faults, handler: Authenticator::new(client).protect(respond) }
+    }
+
+    /// Returns the response to a request with this header.
+    async fn send(&self, method: Method, path: &str, authorization: Option<&str>) -> (u16, String) {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(authorization) = authorization {
+            request = request.header("authorization", authorization);
+        }
+        let response = self.handler.handle(request.body(Bytes::new()).unwrap()).await;
+        let challenge = response.headers().get("www-authenticate").map(|value| value.to_str().unwrap());
+        assert_eq!(challenge, (response.status() == StatusCode::UNAUTHORIZED).then_some("Bearer"));
+        (response.status().as_u16(), String::from_utf8(response.body().to_vec()).unwrap())
+    }
+
+    async fn get(&self, token: &str) -> (u16, String) {
+        self.send(Method::GET, "/metrics", Some(&format!("Bearer {token}"))).await
+    }
+
+    /// Returns the numbers of token reviews and of access reviews.
+    fn reviews(&self) -> (usize, usize) {
+        let actions = self.reactors.actions();
+        (actions.creates::<TokenReview>().unwrap().len(), actions.creates::<SubjectAccessReview>().unwrap().len())
+    }
+}
+
+fn review_token(action: &Action) -> Reaction {
+    let mut review: TokenReview = action.object().unwrap();
+    let name = review.spec.token.as_deref().and_then(|token| token.strip_prefix("token-of-"));
+    let user = |name: &str| UserInfo {
+        username: Some(name.to_owned()),
+        groups: Some(vec!["system:authenticated".to_owned()]),
+        ..UserInfo::default()
+    };
+    review.status = Some(TokenReviewStatus {
+        authenticated: Some(name.is_some()),
+        error: name.is_none().then(|| format!("unknown token {}", review.spec.token.as_deref().unwrap_or_default())),
+        user: name.map(user),
+        ..TokenReviewStatus::default()
+    });
+    Reaction::answer(&review)
+}
+
+fn review_access(action: &Action) -> Reaction {
+    let mut review: SubjectAccessReview = action.object().unwrap();
+    let spec = &review.spec;
+    assert_eq!(spec.groups.as_deref(), Some(&["system:authenticated".to_owned()][..]));
+    let attributes = spec.non_resource_attributes.as_ref().unwrap();
+    let access = (spec.user.as_deref(), attributes.verb.as_deref(), attributes.path.as_deref());
+    let allowed = access == (Some("prometheus"), Some("get"), Some("/metrics"));
+    review.status = Some(SubjectAccessReviewStatus { allowed, ..SubjectAccessReviewStatus::default() });
+    Reaction::answer(&review)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorized_request_reaches_the_handler() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.get(TOKEN).await, (200, "metrics".to_owned()));
+    assert_eq!(fixture.send(Method::GET, "/metrics?a=b", Some("bearer token-of-prometheus")).await.0, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_a_valid_token_is_unauthorized() {
+    let fixture = Fixture::new();
+    let unauthorized = (401, "Unauthorized\n".to_owned());
+    assert_eq!(fixture.send(Method::GET, "/metrics", None).await, unauthorized);
+    assert_eq!(fixture.send(Method::GET, "/metrics", Some("Basic dXNlcg==")).await, unauthorized);
+    assert_eq!(fixture.reviews(), (0, 0), "without a token, the API server is not asked");
+    assert_eq!(fixture.get("unknown").await, unauthorized);
+    assert_eq!(fixture.reviews(), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_without_the_permission_is_forbidden() {
+    let fixture = Fixture::new();
+    let denied = |user| (403, format!("Authorization denied for user {user}\n"));
+    assert_eq!(fixture.get("token-of-guest").await, denied("guest"));
+    let prometheus = Some("Bearer token-of-prometheus");
+    assert_eq!(fixture.send(Method::POST, "/metrics", prometheus).await, denied("prometheus"));
+    assert_eq!(fixture.send(Method::GET, "/metrics/other", prometheus).await, denied("prometheus"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_are_cached_for_a_minute_and_allowed_accesses_for_five() {
+    let fixture = Fixture::new();
+    for (after, reviews) in [(0, (1, 1)), (59, (1, 1)), (1, (2, 1)), (239, (3, 1)), (1, (3, 2))] {
+        advance(after * SECOND).await;
+        assert_eq!(fixture.get(TOKEN).await.0, 200);
+        assert_eq!(fixture.reviews(), reviews, "{after} s later");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_tokens_are_cached_for_a_minute_and_denied_accesses_for_30_seconds() {
+    let fixture = Fixture::new();
+    for (after, reviews) in [(0, (1, 1)), (29, (1, 1)), (1, (1, 2)), (29, (1, 2)), (1, (2, 3))] {
+        advance(after * SECOND).await;
+        assert_eq!(fixture.get("token-of-guest").await.0, 403);
+        assert_eq!(fixture.reviews(), reviews, "{after} s later");
+    }
+    let fixture = Fixture::new();
+    for (after, reviews) in [(0, 1), (59, 1), (1, 2)] {
+        advance(after * SECOND).await;
+        assert_eq!(fixture.get("unknown").await.0, 401);
+        assert_eq!(fixture.reviews(), (reviews, 0), "{after} s later");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn temporary_failures_are_retried_and_not_cached() {
+    let fixture = Fixture::new();
+    let error = || Fault::status(500, "InternalError", "etcd has no leader");
+    fixture.faults.next(4, Requests::to("tokenreviews"), error());
+    let started = Instant::now();
+    assert_eq!(fixture.get(TOKEN).await.0, 200);
+    let delays = started.elapsed().as_secs_f64();
+    assert!((4.06..=4.9).contains(&delays), "{delays}");
+
+    let fixture = Fixture::new();
+    fixture.faults.next(5, Requests::to("tokenreviews"), error());
+    assert_eq!(fixture.get(TOKEN).await, (500, "Authentication failed\n".to_owned()));
+    fixture.faults.next(5, Requests::to("subjectaccessreviews"), error());
+    assert_eq!(fixture.get(TOKEN).await, (500, "Authorization for user prometheus failed\n".to_owned()));
+    assert_eq!(fixture.get(TOKEN).await.0, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_server_that_does_not_respond_fails_the_request_after_10_seconds() {
+    let fixture = Fixture::new();
+    fixture.faults.always(Requests::to("tokenreviews"), Fault::hang());
+    let started = Instant::now();
+    assert_eq!(fixture.get(TOKEN).await.0, 500);
+    assert_eq!(started.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_concurrent_reviews_is_limited() {
+    let fixture = Fixture::new();
+    fixture.faults.always(Requests::to("tokenreviews"), Fault::latency(SECOND));
+    let tokens: Vec<_> = (0..64).map(|number| format!("unknown-{number}")).collect();
+    let started = Instant::now();
+    let responses = join_all(tokens.iter().map(|token| fixture.get(token))).await;
+    assert!(responses.iter().all(|response| response.0 == 401), "{responses:?}");
+    assert_eq!(started.elapsed().as_secs(), 4, "16 at a time");
+}
+
+#[test]
+fn a_missing_permission_is_logged_and_no_token_is() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let fixture = Fixture::new();
+        assert_eq!(fixture.get(TOKEN).await.0, 200);
+        assert_eq!(fixture.get("secret-that-is-unknown").await.0, 401);
+        let forbidden = "tokenreviews.authentication.k8s.io is forbidden";
+        fixture.faults.always(Requests::to("tokenreviews"), Fault::status(403, "Forbidden", forbidden));
+        assert_eq!(fixture.get("token-of-other").await.0, 500);
+    });
+    let text = log.text();
+    let permission = "grant the verb `create` for `tokenreviews` in the API group `authentication.k8s.io`";
+    assert!(text.contains(permission), "{text}");
+    assert!(text.contains("unknown token <token>"), "{text}");
+    for token in [TOKEN, "secret-that-is-unknown", "token-of-other"] {
+        assert!(!text.contains(token), "{text}");
+    }
+}
+
+/// Collects log lines.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Log;
+
+    fn make_writer(&'a self) -> Log {
+        self.clone()
+    }
+}
