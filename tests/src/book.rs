@@ -15,6 +15,7 @@ pages! {
     events: "docs/guides/events.md",
     leader_election: "docs/guides/leader-election.md",
     manager: "docs/guides/manager.md",
+    serving: "docs/guides/serving.md",
     testing: "docs/guides/testing.md",
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",

@@ -38,8 +38,8 @@ const DENIED_TTL: Duration = Duration::from_secs(30);
 ///
 /// Guarantees:
 /// - A request without a token, or with one that the API server does not authenticate, gets code 401. One whose user may
-///   not use the verb on the path gets code 403, as the rule `nonResourceURLs` of a ClusterRole specifies. If the API
-///   server cannot be asked, the request gets code 500: access is never allowed without a review.
+///   not use the verb on the path gets code 403, as the rule `nonResourceURLs` of a ClusterRole specifies. If a review
+///   fails, the request gets code 500: access is never allowed without a review.
 /// - Results are cached: those of tokens for a minute, allowed accesses for five minutes, denied ones for 30 seconds.
 ///   The caches are bounded. Failures are not cached.
 /// - A review is retried up to four times with backoff after failures that can be temporary, and has a timeout of 10
@@ -63,8 +63,9 @@ enum Rejection {
     Forbidden {
         user: String,
     },
-    /// The API server could not be asked.
+    /// The review of the token failed.
     TokenReview(ReviewError),
+    /// The review of the access failed.
     AccessReview {
         user: String,
         error: ReviewError,

@@ -14,12 +14,12 @@ use std::{
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use logger_runtime::metrics::{Counter, Gauge, Metric, MetricsProvider, NoopMetrics};
-use tokio::{task::spawn_blocking, time::sleep};
-use tokio_rustls::rustls::{
+use rustls::{
     pki_types::CertificateDer,
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
 };
+use tokio::{task::spawn_blocking, time::sleep};
 
 use files::Files;
 use pair::Pair;

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{self, ServerConfig, crypto::ring},
-};
+use rustls::{ServerConfig, crypto::ring};
+use tokio_rustls::TlsAcceptor;
 
 use super::certificates::Certificates;
 

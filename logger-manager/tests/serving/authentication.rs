@@ -21,7 +21,7 @@ use tracing_subscriber::fmt::MakeWriter;
 const TOKEN: &str = "token-of-prometheus";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// An API server that knows two users by their tokens: `prometheus`, who may get `/metrics`, and `guest`.
+/// An API server with two users: `prometheus`, who may get `/metrics`, and `guest`.
 struct Fixture {
     reactors: Reactors,
     faults: Faults,
@@ -102,7 +102,7 @@ async fn a_request_without_a_valid_token_is_unauthorized() {
     let unauthorized = (401, "Unauthorized\n".to_owned());
     assert_eq!(fixture.send(Method::GET, "/metrics", None).await, unauthorized);
     assert_eq!(fixture.send(Method::GET, "/metrics", Some("Basic dXNlcg==")).await, unauthorized);
-    assert_eq!(fixture.reviews(), (0, 0), "without a token, the API server is not asked");
+    assert_eq!(fixture.reviews(), (0, 0), "no review without a token");
     assert_eq!(fixture.get("unknown").await, unauthorized);
     assert_eq!(fixture.reviews(), (1, 0));
 }
@@ -184,7 +184,11 @@ async fn the_number_of_concurrent_reviews_is_limited() {
 #[test]
 fn a_missing_permission_is_logged_and_no_token_is() {
     let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(log.clone())
+        .finish();
     let _guard = tracing::subscriber::set_default(subscriber);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {

@@ -124,14 +124,14 @@ async fn reads_errors_and_the_expiration_are_measured() {
         "certwatcher_certificate_expiration_timestamp_seconds{{name=\"webhook\"}} {}.0\n",
         certificates.not_after().as_second()
     );
-    assert!(metrics.text().contains("certwatcher_read_certificate_total 1\n"), "{}", metrics.text());
-    assert!(metrics.text().contains("certwatcher_read_certificate_errors_total 0\n"), "{}", metrics.text());
+    assert!(metrics.text().contains("certwatcher_read_certificate_total{} 1\n"), "{}", metrics.text());
+    assert!(metrics.text().contains("certwatcher_read_certificate_errors_total{} 0\n"), "{}", metrics.text());
     assert!(metrics.text().contains(&expiration), "{}", metrics.text());
 
     let _running = Running::start_tls(&certificates).await;
     fs::write(&files.certificate, &new.certificate).unwrap();
     until(async || certificates.check().is_err()).await;
-    assert!(!metrics.text().contains("certwatcher_read_certificate_errors_total 0\n"), "{}", metrics.text());
+    assert!(!metrics.text().contains("certwatcher_read_certificate_errors_total{} 0\n"), "{}", metrics.text());
 }
 
 #[test]

@@ -9,18 +9,15 @@ use std::{
 use http::Method;
 use logger_manager::serving::Certificates;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+use rustls::{
+    ClientConfig, RootCertStore, SupportedProtocolVersion,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName},
+    version::{TLS12, TLS13},
+};
 use tempfile::TempDir;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
-use tokio_rustls::{
-    TlsConnector,
-    client::TlsStream,
-    rustls::{
-        self, ClientConfig, RootCertStore, SupportedProtocolVersion,
-        crypto::ring,
-        pki_types::{CertificateDer, ServerName},
-        version::{TLS12, TLS13},
-    },
-};
+use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use crate::fixture::{Client, Running, read_to_end, soon};
 

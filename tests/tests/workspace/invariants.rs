@@ -48,6 +48,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-runtime", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-manager", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
+        ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
     ] {
         for dependency in forbidden {
@@ -84,6 +85,7 @@ const CRATES: [&str; 11] = [
     "logger-runtime",
     "logger-manager",
     "logger-apiserver",
+    "logger-manager",
     "xtask",
     "tools/envtest",
     "tools/overlay",

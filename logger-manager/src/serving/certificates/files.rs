@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use tokio_rustls::rustls::pki_types::{
+use rustls::pki_types::{
     CertificateDer, PrivateKeyDer,
     pem::{Error as PemError, PemObject},
 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tokio_rustls::rustls::{
-    self, InconsistentKeys,
+use rustls::{
+    InconsistentKeys,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer},
     sign::CertifiedKey,
