@@ -8,7 +8,7 @@
 //! | modules | contents |
 //! |---|---|
 //! | [`health`] | health checks, and what `/livez`, `/readyz` and `/healthz` respond |
-//! | [`serving`] | HTTP and HTTPS servers with limits, certificates, the metrics endpoint, authentication by the API server |
+//! | [`serving`] | HTTP and HTTPS servers with limits, certificates, metrics endpoint, authentication by the API server |
 //! | [`manager`] | supervised tasks, their start and stop, leader election |
 
 pub mod health;

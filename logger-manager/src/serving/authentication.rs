@@ -37,8 +37,8 @@ const DENIED_TTL: Duration = Duration::from_secs(30);
 /// Authenticates and authorizes requests by their bearer token. Clones share the caches.
 ///
 /// Guarantees:
-/// - A request without a token, or with one that the API server does not authenticate, gets code 401. One whose user may
-///   not use the verb on the path gets code 403, as the rule `nonResourceURLs` of a ClusterRole specifies. If a review
+/// - A request without a token, or with one that the API server does not authenticate, gets code 401. A request whose
+///   user may not use the method on the path, by the rules for `nonResourceURLs` of RBAC, gets code 403. If a review
 ///   fails, the request gets code 500: access is never allowed without a review.
 /// - Results are cached: those of tokens for a minute, allowed accesses for five minutes, denied ones for 30 seconds.
 ///   The caches are bounded. Failures are not cached.

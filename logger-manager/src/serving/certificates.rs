@@ -129,8 +129,8 @@ pub enum CertificateError {
 }
 
 impl Certificates {
-    /// Reads a certificate chain and its private key from PEM files, such as `tls.crt` and `tls.key` of a Secret of type
-    /// `kubernetes.io/tls`.
+    /// Reads a certificate chain and its private key from PEM files, such as `tls.crt` and `tls.key` of a Secret of
+    /// type `kubernetes.io/tls`.
     ///
     /// # Errors
     /// Fails if a file cannot be read or parsed, or if the key does not match. An expired certificate is only an error

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn handler(name: &'static str) -> impl Handler {
-        move |_| async move { text(StatusCode::OK, name) }
+        move |_: Request<Bytes>| async move { text(StatusCode::OK, name) }
     }
 
     fn respond(router: &Router, method: Method, path: &str) -> (u16, Bytes) {

@@ -45,8 +45,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 ///   completed within the drain timeout. Then all connections are closed.
 /// - All connections end with [`run`](Self::run): no task is detached.
 ///
-/// The server supports HTTP/1.1 only. The API server and Prometheus need no HTTP/2, and its multiplexing enables denials
-/// of service such as Rapid Reset.
+/// The server supports HTTP/1.1 only. The API server and Prometheus do not need HTTP/2, and its multiplexing enables
+/// attacks such as Rapid Reset.
 #[derive(Debug)]
 #[must_use = "a server serves only while it runs"]
 pub struct Server {

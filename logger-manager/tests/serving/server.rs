@@ -57,11 +57,12 @@ async fn a_response_to_head_has_no_body() {
     assert!(response.body().is_empty());
 }
 
+async fn panics(_: Request<Bytes>) -> Response<Bytes> {
+    panic!("while it is polled");
+}
+
 #[tokio::test]
 async fn a_panic_is_answered_and_the_connection_and_the_server_continue() {
-    async fn panics(_: Request<Bytes>) -> Response<Bytes> {
-        panic!("while it is polled");
-    }
     let panics_at_once = |_: Request<Bytes>| -> Ready<Response<Bytes>> { panic!("before it returns") };
     let router = router().get("/async", panics).get("/sync", panics_at_once);
     let running = Running::start(config(), router).await;

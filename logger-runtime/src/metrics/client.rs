@@ -23,7 +23,7 @@ use tower::{
     util::{MapRequestLayer, option_layer},
 };
 
-use super::{Metric, MetricsProvider};
+use super::{Labels, Metric, MetricsProvider};
 
 const REQUESTS: Metric = Metric {
     name: "rest_client_requests_total",
@@ -110,13 +110,15 @@ impl ClientMetricsLayer {
 
     fn record(&self, method: &Method, code: Option<u16>, started: Instant) {
         let (method, host) = (method.as_str(), &*self.host);
-        self.metrics.counter(REQUESTS, &[("code", &label(code)), ("method", method), ("host", host)]).add(1);
-        let labels: &[_] = &[("verb", method), ("host", host)];
+        let code = label(code);
+        self.metrics.counter(REQUESTS, &[("code", &code), ("method", method), ("host", host)]).add(1);
+        let labels: Labels<'_> = &[("verb", method), ("host", host)];
         self.metrics.histogram(DURATION, labels, &DURATION_BUCKETS).observe(started.elapsed().as_secs_f64());
     }
 
     fn record_retry(&self, method: &Method, code: u16) {
-        let labels: &[_] = &[("code", &label(Some(code))), ("verb", method.as_str()), ("host", &self.host)];
+        let code = label(Some(code));
+        let labels: Labels<'_> = &[("code", &code), ("verb", method.as_str()), ("host", &self.host)];
         self.metrics.counter(RETRIES, labels).add(1);
     }
 }

@@ -58,8 +58,8 @@ impl ServerConfig {
         self
     }
 
-    /// Sets how long a client may take for the TLS handshake, and for the headers of a request from their first byte on;
-    /// 32 s by default. Then the connection is closed.
+    /// Sets how long a client may take for the TLS handshake, and for the headers of a request from their first byte
+    /// on; 32 s by default. Then the connection is closed.
     #[must_use]
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.header_timeout = timeout;

@@ -1,6 +1,6 @@
 //! One connection: the TLS handshake, its requests, and its graceful end.
 
-use std::{io, net::IpAddr, pin::pin, sync::Arc};
+use std::{io, net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -58,7 +58,7 @@ impl Connection {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // The stream has the timeouts.
-            .header_read_timeout(None)
+            .header_read_timeout(None::<Duration>)
             .max_buf_size(MAX_HEADER_SIZE)
             .serve_connection(TokioIo::new(stream), service);
         let mut connection = pin!(connection);
