@@ -95,6 +95,13 @@ impl<K: ApiObject<Scope = ClusterResourceScope>> TypedClient<K> {
     }
 }
 
+impl<K: ScopedObject> TypedClient<K> {
+    /// Creates the client of one namespace, or of a cluster-scoped kind, for which it is ignored.
+    pub fn scoped(client: Client, namespace: &str) -> Self {
+        TypedClient { api: K::api(client, (!namespace.is_empty()).then_some(namespace)) }
+    }
+}
+
 impl<K: ApiObject<Scope = NamespaceResourceScope>> AllNamespaces<K> {
     /// Creates the client of all namespaces.
     pub fn new(client: Client) -> Self {

@@ -4,6 +4,7 @@ mod builder;
 mod gate;
 mod mapping;
 mod metrics;
+mod object;
 mod predicate;
 mod processor;
 mod reconciler;
@@ -20,6 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use builder::ControllerBuilder;
+pub use object::{Context, ObjectControllerBuilder};
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};

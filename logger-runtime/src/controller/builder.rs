@@ -1,20 +1,27 @@
 //! The builder of a controller: watches, gates, limits and metrics.
 
-use std::{marker::PhantomData, sync::Arc, time::Duration};
+use std::{
+    marker::PhantomData,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kube::Client;
 
 use super::{
     Controller, Timeouts,
     gate::{Gate, KeyedGate},
     metrics::ControllerMetrics,
+    object::{Context, ObjectControllerBuilder},
     processor::Processor,
-    reconciler::Reconciler,
+    reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
     watch::{IntoWatch, Subscribe, controller_key, object_key, subscribe},
 };
 use crate::{
     factory::InformerFactory,
     metrics::{MetricsProvider, NoopMetrics},
     object::{ApiObject, ObjectKey},
-    store::WriteGate,
+    store::{Store, WriteGate},
     workqueue::{Config, RateLimiter, WorkQueue, rate_limit::ExponentialBackoff},
 };
 
@@ -29,6 +36,7 @@ const GRACEFUL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 #[must_use = "a controller does nothing until it is built and run"]
 pub struct ControllerBuilder<K> {
     name: String,
+    store: Store<K>,
     watches: Vec<Subscribe>,
     gates: Vec<Box<dyn Gate>>,
     max_concurrent_reconciles: usize,
@@ -37,15 +45,16 @@ pub struct ControllerBuilder<K> {
     rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
     metrics: Arc<dyn MetricsProvider>,
     factory: Option<InformerFactory>,
-    kind: PhantomData<fn() -> K>,
 }
 
 impl<K: ApiObject> ControllerBuilder<K> {
     pub(super) fn new(name: String, watch: impl IntoWatch<Kind = K>) -> Self {
         let timeouts = Timeouts { cache_sync: CACHE_SYNC_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT };
+        let watch = watch.into_watch();
         ControllerBuilder {
             name,
-            watches: vec![subscribe(watch.into_watch(), object_key())],
+            store: watch.store(),
+            watches: vec![subscribe(watch, object_key())],
             gates: Vec::new(),
             max_concurrent_reconciles: 1,
             reconciliation_timeout: RECONCILIATION_TIMEOUT,
@@ -53,7 +62,6 @@ impl<K: ApiObject> ControllerBuilder<K> {
             rate_limiter: Box::new(ExponentialBackoff::default()),
             metrics: Arc::new(NoopMetrics),
             factory: None,
-            kind: PhantomData,
         }
     }
 
@@ -145,8 +153,36 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
+    /// Reconciles objects instead of keys: the function is called with the object of the key from the cache, and with a
+    /// [`Context`] that contains the key, a client and a state. The state is created from that client, such as a
+    /// generated clientset; `|_| ()` is no state.
+    pub fn for_object<S, F, Fut, A, E>(
+        self,
+        client: Client,
+        state: impl FnOnce(Client) -> S,
+        reconcile: F,
+    ) -> ObjectControllerBuilder<K, S>
+    where
+        S: Send + Sync + 'static,
+        F: Fn(Arc<K>, Context<S>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, E>> + Send + 'static,
+        A: Into<Action> + 'static,
+        E: Into<ReconcileError> + 'static,
+    {
+        ObjectControllerBuilder::new(self, client, state, reconcile)
+    }
+
     /// Builds the controller. Its queue is filled from now on, if its informers run.
     pub fn build(self, reconciler: impl Reconciler) -> Controller {
+        self.build_boxed(Box::new(reconciler))
+    }
+
+    /// Returns the cache of the reconciled objects.
+    pub(super) fn store(&self) -> Store<K> {
+        self.store.clone()
+    }
+
+    pub(super) fn build_boxed(self, reconciler: Box<dyn AnyReconciler>) -> Controller {
         let queue = WorkQueue::with_config(Config {
             name: self.name.clone(),
             rate_limiter: self.rate_limiter,
@@ -159,7 +195,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
         let processor = Processor {
             name: self.name,
             queue,
-            reconciler: Box::new(reconciler),
+            reconciler,
             gates: self.gates,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,

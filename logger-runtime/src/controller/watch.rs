@@ -12,6 +12,7 @@ use super::{
 use crate::{
     informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped},
     object::{ApiObject, ObjectKey, resource_name},
+    store::Store,
     workqueue::WorkQueue,
 };
 
@@ -42,6 +43,10 @@ impl<K: ApiObject> Watch<K> {
             None => predicate,
         };
         Watch { predicate: Some(predicate), ..self }
+    }
+
+    pub(super) fn store(&self) -> Store<K> {
+        self.informer.store()
     }
 }
 

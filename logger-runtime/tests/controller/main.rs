@@ -8,6 +8,7 @@ mod failures;
 mod finalizers;
 mod fixture;
 mod metrics;
+mod objects;
 mod read_your_writes;
 mod shutdown;
 mod user_code;

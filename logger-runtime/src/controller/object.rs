@@ -1,0 +1,177 @@
+//! Reconcilers of objects: they get the object of a key from the cache, and a context.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use futures::future::BoxFuture;
+use kube::Client;
+
+use super::{
+    Controller, ControllerBuilder,
+    reconciler::{Action, ReconcileError, Reconciler},
+};
+use crate::{
+    client::{ScopedObject, TypedClient},
+    object::{ApiObject, ObjectKey},
+    store::Store,
+};
+
+type ReconcileResult = Result<Action, ReconcileError>;
+type Reconcile<K, S> = Box<dyn Fn(Arc<K>, Context<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
+type OnDeleted<S> = Box<dyn Fn(Context<S>) -> BoxFuture<'static, ReconcileResult> + Send + Sync>;
+type OnError<K, S> = Box<dyn Fn(&Arc<K>, ReconcileError, &Context<S>) -> ReconcileResult + Send + Sync>;
+
+/// What a reconciler needs besides the object: its key, a client and the state of the controller, to which the context
+/// dereferences. Clones are cheap.
+pub struct Context<S = ()> {
+    key: ObjectKey,
+    shared: Arc<Shared<S>>,
+}
+
+/// The part of the context that all reconciliations share.
+struct Shared<S> {
+    client: Client,
+    state: S,
+}
+
+impl<S> Context<S> {
+    /// Returns the key of the reconciled object.
+    pub fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    /// Returns the client of the controller.
+    pub fn client(&self) -> &Client {
+        &self.shared.client
+    }
+
+    /// Returns a typed client of another kind, or of the kind itself, in the namespace of the reconciled object.
+    pub fn typed<K: ScopedObject>(&self) -> TypedClient<K> {
+        TypedClient::scoped(self.client().clone(), self.key.namespace())
+    }
+}
+
+impl<S> Deref for Context<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.shared.state
+    }
+}
+
+impl<S> Clone for Context<S> {
+    fn clone(&self) -> Self {
+        Context { key: self.key.clone(), shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S> fmt::Debug for Context<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Builds a controller whose reconciler gets objects.
+///
+/// Guarantees:
+/// - the reconciler gets the object from the cache, also if it is being deleted;
+/// - a key whose object is not in the cache is only passed to the function of [`on_deleted`](Self::on_deleted);
+/// - an error of the reconciler is passed to the function of [`on_error`](Self::on_error), which decides what follows.
+///   Timeouts and panics are always retried.
+#[must_use = "a controller does nothing until it is built and run"]
+pub struct ObjectControllerBuilder<K, S> {
+    builder: ControllerBuilder<K>,
+    reconciler: ObjectReconciler<K, S>,
+}
+
+impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
+    pub(super) fn new<F, Fut, A, E>(
+        builder: ControllerBuilder<K>,
+        client: Client,
+        state: impl FnOnce(Client) -> S,
+        reconcile: F,
+    ) -> Self
+    where
+        F: Fn(Arc<K>, Context<S>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, E>> + Send + 'static,
+        A: Into<Action> + 'static,
+        E: Into<ReconcileError> + 'static,
+    {
+        let shared = Arc::new(Shared { state: state(client.clone()), client });
+        let reconciler = ObjectReconciler {
+            store: builder.store(),
+            shared,
+            reconcile: Box::new(move |object, context| Box::pin(convert(reconcile(object, context)))),
+            on_deleted: None,
+            on_error: None,
+        };
+        ObjectControllerBuilder { builder, reconciler }
+    }
+
+    /// Calls this function for a key whose object does not exist, for example to forget what is stored about it. It is
+    /// called after each deletion, but not for objects that are deleted while the program does not run: use a
+    /// finalizer for resources outside the cluster. Without this function, such keys are done.
+    pub fn on_deleted<F, Fut, A, E>(mut self, on_deleted: F) -> Self
+    where
+        F: Fn(Context<S>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, E>> + Send + 'static,
+        A: Into<Action> + 'static,
+        E: Into<ReconcileError> + 'static,
+    {
+        self.reconciler.on_deleted = Some(Box::new(move |context| Box::pin(convert(on_deleted(context)))));
+        self
+    }
+
+    /// Calls this function with each error of the reconciler, for example to record an event. It returns the error, or
+    /// another one, to be logged and retried, or an [`Action`] that replaces the retry.
+    pub fn on_error<F>(mut self, on_error: F) -> Self
+    where
+        F: Fn(&Arc<K>, ReconcileError, &Context<S>) -> Result<Action, ReconcileError> + Send + Sync + 'static,
+    {
+        self.reconciler.on_error = Some(Box::new(on_error));
+        self
+    }
+
+    /// Builds the controller. Its queue is filled from now on, if its informers run.
+    pub fn build(self) -> Controller {
+        self.builder.build(self.reconciler)
+    }
+}
+
+impl<K, S> fmt::Debug for ObjectControllerBuilder<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectControllerBuilder").finish_non_exhaustive()
+    }
+}
+
+async fn convert<A: Into<Action>, E: Into<ReconcileError>>(
+    result: impl Future<Output = Result<A, E>> + Send,
+) -> ReconcileResult {
+    result.await.map(Into::into).map_err(Into::into)
+}
+
+/// Gets the object of each key from the cache and calls the functions of the user.
+struct ObjectReconciler<K, S> {
+    store: Store<K>,
+    shared: Arc<Shared<S>>,
+    reconcile: Reconcile<K, S>,
+    on_deleted: Option<OnDeleted<S>>,
+    on_error: Option<OnError<K, S>>,
+}
+
+impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for ObjectReconciler<K, S> {
+    async fn reconcile(&self, key: ObjectKey) -> ReconcileResult {
+        let object = self.store.get_by_key(&key);
+        let context = Context { key, shared: Arc::clone(&self.shared) };
+        let Some(object) = object else {
+            return match &self.on_deleted {
+                Some(on_deleted) => on_deleted(context).await,
+                None => Ok(Action::Done),
+            };
+        };
+        let result = (self.reconcile)(Arc::clone(&object), context.clone()).await;
+        match (result, &self.on_error) {
+            (Err(error), Some(on_error)) => on_error(&object, error, &context),
+            (result, _) => result,
+        }
+    }
+}
