@@ -1,6 +1,7 @@
 //! Controllers: they watch informers, queue keys and call a reconciler for each key.
 
 mod builder;
+mod finalizer;
 mod gate;
 mod mapping;
 mod metrics;
@@ -21,6 +22,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use builder::ControllerBuilder;
+pub use finalizer::{FinalizerEvent, finalize};
 pub use object::{Context, ObjectControllerBuilder};
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};

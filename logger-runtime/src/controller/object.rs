@@ -4,9 +4,11 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use futures::future::BoxFuture;
 use kube::Client;
+use logger_core::verbs;
 
 use super::{
     Controller, ControllerBuilder,
+    finalizer::{FinalizerEvent, finalize},
     reconciler::{Action, ReconcileError, Reconciler},
 };
 use crate::{
@@ -47,6 +49,25 @@ impl<S> Context<S> {
     /// Returns a typed client of another kind, or of the kind itself, in the namespace of the reconciled object.
     pub fn typed<K: ScopedObject>(&self) -> TypedClient<K> {
         TypedClient::scoped(self.client().clone(), self.key.namespace())
+    }
+
+    /// Reconciles an object that needs a cleanup before it is deleted. See [`finalize`].
+    ///
+    /// # Errors
+    /// Fails with the error of the function, or if the finalizer cannot be added or removed.
+    pub async fn finalize<K, Fut, A, E>(
+        &self,
+        finalizer: &str,
+        object: Arc<K>,
+        reconcile: impl FnOnce(FinalizerEvent<K>) -> Fut,
+    ) -> Result<Action, ReconcileError>
+    where
+        K: ScopedObject + verbs::Patch,
+        Fut: Future<Output = Result<A, E>>,
+        A: Into<Action>,
+        E: Into<ReconcileError>,
+    {
+        finalize(&self.typed(), finalizer, object, reconcile).await
     }
 }
 
@@ -109,7 +130,7 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
 
     /// Calls this function for a key whose object does not exist, for example to forget what is stored about it. It is
     /// called after each deletion, but not for objects that are deleted while the program does not run: use a
-    /// finalizer for resources outside the cluster. Without this function, such keys are done.
+    /// [finalizer](Context::finalize) for resources outside the cluster. Without this function, such keys are done.
     pub fn on_deleted<F, Fut, A, E>(mut self, on_deleted: F) -> Self
     where
         F: Fn(Context<S>) -> Fut + Send + Sync + 'static,
