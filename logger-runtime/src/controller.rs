@@ -6,11 +6,13 @@ mod gate;
 mod mapping;
 mod metrics;
 mod object;
+mod own_writes;
 mod predicate;
 mod processor;
 mod reconciler;
 mod status;
 mod watch;
+mod write_layer;
 
 use std::{fmt, panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -40,8 +42,9 @@ use watch::Subscription;
 ///   several events before the processing are one;
 /// - a key is also processed if its object was deleted: the lister then does not return it;
 /// - a key is never processed concurrently, no matter how many workers there are;
-/// - no key is processed before every watched informer has synced, nor before the caches of its
-///   [gates](ControllerBuilder::read_your_writes) contain its writes;
+/// - no key is processed before every watched informer has synced, nor before the caches contain the writes of its last
+///   reconciliation that the [client of the controller](ControllerBuilder::build_with_client) sent, and those that are
+///   recorded in its [gates](ControllerBuilder::read_your_writes);
 /// - a reconciliation that fails, times out or panics is retried with a back-off. A terminal error is not retried and
 ///   resets the back-off;
 /// - a panic of user code loses no key: an event for which a predicate panics matches, a mapping that panics is retried,

@@ -183,6 +183,11 @@ impl<K: Resource + 'static> Store<K> {
         self.0.progress.set_namespaces(namespaces);
     }
 
+    /// Returns whether objects of this namespace can be in the store.
+    pub(crate) fn has_namespace(&self, namespace: &str) -> bool {
+        self.0.progress.has_namespace(namespace)
+    }
+
     /// Returns the panics of index functions since the last call.
     pub(crate) fn take_panics(&self) -> Vec<UserCodePanicked> {
         // The read lock must be released before the write lock is taken.

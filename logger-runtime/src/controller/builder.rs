@@ -11,11 +11,14 @@ use kube::Client;
 use super::{
     Controller, Timeouts,
     gate::{Gate, KeyedGate},
+    mapping::KeyMapping,
     metrics::ControllerMetrics,
     object::{Context, ObjectControllerBuilder},
+    own_writes::{CachedKind, OwnWrites, cached_kind},
     processor::Processor,
     reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
-    watch::{IntoWatch, Subscribe, controller_key, object_key, subscribe},
+    watch::{IntoWatch, Subscribe, Watch, controller_key, object_key, subscribe},
+    write_layer::recording_client,
 };
 use crate::{
     factory::InformerFactory,
@@ -38,6 +41,7 @@ pub struct ControllerBuilder<K> {
     name: String,
     store: Store<K>,
     watches: Vec<Subscribe>,
+    kinds: Vec<Box<dyn CachedKind>>,
     gates: Vec<Box<dyn Gate>>,
     max_concurrent_reconciles: usize,
     reconciliation_timeout: Duration,
@@ -51,10 +55,11 @@ impl<K: ApiObject> ControllerBuilder<K> {
     pub(super) fn new(name: String, watch: impl IntoWatch<Kind = K>) -> Self {
         let timeouts = Timeouts { cache_sync: CACHE_SYNC_TIMEOUT, graceful_shutdown: GRACEFUL_SHUTDOWN_TIMEOUT };
         let watch = watch.into_watch();
-        ControllerBuilder {
+        let builder = ControllerBuilder {
             name,
             store: watch.store(),
-            watches: vec![subscribe(watch, object_key())],
+            watches: Vec::new(),
+            kinds: Vec::new(),
             gates: Vec::new(),
             max_concurrent_reconciles: 1,
             reconciliation_timeout: RECONCILIATION_TIMEOUT,
@@ -62,27 +67,33 @@ impl<K: ApiObject> ControllerBuilder<K> {
             rate_limiter: Box::new(ExponentialBackoff::default()),
             metrics: Arc::new(NoopMetrics),
             factory: None,
-        }
+        };
+        builder.watch(watch, object_key())
+    }
+
+    /// Adds a watch, and its cache to those that must contain the writes of a reconciliation.
+    fn watch<W: ApiObject>(mut self, watch: Watch<W>, keys: KeyMapping<W>) -> Self {
+        self.kinds.push(cached_kind(&watch.store()));
+        self.watches.push(subscribe(watch, keys));
+        self
     }
 
     /// Watches objects that a `K` owns: their events enqueue the key of the owner that is marked as their controller,
     /// in any version.
-    pub fn owns<W: IntoWatch>(mut self, watch: W) -> Self {
-        self.watches.push(subscribe(watch.into_watch(), controller_key::<K, W::Kind>()));
-        self
+    pub fn owns<W: IntoWatch>(self, watch: W) -> Self {
+        self.watch(watch.into_watch(), controller_key::<K, W::Kind>())
     }
 
     /// Watches other objects: their events enqueue the keys that the function maps them to. For an update, the function
     /// is called with the old and with the new object. If it panics, the panic is reported by the informer, and the
     /// function is called again with the same object after 1 s, 2 s and up to 5 minutes, until it returns.
-    pub fn watches<W, F, I>(mut self, watch: W, keys: F) -> Self
+    pub fn watches<W, F, I>(self, watch: W, keys: F) -> Self
     where
         W: IntoWatch,
         F: Fn(&W::Kind) -> I + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectKey>,
     {
-        self.watches.push(subscribe(watch.into_watch(), Box::new(move |object, found| found.extend(keys(object)))));
-        self
+        self.watch(watch.into_watch(), Box::new(move |object, found| found.extend(keys(object))))
     }
 
     /// Processes a key only when the cache contains the writes to its object that are recorded in this gate. The object
@@ -155,11 +166,12 @@ impl<K: ApiObject> ControllerBuilder<K> {
 
     /// Reconciles objects instead of keys: the function is called with the object of the key from the cache, and with a
     /// [`Context`] that contains the key, a client and a state. The state is created from that client, such as a
-    /// generated clientset; `|_| ()` is no state.
+    /// generated clientset; `|_| ()` is no state. The client records its writes, as with
+    /// [`build_with_client`](Self::build_with_client).
     pub fn for_object<S, F, Fut, A, E>(
         self,
         client: Client,
-        state: impl FnOnce(Client) -> S,
+        state: impl FnOnce(Client) -> S + Send + 'static,
         reconcile: F,
     ) -> ObjectControllerBuilder<K, S>
     where
@@ -174,7 +186,29 @@ impl<K: ApiObject> ControllerBuilder<K> {
 
     /// Builds the controller. Its queue is filled from now on, if its informers run.
     pub fn build(self, reconciler: impl Reconciler) -> Controller {
-        self.build_boxed(Box::new(reconciler))
+        self.build_with(Box::new(reconciler), None)
+    }
+
+    /// Builds the controller with a reconciler that is created from the client of the controller, which sends its
+    /// requests with this client. The controller records the writes of each reconciliation through it to the watched
+    /// kinds, whether by a typed client, a clientset or kube's `Api`: the key is not reconciled again before the caches
+    /// contain them, for up to 10 s. So [`read_your_writes`](Self::read_your_writes) is only needed for the writes of
+    /// other clients.
+    ///
+    /// Deletions of collections, and writes of tasks that a reconciler spawns, are not recorded.
+    pub fn build_with_client<R: Reconciler>(self, client: &Client, reconciler: impl FnOnce(Client) -> R) -> Controller {
+        self.build_recording(client, |client, _| reconciler(client))
+    }
+
+    pub(super) fn build_recording<R: Reconciler>(
+        mut self,
+        client: &Client,
+        reconciler: impl FnOnce(Client, &Arc<OwnWrites>) -> R,
+    ) -> Controller {
+        let writes = OwnWrites::new(std::mem::take(&mut self.kinds));
+        let reconciler = reconciler(recording_client(client, Arc::clone(&writes)), &writes);
+        self.gates.push(Box::new(Arc::clone(&writes)));
+        self.build_with(Box::new(reconciler), Some(writes))
     }
 
     /// Returns the cache of the reconciled objects.
@@ -182,7 +216,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self.store.clone()
     }
 
-    pub(super) fn build_boxed(self, reconciler: Box<dyn AnyReconciler>) -> Controller {
+    fn build_with(self, reconciler: Box<dyn AnyReconciler>, own_writes: Option<Arc<OwnWrites>>) -> Controller {
         let queue = WorkQueue::with_config(Config {
             name: self.name.clone(),
             rate_limiter: self.rate_limiter,
@@ -197,6 +231,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
             queue,
             reconciler,
             gates: self.gates,
+            own_writes,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,
             processing: Arc::default(),

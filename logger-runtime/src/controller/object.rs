@@ -41,7 +41,8 @@ impl<S> Context<S> {
         &self.key
     }
 
-    /// Returns the client of the controller.
+    /// Returns the client of the controller, which records its writes: see
+    /// [`build_with_client`](ControllerBuilder::build_with_client).
     pub fn client(&self) -> &Client {
         &self.shared.client
     }
@@ -101,14 +102,23 @@ impl<S> fmt::Debug for Context<S> {
 #[must_use = "a controller does nothing until it is built and run"]
 pub struct ObjectControllerBuilder<K, S> {
     builder: ControllerBuilder<K>,
-    reconciler: ObjectReconciler<K, S>,
+    client: Client,
+    state: Box<dyn FnOnce(Client) -> S + Send>,
+    functions: Functions<K, S>,
+}
+
+/// The functions of the user.
+struct Functions<K, S> {
+    reconcile: Reconcile<K, S>,
+    on_deleted: Option<OnDeleted<S>>,
+    on_error: Option<OnError<K, S>>,
 }
 
 impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
     pub(super) fn new<F, Fut, A, E>(
         builder: ControllerBuilder<K>,
         client: Client,
-        state: impl FnOnce(Client) -> S,
+        state: impl FnOnce(Client) -> S + Send + 'static,
         reconcile: F,
     ) -> Self
     where
@@ -117,15 +127,12 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
         A: Into<Action> + 'static,
         E: Into<ReconcileError> + 'static,
     {
-        let shared = Arc::new(Shared { state: state(client.clone()), client });
-        let reconciler = ObjectReconciler {
-            store: builder.store(),
-            shared,
+        let functions = Functions {
             reconcile: Box::new(move |object, context| Box::pin(convert(reconcile(object, context)))),
             on_deleted: None,
             on_error: None,
         };
-        ObjectControllerBuilder { builder, reconciler }
+        ObjectControllerBuilder { builder, client, state: Box::new(state), functions }
     }
 
     /// Calls this function for a key whose object does not exist, for example to forget what is stored about it. It is
@@ -138,7 +145,7 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
         A: Into<Action> + 'static,
         E: Into<ReconcileError> + 'static,
     {
-        self.reconciler.on_deleted = Some(Box::new(move |context| Box::pin(convert(on_deleted(context)))));
+        self.functions.on_deleted = Some(Box::new(move |context| Box::pin(convert(on_deleted(context)))));
         self
     }
 
@@ -148,13 +155,18 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
     where
         F: Fn(&Arc<K>, ReconcileError, &Context<S>) -> Result<Action, ReconcileError> + Send + Sync + 'static,
     {
-        self.reconciler.on_error = Some(Box::new(on_error));
+        self.functions.on_error = Some(Box::new(on_error));
         self
     }
 
     /// Builds the controller. Its queue is filled from now on, if its informers run.
     pub fn build(self) -> Controller {
-        self.builder.build(self.reconciler)
+        let ObjectControllerBuilder { builder, client, state, functions } = self;
+        let store = builder.store();
+        builder.build_recording(&client, |client, _| {
+            let shared = Arc::new(Shared { state: state(client.clone()), client });
+            ObjectReconciler { store, shared, functions }
+        })
     }
 }
 
@@ -174,9 +186,7 @@ async fn convert<A: Into<Action>, E: Into<ReconcileError>>(
 struct ObjectReconciler<K, S> {
     store: Store<K>,
     shared: Arc<Shared<S>>,
-    reconcile: Reconcile<K, S>,
-    on_deleted: Option<OnDeleted<S>>,
-    on_error: Option<OnError<K, S>>,
+    functions: Functions<K, S>,
 }
 
 impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for ObjectReconciler<K, S> {
@@ -184,13 +194,13 @@ impl<K: ApiObject, S: Send + Sync + 'static> Reconciler for ObjectReconciler<K, 
         let object = self.store.get_by_key(&key);
         let context = Context { key, shared: Arc::clone(&self.shared) };
         let Some(object) = object else {
-            return match &self.on_deleted {
+            return match &self.functions.on_deleted {
                 Some(on_deleted) => on_deleted(context).await,
                 None => Ok(Action::Done),
             };
         };
-        let result = (self.reconcile)(Arc::clone(&object), context.clone()).await;
-        match (result, &self.on_error) {
+        let result = (self.functions.reconcile)(Arc::clone(&object), context.clone()).await;
+        match (result, &self.functions.on_error) {
             (Err(error), Some(on_error)) => on_error(&object, error, &context),
             (result, _) => result,
         }

@@ -17,6 +17,7 @@ use tracing::{Instrument, Span};
 use super::{
     gate::Gate,
     metrics::ControllerMetrics,
+    own_writes::OwnWrites,
     reconciler::{Action, AnyReconciler, ReconcileError},
     status::Processing,
 };
@@ -40,6 +41,8 @@ pub(super) struct Processor {
     pub(super) queue: WorkQueue<ObjectKey>,
     pub(super) reconciler: Box<dyn AnyReconciler>,
     pub(super) gates: Vec<Box<dyn Gate>>,
+    /// The recorder of the client of the controller, if it has one.
+    pub(super) own_writes: Option<Arc<OwnWrites>>,
     pub(super) reconciliation_timeout: Duration,
     pub(super) metrics: ControllerMetrics,
     pub(super) processing: Arc<Processing>,
@@ -123,7 +126,13 @@ impl Processor {
 
     /// Calls the reconciler. A panic is caught, whether the future is created or polled.
     async fn reconcile(&self, key: &ObjectKey, span: Span) -> Outcome {
-        let run = AssertUnwindSafe(async { self.reconciler.reconcile(key.clone()).await });
+        let run = AssertUnwindSafe(async {
+            let reconcile = self.reconciler.reconcile(key.clone());
+            match &self.own_writes {
+                Some(writes) => writes.scope(key, reconcile).await,
+                None => reconcile.await,
+            }
+        });
         let run = run.catch_unwind().instrument(span);
         match timeout(self.reconciliation_timeout, run).await {
             Ok(Ok(Ok(action))) => Outcome::Success(action),

@@ -58,6 +58,12 @@ impl Progress {
         self.0.send_modify(|state| state.sources = namespaces.into_iter().map(source).collect());
     }
 
+    /// Returns whether there is a watch of this namespace, or of all. Cluster-scoped objects have an empty namespace.
+    pub(super) fn has_namespace(&self, namespace: &str) -> bool {
+        let is_watched = |source: &Source| source.namespace.as_deref().is_none_or(|watched| watched == namespace);
+        namespace.is_empty() || self.0.borrow().sources.iter().any(is_watched)
+    }
+
     /// Returns whether a list has an older version than its watch has already reached: the versions of the server went
     /// back.
     pub(super) fn goes_back(&self, versions: &[SourceVersion]) -> bool {
@@ -153,7 +159,6 @@ pub enum WaitError {
         current: Option<ResourceVersion>,
     },
     /// The informer was stopped, so the store does not change anymore.
-    /// The informer was stopped, so the store stays as it is.
     #[error("the informer was stopped at {} before the store caught up: start a new informer", describe(.current))]
     Stopped {
         /// The version of the store.

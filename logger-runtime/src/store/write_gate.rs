@@ -91,18 +91,32 @@ impl<K: Resource + 'static> WriteGate<K> {
     /// Records an object that the server returned for a write: a create, an update, a patch, or a deletion that waits
     /// for finalizers.
     pub fn record_write(&self, object: &K) {
-        let Some(version) = ResourceVersion::from_object(object).filter(ResourceVersion::is_number) else { return };
-        self.record(object, |write| {
-            if write.is_earlier(&version) {
-                (write.version, write.deleted) = (Some(version), None);
+        if let Some(version) = ResourceVersion::from_object(object) {
+            self.record_version(&ObjectKey::from_object(object), &version);
+        }
+    }
+
+    /// Records the version of an object after a write.
+    pub(crate) fn record_version(&self, key: &ObjectKey, version: &ResourceVersion) {
+        if !version.is_number() {
+            return;
+        }
+        self.record(key, |write| {
+            if write.is_earlier(version) {
+                (write.version, write.deleted) = (Some(version.clone()), None);
             }
         });
+    }
+
+    /// Records the deletion of the object with this UID.
+    pub(crate) fn record_deletion(&self, key: &ObjectKey, uid: &str) {
+        self.record(key, |write| write.deleted = Some(uid.into()));
     }
 
     /// Records the deletion of an object, given its last known state.
     pub fn record_delete(&self, object: &K) {
         let seen = ResourceVersion::from_object(object).filter(ResourceVersion::is_number);
-        self.record(object, |write| {
+        self.record(&ObjectKey::from_object(object), |write| {
             if let Some(seen) = seen.filter(|seen| write.is_earlier(seen)) {
                 write.version = Some(seen);
             }
@@ -160,8 +174,7 @@ impl<K: Resource + 'static> WriteGate<K> {
         lock(&self.pending).by_key.len()
     }
 
-    fn record(&self, object: &K, update: impl FnOnce(&mut Write)) {
-        let key = ObjectKey::from_object(object);
+    fn record(&self, key: &ObjectKey, update: impl FnOnce(&mut Write)) {
         let mut pending = lock(&self.pending);
         let history = self.store.0.progress.history();
         let write = pending.by_key.entry(key.clone()).or_default();
@@ -169,8 +182,8 @@ impl<K: Resource + 'static> WriteGate<K> {
             *write = Write { history, ..Write::default() };
         }
         update(write);
-        match self.contains(&key, write) {
-            true => drop(pending.by_key.remove(&key)),
+        match self.contains(key, write) {
+            true => drop(pending.by_key.remove(key)),
             false => pending.make_room(history, |key, write| self.contains(key, write)),
         }
     }

@@ -1,18 +1,19 @@
 //! The write gate: a key is not reconciled before the cache contains the writes that belong to it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::{Api, api::PostParams};
+use logger_apiserver::{Fault, Faults, Requests, Verb};
 use logger_runtime::{
-    InformerFactory, ObjectKey, WriteGate,
+    Context, Error, InformerFactory, ObjectKey, WriteGate,
     controller::{Controller, ReconcileError},
 };
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
+use crate::fixture::{Fixture, Recorder, Running, recorder, recording_reconciler, server};
 
 /// Creates a fixture whose Secret informer, the cache of the written objects, does not run yet.
 async fn stale_cache() -> (Fixture, WriteGate<Secret>, CancellationToken) {
@@ -92,4 +93,51 @@ async fn a_stop_does_not_wait_for_the_cache() {
     let running = Running::new(builder.graceful_shutdown_timeout(Duration::ZERO).build(reconcile));
     tokio::time::sleep(Duration::from_millis(10)).await;
     running.stop().await.expect("nothing is being processed");
+}
+
+/// Runs a controller that creates a Secret for each ConfigMap through the client of the controller, and records whether
+/// the cache had the Secret when the reconciliation started.
+fn run_creator(fixture: &Fixture, recorder: Recorder<(String, bool)>) -> Running {
+    let secrets = fixture.secrets.store();
+    let reconcile = move |config_map: Arc<ConfigMap>, context: Context| {
+        let (recorder, key) = (recorder.clone(), context.key().clone());
+        let is_cached = secrets.get_by_key(&key).is_some();
+        async move {
+            recorder.record((key.to_string(), is_cached));
+            if !is_cached {
+                let mut secret = Secret::default();
+                secret.metadata.name.clone_from(&config_map.metadata.name);
+                context.typed::<Secret>().create(&secret, &PostParams::default()).await?;
+            }
+            Ok::<_, Error>(())
+        }
+    };
+    let builder = Controller::for_informer("test", &fixture.config_maps).owns(&fixture.secrets);
+    Running::new(builder.for_object(fixture.client.clone(), |_| (), reconcile).build())
+}
+
+#[tokio::test(start_paused = true)]
+async fn writes_of_the_controllers_client_are_recorded() {
+    let faults = Faults::new();
+    let fixture = Fixture::with_client(server().client_with(faults.layer()));
+    fixture.factory.start();
+    fixture.factory.wait_for_sync(Duration::from_secs(10)).await.unwrap();
+    let (recorder, mut records) = recorder();
+    let running = run_creator(&fixture, recorder);
+    // The cache of Secrets receives nothing from now on.
+    let reads = |verb| Requests::to("secrets").verb(verb);
+    for verb in [Verb::List, Verb::Watch] {
+        faults.always(reads(verb), Fault::too_many_requests(1));
+    }
+    faults.cut(reads(Verb::Watch));
+    fixture.config_map("a").await;
+    assert_eq!(records.next().await, ("default/a".to_owned(), false));
+    let start = Instant::now();
+    fixture.touch("a", "changed").await;
+    fixture.config_map("b").await;
+    assert_eq!(records.next().await, ("default/b".to_owned(), false), "other keys do not wait");
+    faults.heal();
+    assert_eq!(records.next().await, ("default/a".to_owned(), true), "the cache has the write");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    running.stop().await.unwrap();
 }
