@@ -368,3 +368,18 @@ impl OwnerReferenceApply {
         self
     }
 }
+
+impl From<k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition> for ConditionApply {
+    fn from(
+        condition: k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition,
+    ) -> Self {
+        Self {
+            last_transition_time: Some(condition.last_transition_time),
+            message: Some(condition.message),
+            observed_generation: condition.observed_generation,
+            reason: Some(condition.reason),
+            status: Some(condition.status),
+            r#type: Some(condition.type_),
+        }
+    }
+}

@@ -43,6 +43,7 @@
 pub mod adopt;
 pub mod apply;
 pub mod built_in;
+pub mod condition;
 pub mod deep_copy;
 pub mod defaults;
 pub mod dynamic;
@@ -59,6 +60,7 @@ pub mod verbs;
 pub mod wire;
 
 pub use built_in::BuiltIn;
+pub use condition::{ConditionStatus, Conditions, new_condition};
 pub use deep_copy::DeepCopy;
 pub use dynamic::{DynamicObject, MixedList};
 pub use group_version::{GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource};

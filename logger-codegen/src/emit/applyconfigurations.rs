@@ -34,11 +34,30 @@ pub(super) fn kubernetes() -> Vec<Source> {
         let docs = format!("Apply configurations of `{}`.", module.replace('_', "/"));
         let mut items = vec![imports(&configurations, false)];
         items.extend(configurations.iter().flat_map(configuration));
+        items.extend(configurations.iter().filter(|of| of.name == "ConditionApply").map(|_| condition_conversion()));
         Source::new(format!("{module}.rs"), docs, items)
     };
     let mut sources = vec![Source::new("lib.rs", docs, root)];
     sources.extend(configurations.into_iter().map(module));
     sources
+}
+
+/// Returns the conversion of a condition, so that a computed condition can be applied.
+fn condition_conversion() -> TokenStream {
+    quote! {
+        impl From<k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition> for ConditionApply {
+            fn from(condition: k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition) -> Self {
+                Self {
+                    last_transition_time: Some(condition.last_transition_time),
+                    message: Some(condition.message),
+                    observed_generation: condition.observed_generation,
+                    reason: Some(condition.reason),
+                    status: Some(condition.status),
+                    r#type: Some(condition.type_),
+                }
+            }
+        }
+    }
 }
 
 fn group(group: &Group, errors: &mut Diagnostics) -> Source {
