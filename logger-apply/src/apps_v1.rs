@@ -93,6 +93,9 @@ impl ApplyConfiguration for DaemonSetApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`DaemonSetCondition`](k8s_openapi::api::apps::v1::DaemonSetCondition).
@@ -446,6 +449,9 @@ impl ApplyConfiguration for DeploymentApply {
     type Kind = k8s_openapi::api::apps::v1::Deployment;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -938,6 +944,9 @@ impl ApplyConfiguration for StatefulSetApply {
     type Kind = k8s_openapi::api::apps::v1::StatefulSet;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 

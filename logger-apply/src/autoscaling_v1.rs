@@ -93,6 +93,9 @@ impl ApplyConfiguration for ScaleApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ScaleSpec`](k8s_openapi::api::autoscaling::v1::ScaleSpec).

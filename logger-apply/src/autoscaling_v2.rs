@@ -375,6 +375,9 @@ impl ApplyConfiguration for HorizontalPodAutoscalerApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`HorizontalPodAutoscalerBehavior`](k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscalerBehavior).

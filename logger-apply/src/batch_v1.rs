@@ -93,6 +93,9 @@ impl ApplyConfiguration for CronJobApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`CronJobSpec`](k8s_openapi::api::batch::v1::CronJobSpec).
@@ -324,6 +327,9 @@ impl ApplyConfiguration for JobApply {
     type Kind = k8s_openapi::api::batch::v1::Job;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 

@@ -74,6 +74,9 @@ impl ApplyConfiguration for LeaseApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`LeaseSpec`](k8s_openapi::api::coordination::v1::LeaseSpec).

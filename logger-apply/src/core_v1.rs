@@ -622,6 +622,9 @@ impl ApplyConfiguration for ConfigMapApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ConfigMapEnvSource`](k8s_openapi::api::core::v1::ConfigMapEnvSource).
@@ -3336,6 +3339,9 @@ impl ApplyConfiguration for NamespaceApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespaceCondition`](k8s_openapi::api::core::v1::NamespaceCondition).
@@ -3852,6 +3858,9 @@ impl ApplyConfiguration for PersistentVolumeClaimApply {
     type Kind = k8s_openapi::api::core::v1::PersistentVolumeClaim;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -4370,6 +4379,9 @@ impl ApplyConfiguration for PodApply {
     type Kind = k8s_openapi::api::core::v1::Pod;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -6833,6 +6845,9 @@ impl ApplyConfiguration for SecretApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`SecretEnvSource`](k8s_openapi::api::core::v1::SecretEnvSource).
@@ -7216,6 +7231,9 @@ impl ApplyConfiguration for ServiceApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ServiceAccount`](k8s_openapi::api::core::v1::ServiceAccount).
@@ -7312,6 +7330,9 @@ impl ApplyConfiguration for ServiceAccountApply {
     type Kind = k8s_openapi::api::core::v1::ServiceAccount;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 

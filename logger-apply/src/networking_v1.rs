@@ -202,6 +202,9 @@ impl ApplyConfiguration for IngressApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`IngressBackend`](k8s_openapi::api::networking::v1::IngressBackend).
@@ -597,6 +600,9 @@ impl ApplyConfiguration for NetworkPolicyApply {
     type Kind = k8s_openapi::api::networking::v1::NetworkPolicy;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 

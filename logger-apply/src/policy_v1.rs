@@ -94,6 +94,9 @@ impl ApplyConfiguration for PodDisruptionBudgetApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`PodDisruptionBudgetSpec`](k8s_openapi::api::policy::v1::PodDisruptionBudgetSpec).

@@ -117,6 +117,9 @@ impl ApplyConfiguration for ClusterRoleApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterRoleBinding`](k8s_openapi::api::rbac::v1::ClusterRoleBinding).
@@ -198,6 +201,9 @@ impl ApplyConfiguration for ClusterRoleBindingApply {
     type Kind = k8s_openapi::api::rbac::v1::ClusterRoleBinding;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -342,6 +348,9 @@ impl ApplyConfiguration for RoleApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`RoleBinding`](k8s_openapi::api::rbac::v1::RoleBinding).
@@ -423,6 +432,9 @@ impl ApplyConfiguration for RoleBindingApply {
     type Kind = k8s_openapi::api::rbac::v1::RoleBinding;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 

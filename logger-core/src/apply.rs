@@ -30,6 +30,38 @@ pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     /// Returns name, namespace and other metadata.
     fn metadata(&self) -> &Metadata;
 
+    /// Returns the metadata, to be changed.
+    fn metadata_mut(&mut self) -> &mut Metadata;
+
+    /// Makes an object the owner, and the controller, of the configured object: the garbage collector deletes the
+    /// configured object after its owner. The owner is an object from the server, in the same namespace or
+    /// cluster-scoped.
+    #[must_use]
+    fn with_owner(self, owner: &impl k8s_openapi::Metadata<Ty = ObjectMeta>) -> Self {
+        self.with_owner_reference(controller_reference(owner))
+    }
+
+    /// Adds an owner reference, in place of another one with the same UID.
+    #[must_use]
+    fn with_owner_reference(mut self, reference: OwnerReference) -> Self {
+        let references = self.metadata_mut().owner_references.get_or_insert_default();
+        references.retain(|other| other.uid != reference.uid);
+        references.push(reference);
+        self
+    }
+
+    /// Adds finalizers. Finalizers that it contains already are not added again.
+    #[must_use]
+    fn with_finalizers<I: Into<String>>(mut self, finalizers: impl IntoIterator<Item = I>) -> Self {
+        let all = self.metadata_mut().finalizers.get_or_insert_default();
+        for finalizer in finalizers.into_iter().map(Into::into) {
+            if !all.contains(&finalizer) {
+                all.push(finalizer);
+            }
+        }
+        self
+    }
+
     /// Extracts the fields that this manager owns according to the object's `managedFields`, to be changed and applied
     /// again. For a manager without fields it has the name only. The subresource is the one that it was applied to,
     /// such as `status`.
@@ -41,6 +73,18 @@ pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     /// The object has no name, or the owned fields are not a valid configuration of this kind.
     fn extract_from(object: &Self::Kind, manager: &str, subresource: Option<&str>) -> Result<Self, ExtractError> {
         extract::extract(object, manager, subresource)
+    }
+}
+
+fn controller_reference<K: k8s_openapi::Metadata<Ty = ObjectMeta>>(owner: &K) -> OwnerReference {
+    let metadata: &ObjectMeta = owner.metadata();
+    OwnerReference {
+        api_version: K::API_VERSION.to_owned(),
+        kind: K::KIND.to_owned(),
+        name: metadata.name.clone().unwrap_or_default(),
+        uid: metadata.uid.clone().unwrap_or_default(),
+        controller: Some(true),
+        block_owner_deletion: Some(true),
     }
 }
 
@@ -172,4 +216,51 @@ pub fn extend<T, K: Into<String>, I: Into<T>>(
     entries: impl IntoIterator<Item = (K, I)>,
 ) {
     map.extend(entries.into_iter().map(|(key, value)| (key.into(), value.into())));
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    use super::*;
+
+    #[derive(Deserialize, Serialize)]
+    struct SecretApply {
+        metadata: Metadata,
+    }
+
+    impl ApplyConfiguration for SecretApply {
+        type Kind = Secret;
+
+        fn metadata(&self) -> &Metadata {
+            &self.metadata
+        }
+
+        fn metadata_mut(&mut self) -> &mut Metadata {
+            &mut self.metadata
+        }
+    }
+
+    fn owner(uid: &str) -> ConfigMap {
+        let (name, uid) = (Some("owner".to_owned()), Some(uid.to_owned()));
+        ConfigMap { metadata: ObjectMeta { name, uid, ..ObjectMeta::default() }, ..ConfigMap::default() }
+    }
+
+    #[test]
+    fn an_owner_is_added_once() {
+        let secret = SecretApply { metadata: Metadata::namespaced("a", "default") };
+        let secret = secret.with_owner(&owner("1")).with_owner(&owner("2")).with_owner(&owner("1"));
+        let references = secret.metadata.owner_references.unwrap();
+        assert_eq!(references.iter().map(|one| one.uid.as_str()).collect::<Vec<_>>(), ["2", "1"]);
+        let OwnerReference { api_version, kind, name, controller, block_owner_deletion, .. } = &references[0];
+        assert_eq!([api_version, kind, name], ["v1", "ConfigMap", "owner"]);
+        assert_eq!((*controller, *block_owner_deletion), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn finalizers_are_added_once() {
+        let secret = SecretApply { metadata: Metadata::namespaced("a", "default") };
+        let secret = secret.with_finalizers(["e.com/a"]).with_finalizers(["e.com/b", "e.com/a"]);
+        assert_eq!(secret.metadata.finalizers.unwrap(), ["e.com/a", "e.com/b"]);
+    }
 }

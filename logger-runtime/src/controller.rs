@@ -1,6 +1,7 @@
 //! Controllers: they watch informers, queue keys and call a reconciler for each key.
 
 mod builder;
+mod children;
 mod finalizer;
 mod gate;
 mod mapping;

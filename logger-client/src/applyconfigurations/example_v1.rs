@@ -92,6 +92,9 @@ impl ApplyConfiguration for LoggerApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of `LoggerSpec`.

@@ -282,6 +282,10 @@ fn root_impl(of: &Configuration, root: &Root) -> TokenStream {
             fn metadata(&self) -> &Metadata {
                 &self.metadata
             }
+
+            fn metadata_mut(&mut self) -> &mut Metadata {
+                &mut self.metadata
+            }
         }
     }
 }

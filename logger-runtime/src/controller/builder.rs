@@ -211,6 +211,10 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self.build_with(Box::new(reconciler), Some(writes))
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the cache of the reconciled objects.
     pub(super) fn store(&self) -> Store<K> {
         self.store.clone()

@@ -9,10 +9,11 @@ use logger_core::verbs;
 use super::{
     Controller, ControllerBuilder,
     finalizer::{FinalizerEvent, finalize},
+    own_writes::OwnWrites,
     reconciler::{Action, ReconcileError, Reconciler},
 };
 use crate::{
-    client::{ScopedObject, TypedClient},
+    client::{FieldManager, ScopedObject, TypedClient},
     object::{ApiObject, ObjectKey},
     store::Store,
 };
@@ -32,6 +33,8 @@ pub struct Context<S = ()> {
 /// The part of the context that all reconciliations share.
 struct Shared<S> {
     client: Client,
+    manager: FieldManager,
+    writes: Arc<OwnWrites>,
     state: S,
 }
 
@@ -45,6 +48,17 @@ impl<S> Context<S> {
     /// [`build_with_client`](ControllerBuilder::build_with_client).
     pub fn client(&self) -> &Client {
         &self.shared.client
+    }
+
+    /// Returns the field manager of the controller: its name is that of the controller, and it takes over fields that
+    /// other managers own.
+    pub fn field_manager(&self) -> &FieldManager {
+        &self.shared.manager
+    }
+
+    /// Returns the cache of a kind that the controller watches; `None` if it does not watch it.
+    pub fn store<K: ApiObject>(&self) -> Option<Store<K>> {
+        self.shared.writes.store()
     }
 
     /// Returns a typed client of another kind, or of the kind itself, in the namespace of the reconciled object.
@@ -162,9 +176,10 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
     /// Builds the controller. Its queue is filled from now on, if its informers run.
     pub fn build(self) -> Controller {
         let ObjectControllerBuilder { builder, client, state, functions } = self;
-        let store = builder.store();
-        builder.build_recording(&client, |client, _| {
-            let shared = Arc::new(Shared { state: state(client.clone()), client });
+        let (store, manager) = (builder.store(), FieldManager::new(builder.name()).force());
+        builder.build_recording(&client, |client, writes| {
+            let (writes, state) = (Arc::clone(writes), state(client.clone()));
+            let shared = Arc::new(Shared { client, manager, writes, state });
             ObjectReconciler { store, shared, functions }
         })
     }

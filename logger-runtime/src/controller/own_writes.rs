@@ -1,6 +1,7 @@
 //! The writes of a controller: which caches must catch up before a key is reconciled again.
 
 use std::{
+    any::Any,
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -62,6 +63,13 @@ struct PendingWrite {
 impl OwnWrites {
     pub(super) fn new(kinds: Vec<Box<dyn CachedKind>>) -> Arc<Self> {
         Arc::new(OwnWrites { kinds, pending: Mutex::default() })
+    }
+
+    /// Returns the cache of a kind, if it is watched.
+    pub(super) fn store<K: ApiObject>(&self) -> Option<Store<K>> {
+        let kinds = self.kinds.iter().map(|kind| kind.as_any());
+        let mut found = kinds.filter_map(|kind| kind.downcast_ref::<Cached<K>>());
+        found.next().map(|cached| cached.store.clone())
     }
 
     /// Runs the reconciliation of a key. Its writes are recorded.
@@ -127,6 +135,8 @@ impl Gate for Arc<OwnWrites> {
 
 /// A kind that a controller watches, with its type erased.
 pub(super) trait CachedKind: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+
     /// Returns the group and the plural name.
     fn resource(&self) -> (&str, &str);
 
@@ -154,6 +164,10 @@ struct Cached<K> {
 }
 
 impl<K: ApiObject> CachedKind for Cached<K> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn resource(&self) -> (&str, &str) {
         (&self.group, &self.plural)
     }

@@ -105,6 +105,9 @@ impl ApplyConfiguration for ClusterExtendedApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of `Spec`.
@@ -246,6 +249,9 @@ impl ApplyConfiguration for ClusterNoStatusAllApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterNoStatusOnlyApply`](types::ClusterNoStatusOnlyApply).
@@ -325,6 +331,9 @@ impl ApplyConfiguration for ClusterNoStatusOnlyApplyApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterPlainAll`](types::ClusterPlainAll).
@@ -395,6 +404,9 @@ impl ApplyConfiguration for ClusterPlainAllApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterPlainOnlyApply`](types::ClusterPlainOnlyApply).
@@ -464,6 +476,9 @@ impl ApplyConfiguration for ClusterPlainOnlyApplyApply {
     type Kind = types::ClusterPlainOnlyApply;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -554,6 +569,9 @@ impl ApplyConfiguration for ClusterStatusAllApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterStatusOnlyApply`](types::ClusterStatusOnlyApply).
@@ -632,6 +650,9 @@ impl ApplyConfiguration for ClusterStatusOnlyApplyApply {
     type Kind = types::ClusterStatusOnlyApply;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -722,6 +743,9 @@ impl ApplyConfiguration for ClusterStatusOnlyApplyStatusApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterStatusSkipDeleteCollection`](types::ClusterStatusSkipDeleteCollection).
@@ -810,6 +834,9 @@ impl ApplyConfiguration for ClusterStatusSkipDeleteCollectionApply {
     type Kind = types::ClusterStatusSkipDeleteCollection;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -900,6 +927,9 @@ impl ApplyConfiguration for ClusterStatusSkipListApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterStatusSkipPatch`](types::ClusterStatusSkipPatch).
@@ -988,6 +1018,9 @@ impl ApplyConfiguration for ClusterStatusSkipPatchApply {
     type Kind = types::ClusterStatusSkipPatch;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -1078,6 +1111,9 @@ impl ApplyConfiguration for ClusterStatusSkipUpdateApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`ClusterStatusSkipUpdateStatus`](types::ClusterStatusSkipUpdateStatus).
@@ -1166,6 +1202,9 @@ impl ApplyConfiguration for ClusterStatusSkipUpdateStatusApply {
     type Kind = types::ClusterStatusSkipUpdateStatus;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -1266,6 +1305,9 @@ impl ApplyConfiguration for NamespacedExtendedApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedNoStatusAll`](types::NamespacedNoStatusAll).
@@ -1344,6 +1386,9 @@ impl ApplyConfiguration for NamespacedNoStatusAllApply {
     type Kind = types::NamespacedNoStatusAll;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -1424,6 +1469,9 @@ impl ApplyConfiguration for NamespacedNoStatusOnlyApplyApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedPlainAll`](types::NamespacedPlainAll).
@@ -1494,6 +1542,9 @@ impl ApplyConfiguration for NamespacedPlainAllApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedPlainOnlyApply`](types::NamespacedPlainOnlyApply).
@@ -1563,6 +1614,9 @@ impl ApplyConfiguration for NamespacedPlainOnlyApplyApply {
     type Kind = types::NamespacedPlainOnlyApply;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -1653,6 +1707,9 @@ impl ApplyConfiguration for NamespacedStatusAllApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedStatusOnlyApply`](types::NamespacedStatusOnlyApply).
@@ -1731,6 +1788,9 @@ impl ApplyConfiguration for NamespacedStatusOnlyApplyApply {
     type Kind = types::NamespacedStatusOnlyApply;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -1821,6 +1881,9 @@ impl ApplyConfiguration for NamespacedStatusOnlyApplyStatusApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedStatusSkipApply`](types::NamespacedStatusSkipApply).
@@ -1910,6 +1973,9 @@ impl ApplyConfiguration for NamespacedStatusSkipApplyApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedStatusSkipApplyStatus`](types::NamespacedStatusSkipApplyStatus).
@@ -1988,6 +2054,9 @@ impl ApplyConfiguration for NamespacedStatusSkipApplyStatusApply {
     type Kind = types::NamespacedStatusSkipApplyStatus;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -2078,6 +2147,9 @@ impl ApplyConfiguration for NamespacedStatusSkipCreateApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedStatusSkipDelete`](types::NamespacedStatusSkipDelete).
@@ -2166,6 +2238,9 @@ impl ApplyConfiguration for NamespacedStatusSkipDeleteApply {
     type Kind = types::NamespacedStatusSkipDelete;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
@@ -2256,6 +2331,9 @@ impl ApplyConfiguration for NamespacedStatusSkipGetApply {
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
+    }
 }
 
 /// Apply configuration of [`NamespacedStatusSkipWatch`](types::NamespacedStatusSkipWatch).
@@ -2344,6 +2422,9 @@ impl ApplyConfiguration for NamespacedStatusSkipWatchApply {
     type Kind = types::NamespacedStatusSkipWatch;
     fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+    fn metadata_mut(&mut self) -> &mut Metadata {
+        &mut self.metadata
     }
 }
 
