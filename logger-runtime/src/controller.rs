@@ -1,9 +1,11 @@
 //! Controllers: they watch informers, queue keys and call a reconciler for each key.
 
+mod applied;
 mod builder;
 mod children;
 mod finalizer;
 mod gate;
+mod loop_guard;
 mod mapping;
 mod metrics;
 mod object;
@@ -14,6 +16,7 @@ mod reconciler;
 mod status;
 mod watch;
 mod write_layer;
+mod writes;
 
 use std::{fmt, panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -52,6 +55,7 @@ use watch::Subscription;
 ///   and so is a key for which the mapping of a gate panics;
 /// - if an informer that it watches, or one of its factory, fails or is stopped, [`run`](Self::run) stops and returns an
 ///   error with its name;
+/// - a reconciliation that only the writes of its client to the object caused is counted, and a loop of them is logged;
 /// - initial objects do not delay changes, and do not starve, as the queue has ageing;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
 ///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must

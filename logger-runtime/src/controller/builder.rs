@@ -11,6 +11,7 @@ use kube::Client;
 use super::{
     Controller, Timeouts,
     gate::{Gate, KeyedGate},
+    loop_guard::LoopGuard,
     mapping::KeyMapping,
     metrics::ControllerMetrics,
     object::{Context, ObjectControllerBuilder},
@@ -74,7 +75,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
     /// Adds a watch, and its cache to those that must contain the writes of a reconciliation.
     fn watch<W: ApiObject>(mut self, watch: Watch<W>, keys: KeyMapping<W>) -> Self {
         self.kinds.push(cached_kind(&watch.store()));
-        self.watches.push(subscribe(watch, keys));
+        // The first watch is that of the reconciled objects.
+        self.watches.push(subscribe(watch, keys, self.watches.is_empty()));
         self
     }
 
@@ -205,7 +207,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
         client: &Client,
         reconciler: impl FnOnce(Client, &Arc<OwnWrites>) -> R,
     ) -> Controller {
-        let writes = OwnWrites::new(std::mem::take(&mut self.kinds));
+        let loop_guard = LoopGuard::new(&self.name, self.metrics.as_ref());
+        let writes = OwnWrites::new(std::mem::take(&mut self.kinds), loop_guard);
         let reconciler = reconciler(recording_client(client, Arc::clone(&writes)), &writes);
         self.gates.push(Box::new(Arc::clone(&writes)));
         self.build_with(Box::new(reconciler), Some(writes))
@@ -229,7 +232,7 @@ impl<K: ApiObject> ControllerBuilder<K> {
         });
         let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
         metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
-        let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone())).collect();
+        let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone(), own_writes.clone())).collect();
         let processor = Processor {
             name: self.name,
             queue,

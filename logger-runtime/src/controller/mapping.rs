@@ -11,7 +11,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::predicate::Predicate;
+use super::{own_writes::OwnWrites, predicate::Predicate};
 use crate::{
     error::{UserCodePanicked, catch_panic},
     informer::{Event, PanicReporter},
@@ -39,6 +39,10 @@ pub(super) struct EventMapper<K> {
     pub(super) predicate: Option<Predicate<K>>,
     pub(super) keys: KeyMapping<K>,
     pub(super) queue: WorkQueue<ObjectKey>,
+    /// The recorder of the client of the controller, if it has one.
+    pub(super) own_writes: Option<Arc<OwnWrites>>,
+    /// Whether the events are those of the reconciled objects themselves.
+    pub(super) is_reconciled_kind: bool,
     pub(super) report: PanicReporter,
     pub(super) retries: Retries<K>,
 }
@@ -67,7 +71,11 @@ impl<K: ApiObject> EventMapper<K> {
             self.map(old, priority, MIN_RETRY_DELAY, &mut found);
         }
         self.map(event.object(), priority, MIN_RETRY_DELAY, &mut found);
-        self.add(found, priority);
+        let version = match event {
+            Event::Updated { new, .. } if self.is_reconciled_kind => new.meta().resource_version.as_deref(),
+            _ => None,
+        };
+        self.add(found, priority, version);
     }
 
     /// Retries the mappings that panicked, without end.
@@ -76,7 +84,7 @@ impl<K: ApiObject> EventMapper<K> {
             let Retry { object, priority, delay, .. } = self.retries.next().await;
             let mut found = Vec::new();
             self.map(&object, priority, delay.saturating_mul(2).min(MAX_RETRY_DELAY), &mut found);
-            self.add(found, priority);
+            self.add(found, priority, None);
         }
     }
 
@@ -108,12 +116,17 @@ impl<K: ApiObject> EventMapper<K> {
         }
     }
 
-    /// Adds the distinct keys to the queue.
-    fn add(&self, mut found: Vec<ObjectKey>, priority: i32) {
+    /// Adds the distinct keys to the queue. The version is that of an updated object that is reconciled itself.
+    fn add(&self, mut found: Vec<ObjectKey>, priority: i32, version: Option<&str>) {
         found.sort();
         found.dedup();
         let options = AddOptions { priority, ..AddOptions::default() };
-        found.into_iter().for_each(|key| self.queue.add_with(key, options));
+        for key in found {
+            if let Some(writes) = &self.own_writes {
+                writes.loop_guard.record_cause(&key, version);
+            }
+            self.queue.add_with(key, options);
+        }
     }
 }
 

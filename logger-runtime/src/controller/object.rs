@@ -8,6 +8,7 @@ use logger_core::verbs;
 
 use super::{
     Controller, ControllerBuilder,
+    applied::AppliedConfigurations,
     finalizer::{FinalizerEvent, finalize},
     own_writes::OwnWrites,
     reconciler::{Action, ReconcileError, Reconciler},
@@ -35,6 +36,7 @@ struct Shared<S> {
     client: Client,
     manager: FieldManager,
     writes: Arc<OwnWrites>,
+    applied: AppliedConfigurations,
     state: S,
 }
 
@@ -59,6 +61,10 @@ impl<S> Context<S> {
     /// Returns the cache of a kind that the controller watches; `None` if it does not watch it.
     pub fn store<K: ApiObject>(&self) -> Option<Store<K>> {
         self.shared.writes.store()
+    }
+
+    pub(super) fn applied(&self) -> &AppliedConfigurations {
+        &self.shared.applied
     }
 
     /// Returns a typed client of another kind, or of the kind itself, in the namespace of the reconciled object.
@@ -179,7 +185,7 @@ impl<K: ApiObject, S: Send + Sync + 'static> ObjectControllerBuilder<K, S> {
         let (store, manager) = (builder.store(), FieldManager::new(builder.name()).force());
         builder.build_recording(&client, |client, writes| {
             let (writes, state) = (Arc::clone(writes), state(client.clone()));
-            let shared = Arc::new(Shared { client, manager, writes, state });
+            let shared = Arc::new(Shared { client, manager, writes, applied: AppliedConfigurations::new(), state });
             ObjectReconciler { store, shared, functions }
         })
     }

@@ -10,7 +10,7 @@ use std::{
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 
-use super::{gate::Gate, write_layer::Write};
+use super::{gate::Gate, loop_guard::LoopGuard, write_layer::Write};
 use crate::{
     object::{ApiObject, ObjectKey},
     store::{Store, WriteGate},
@@ -39,8 +39,10 @@ struct Current {
 /// - other keys do not wait, and no key waits longer than 10 s for a write;
 /// - writes outside a reconciliation, such as in a task that it spawns, delay no key.
 pub(super) struct OwnWrites {
+    /// The first is the reconciled kind.
     kinds: Vec<Box<dyn CachedKind>>,
     pending: Mutex<Pending>,
+    pub(super) loop_guard: LoopGuard,
 }
 
 /// The writes that were not in the caches when they were recorded, by reconciled key.
@@ -60,9 +62,21 @@ struct PendingWrite {
     deadline: Instant,
 }
 
+/// Ends a reconciliation, also if it is cancelled or panics.
+struct EndGuard<'a> {
+    writes: &'a OwnWrites,
+    key: &'a ObjectKey,
+}
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        self.writes.loop_guard.end(self.key);
+    }
+}
+
 impl OwnWrites {
-    pub(super) fn new(kinds: Vec<Box<dyn CachedKind>>) -> Arc<Self> {
-        Arc::new(OwnWrites { kinds, pending: Mutex::default() })
+    pub(super) fn new(kinds: Vec<Box<dyn CachedKind>>, loop_guard: LoopGuard) -> Arc<Self> {
+        Arc::new(OwnWrites { kinds, pending: Mutex::default(), loop_guard })
     }
 
     /// Returns the cache of a kind, if it is watched.
@@ -74,6 +88,8 @@ impl OwnWrites {
 
     /// Runs the reconciliation of a key. Its writes are recorded.
     pub(super) async fn scope<F: Future>(self: &Arc<Self>, key: &ObjectKey, reconcile: F) -> F::Output {
+        let _end = EndGuard { writes: self, key };
+        self.loop_guard.start(key);
         CURRENT.scope(Current { writes: Arc::clone(self), key: key.clone() }, reconcile).await
     }
 
@@ -81,8 +97,14 @@ impl OwnWrites {
     pub(super) fn record(self: &Arc<Self>, write: &Write) {
         let current = |current: &Current| Arc::ptr_eq(&current.writes, self).then(|| current.key.clone());
         let Ok(Some(key)) = CURRENT.try_with(current) else { return };
-        for (kind, cached) in self.kinds.iter().enumerate() {
-            if cached.resource() == (write.group.as_str(), write.plural.as_str()) && cached.record(write) {
+        let is_of_kind = |(_, cached): &(usize, &Box<dyn CachedKind>)| {
+            cached.resource() == (write.group.as_str(), write.plural.as_str())
+        };
+        for (kind, cached) in self.kinds.iter().enumerate().filter(is_of_kind) {
+            if let Some(version) = write.version.as_ref().filter(|_| kind == 0 && write.key == key) {
+                self.loop_guard.record_write(&key, version);
+            }
+            if cached.record(write) {
                 self.add(&key, PendingWrite { kind, object: write.key.clone(), deadline: Instant::now() + MAX_WAIT });
             }
         }

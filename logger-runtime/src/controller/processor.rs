@@ -79,9 +79,7 @@ impl Processor {
             };
             match readiness {
                 Readiness::Ready => self.process(&item).await,
-                Readiness::Waiting => {
-                    self.requeue(&item, AddOptions { after: Some(CACHE_RETRY_DELAY), ..AddOptions::default() });
-                }
+                Readiness::Waiting => self.delay(&item),
                 Readiness::Panicked(panic) => {
                     tracing::error!(controller = self.name, key = %*item, panic, "a gate panicked; retrying");
                     self.metrics.panics.add(1);
@@ -187,8 +185,17 @@ impl Processor {
         self.requeue(key, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
+    /// Requeues a key whose cache is slow. This is no cause of a reconciliation.
+    fn delay(&self, key: &WorkItem<ObjectKey>) {
+        let options = AddOptions { after: Some(CACHE_RETRY_DELAY), priority: key.priority(), ..AddOptions::default() };
+        self.queue.add_with(ObjectKey::clone(key), options);
+    }
+
     /// Requeues a key with its current priority.
     fn requeue(&self, key: &WorkItem<ObjectKey>, options: AddOptions) {
+        if let Some(writes) = &self.own_writes {
+            writes.loop_guard.record_cause(key, None);
+        }
         self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
     }
 }

@@ -7,6 +7,7 @@ use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::Owner
 
 use super::{
     mapping::{EventMapper, KeyMapping, Retries},
+    own_writes::OwnWrites,
     predicate::Predicate,
 };
 use crate::{
@@ -76,7 +77,8 @@ impl<K: ApiObject> IntoWatch for &SharedInformer<K> {
 }
 
 /// Starts a watch for a queue.
-pub(super) type Subscribe = Box<dyn FnOnce(WorkQueue<ObjectKey>) -> Box<dyn Subscription> + Send>;
+pub(super) type Subscribe =
+    Box<dyn FnOnce(WorkQueue<ObjectKey>, Option<Arc<OwnWrites>>) -> Box<dyn Subscription> + Send>;
 
 /// A watch that adds keys to a queue, with the kind erased.
 pub(super) trait Subscription: Send + Sync {
@@ -94,13 +96,13 @@ pub(super) trait Subscription: Send + Sync {
 
 /// Adds the keys of a watch's events to a queue. It gets every event: an intermediate state can map to other keys,
 /// which must be processed too.
-pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: KeyMapping<K>) -> Subscribe {
-    Box::new(move |queue| {
+pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: KeyMapping<K>, is_reconciled_kind: bool) -> Subscribe {
+    Box::new(move |queue, own_writes| {
         let Watch { informer, predicate } = watch;
         let delivery = Delivery::EveryEvent { cap: MAX_PENDING_EVENTS, overflow: Overflow::Coalesce };
         let options = HandlerOptions::new().delivery(delivery);
         let (report, retries) = (informer.panic_reporter(), Retries::default());
-        let mapper = Arc::new(EventMapper { predicate, keys, queue, report, retries });
+        let mapper = Arc::new(EventMapper { predicate, keys, queue, own_writes, is_reconciled_kind, report, retries });
         let handler = Arc::clone(&mapper);
         let registration = informer.add_event_handler_with(options, move |event| handler.handle(event));
         Box::new(InformerSubscription { informer, registration, mapper })
