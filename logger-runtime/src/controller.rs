@@ -18,7 +18,7 @@ mod watch;
 mod write_layer;
 mod writes;
 
-use std::{fmt, panic::resume_unwind, sync::Arc, time::Duration};
+use std::{fmt, io, panic::resume_unwind, pin::pin, sync::Arc, time::Duration};
 
 use futures::future::{join_all, select_all, try_join_all};
 use tokio::{
@@ -28,6 +28,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use builder::ControllerBuilder;
+pub use children::MANAGED_BY_LABEL;
 pub use finalizer::{FinalizerEvent, finalize};
 pub use object::{Context, ObjectControllerBuilder};
 pub use predicate::Predicate;
@@ -35,7 +36,7 @@ pub use reconciler::{Action, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 
-use crate::{factory::InformerFactory, object::ObjectKey, workqueue::WorkQueue};
+use crate::{factory::InformerFactory, object::ObjectKey, signal::termination, workqueue::WorkQueue};
 use processor::Processor;
 use watch::Subscription;
 
@@ -128,6 +129,15 @@ pub enum RunError {
         /// The reason, with the name of the informer.
         reason: String,
     },
+    /// The handler of termination signals could not be installed.
+    #[error("controller `{controller}` cannot start: cannot handle termination signals")]
+    Signal {
+        /// The name of the controller.
+        controller: String,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
 }
 
 impl Controller {
@@ -201,6 +211,28 @@ impl Controller {
             tracing::error!(controller = self.name(), "a key mapping or predicate blocks its thread");
         }
         result
+    }
+
+    /// Runs until the process receives SIGTERM or SIGINT, and then stops, as [`run`](Self::run) does when cancelled. The
+    /// process continues: return from `main` afterwards. Further signals are ignored, as the graceful shutdown timeout
+    /// limits the stop.
+    ///
+    /// # Errors
+    /// Fails like `run`, or if the handler of the signals cannot be installed.
+    ///
+    /// # Panics
+    /// Resumes a panic of the metrics provider.
+    pub async fn run_until_signal(self) -> Result<(), RunError> {
+        let name = self.name().to_owned();
+        let received = termination().map_err(|source| RunError::Signal { controller: name.clone(), source })?;
+        let cancelled = CancellationToken::new();
+        let mut run = pin!(self.run(cancelled.clone()));
+        tokio::select! {
+            result = &mut run => return result,
+            () = received => tracing::info!(controller = name, "received a termination signal; stopping"),
+        }
+        cancelled.cancel();
+        run.await
     }
 
     async fn run_workers(&self, cancelled: CancellationToken) -> Result<(), RunError> {

@@ -44,6 +44,8 @@ enum Cause {
     /// The object to be sent is for this namespace, which is not the client's.
     NamespaceMismatch(String),
     VerbNotGranted,
+    /// The controller does not watch the kind.
+    NotWatched,
 }
 
 impl Error {
@@ -80,16 +82,21 @@ impl Error {
         Self::with_cause(verb, resource, name, Cause::VerbNotGranted)
     }
 
+    #[cfg_attr(not(feature = "informers"), expect(dead_code, reason = "only controllers watch kinds"))]
+    pub(crate) fn not_watched(verb: &'static str, resource: String) -> Self {
+        Self::with_cause(verb, resource, "", Cause::NotWatched)
+    }
+
     pub(crate) fn namespace_mismatch(verb: &'static str, resource: String, name: &str, namespace: &str) -> Self {
         Self::with_cause(verb, resource, name, Cause::NamespaceMismatch(namespace.to_owned()))
     }
 
     /// Returns the error of kube's client; `None` if the request was not sent: the object has no name or is for another
-    /// namespace, or the kind does not grant the verb.
+    /// namespace, the kind does not grant the verb, or the controller does not watch it.
     pub fn kube_error(&self) -> Option<&kube::Error> {
         match &self.0.cause {
             Cause::Kube(error) => Some(error),
-            Cause::MissingName | Cause::NamespaceMismatch(_) | Cause::VerbNotGranted => None,
+            Cause::MissingName | Cause::NamespaceMismatch(_) | Cause::VerbNotGranted | Cause::NotWatched => None,
         }
     }
 
@@ -240,6 +247,9 @@ impl fmt::Display for Error {
         }
         match (&self.0.cause, self.status()) {
             (Cause::VerbNotGranted, _) => write!(f, ": the kind's `#[genclient]` does not grant it")?,
+            (Cause::NotWatched, _) => {
+                write!(f, ": the controller does not watch them; add their informer with `owns`")?
+            }
             (Cause::MissingName, _) => write!(f, ": metadata.name is not set")?,
             (Cause::NamespaceMismatch(requested), _) => {
                 let client = self.0.namespace.as_deref().unwrap_or_default();

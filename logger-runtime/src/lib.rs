@@ -34,6 +34,8 @@ pub mod object;
 #[cfg(feature = "informers")]
 pub mod reflector;
 #[cfg(feature = "informers")]
+mod signal;
+#[cfg(feature = "informers")]
 pub mod store;
 pub mod workqueue;
 

@@ -38,7 +38,7 @@ pub(crate) async fn run(clientset: &Clientset, namespace: &str) -> Result<()> {
     let factory = SharedInformerFactory::namespaced(clientset, namespace);
     let informer = factory.example_v1().loggers();
     let scenario = Scenario::new(&informer, loggers, namespace);
-    let (controller, stop) = (controller(clientset.clone(), &informer), CancellationToken::new());
+    let (controller, stop) = (controller(clientset.client().clone(), &informer), CancellationToken::new());
     factory.start();
     factory.wait_for_sync(TIMEOUT).await?;
     let controller = tokio::spawn(controller.run(stop.clone()));

@@ -1,19 +1,24 @@
 //! Objects that a reconciled object owns.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
+use kube::api::DeleteParams;
 use logger_core::{apply::ApplyConfiguration, verbs};
 
 use super::object::Context;
 use crate::{
-    client::ScopedObject,
+    client::{Preconditions, ScopedObject, TypedClient},
     error::Error,
-    object::{ApiObject, resource_name},
+    object::{ApiObject, ObjectKey, resource_name},
+    store::Index,
 };
+
+/// The label of the objects that [`Context::apply_owned`] applies, with the name of the controller as its value.
+pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 
 impl<S> Context<S> {
     /// Applies an object that another one owns as its controller, as the [field manager](Self::field_manager) of this
-    /// controller. The owner must be in the same namespace, or cluster-scoped. An apply that changes nothing is not sent,
+    /// controller, and labels it with [`MANAGED_BY_LABEL`]. The owner must be in the same namespace, or cluster-scoped. An apply that changes nothing is not sent,
     /// as with [`apply`](Self::apply).
     ///
     /// # Errors
@@ -26,7 +31,9 @@ impl<S> Context<S> {
     {
         let reference = owner.controller_owner_ref(&());
         let reference = reference.ok_or_else(|| Error::missing_name("apply", resource_name::<O>()))?;
-        let configuration = configuration.with_owner_reference(reference);
+        let mut configuration = configuration.with_owner_reference(reference);
+        let labels = configuration.metadata_mut().labels.get_or_insert_default();
+        labels.insert(MANAGED_BY_LABEL.to_owned(), self.field_manager().name().to_owned());
         let metadata = configuration.metadata();
         if let (Some(namespace), Some(requested)) = (owner.meta().namespace.as_deref(), metadata.namespace())
             && namespace != requested
@@ -36,4 +43,54 @@ impl<S> Context<S> {
         }
         self.apply(&configuration).await
     }
+    /// Deletes the objects that are not desired anymore: those that [`apply_owned`](Self::apply_owned) applied for this
+    /// owner, by their label and the UID of the owner, except these. Objects that are being deleted are not counted.
+    /// Returns the number of deletions.
+    ///
+    /// The objects are those of the cache, so the controller must watch the kind. An object that was recreated since is
+    /// not deleted.
+    ///
+    /// # Errors
+    /// Fails if the controller does not watch the kind, or a request fails.
+    pub async fn prune_owned<O, C>(&self, owner: &O, desired: &[Arc<C>]) -> Result<usize, Error>
+    where
+        O: ApiObject,
+        C: ScopedObject + verbs::Delete,
+    {
+        let store = self.store::<C>().ok_or_else(|| Error::not_watched("delete", resource_name::<C>()))?;
+        let index = by_controller::<C>();
+        if !store.has_index(index.name()) {
+            // Fails if a concurrent call added it, or the informer was stopped; the query then scans.
+            drop(store.add_index(index));
+        }
+        let desired: HashSet<_> = desired.iter().map(|object| ObjectKey::from_object(&**object)).collect();
+        let mut deleted = 0;
+        for child in store.by_index(&index, owner.meta().uid.as_deref().unwrap_or_default()) {
+            let key = ObjectKey::from_object(&*child);
+            let label = child.meta().labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
+            let is_applied = label.is_some_and(|label| label == self.field_manager().name());
+            if is_applied && child.meta().deletion_timestamp.is_none() && !desired.contains(&key) {
+                deleted += usize::from(self.delete(&key, &*child).await?);
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Deletes this object, and not one that was recreated under the same name. Returns whether it existed.
+    async fn delete<C: ScopedObject + verbs::Delete>(&self, key: &ObjectKey, object: &C) -> Result<bool, Error> {
+        let client: TypedClient<C> = TypedClient::scoped(self.client().clone(), key.namespace());
+        let params = Preconditions::uid(object).apply_to(DeleteParams::background());
+        match client.delete(key.name(), &params).await {
+            Err(error) if error.is_not_found() || error.is_conflict() => Ok(false),
+            sent => sent.map(|()| true),
+        }
+    }
+}
+
+/// Returns the index of objects by the UID of their controller.
+fn by_controller<C: ApiObject>() -> Index<C> {
+    Index::new("logger_runtime_by_controller_uid", |object| {
+        let owners = object.meta().owner_references.iter().flatten();
+        owners.filter(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone()).collect()
+    })
 }

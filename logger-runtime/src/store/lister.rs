@@ -1,12 +1,12 @@
 //! Listers: read access to an informer's store by namespace and name, without requests to the server.
 
-use std::{borrow::Borrow, fmt, hash::Hash, sync::Arc};
+use std::{borrow::Borrow, fmt, hash::Hash, sync::Arc, time::Duration};
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
 use kube::core::Selector;
 
 use super::{
-    Store,
+    Store, WaitError,
     index::{Index, IndexValue},
     matches, namespace_of,
 };
@@ -80,6 +80,20 @@ impl<K: ApiObject> Lister<K> {
         get(&self.store, key.namespace(), key.name())
     }
 
+    /// Waits until the object of this key, or its absence, meets a condition, with a deadline. Returns the object. See
+    /// [`Store::wait_until`].
+    ///
+    /// # Errors
+    /// Fails if the informer was stopped or the deadline passed.
+    pub async fn wait_until(
+        &self,
+        key: &ObjectKey,
+        deadline: Duration,
+        condition: impl FnMut(Option<&K>) -> bool,
+    ) -> Result<Option<Arc<K>>, WaitError> {
+        self.store.wait_until_within(key, deadline, condition).await
+    }
+
     /// Lists all objects.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.store.list()
@@ -135,6 +149,20 @@ impl<K: ApiObject> NamespaceLister<K> {
     /// Fails if the object is not in the store.
     pub fn get(&self, name: &str) -> Result<Arc<K>, NotFound> {
         get(&self.store, &self.namespace, name)
+    }
+
+    /// Waits until the object of this name, or its absence, meets a condition, with a deadline. Returns the object. See
+    /// [`Store::wait_until`].
+    ///
+    /// # Errors
+    /// Fails if the informer was stopped or the deadline passed.
+    pub async fn wait_until(
+        &self,
+        name: &str,
+        deadline: Duration,
+        condition: impl FnMut(Option<&K>) -> bool,
+    ) -> Result<Option<Arc<K>>, WaitError> {
+        self.store.wait_until_within(&ObjectKey::namespaced(&self.namespace, name), deadline, condition).await
     }
 
     /// Lists the objects of the namespace.

@@ -1,12 +1,12 @@
 //! The version of a store, and waiting for a version.
 
-use std::{cmp::Ordering, time::Duration};
+use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use kube::Resource;
 use tokio::sync::watch;
 
 use super::Store;
-use crate::object::ResourceVersion;
+use crate::object::{ObjectKey, ResourceVersion};
 
 /// The version of a store. Subscribers are notified of every event, even if the version does not change.
 #[derive(Debug)]
@@ -221,11 +221,50 @@ impl<K: Resource + 'static> Store<K> {
         self.within(deadline, self.wait_for(version)).await
     }
 
-    pub(super) async fn within(
+    /// Waits until the object of this key, or its absence, meets a condition, and returns the object. The condition is
+    /// called with the current object, and after every event of the kind. A state that is replaced at once can be missed;
+    /// an event handler gets every state.
+    ///
+    /// This waits for as long as the informer runs; use [`wait_until_within`](Self::wait_until_within) to set a deadline.
+    /// This method is cancel-safe.
+    ///
+    /// # Errors
+    /// Fails if the informer was stopped.
+    pub async fn wait_until(
+        &self,
+        key: &ObjectKey,
+        mut condition: impl FnMut(Option<&K>) -> bool,
+    ) -> Result<Option<Arc<K>>, WaitError> {
+        let result = || {
+            // Whether it is stopped must be read first: nothing changes afterwards.
+            let is_stopped = self.0.progress.is_stopped();
+            let object = self.get_by_key(key);
+            match condition(object.as_deref()) {
+                true => Some(Ok(object)),
+                false => is_stopped.then(|| Err(WaitError::Stopped { current: self.resource_version() })),
+            }
+        };
+        self.0.progress.wait(result).await
+    }
+
+    /// Waits like [`wait_until`](Self::wait_until), with a deadline.
+    ///
+    /// # Errors
+    /// Fails if the informer was stopped or the deadline passed.
+    pub async fn wait_until_within(
+        &self,
+        key: &ObjectKey,
+        deadline: Duration,
+        condition: impl FnMut(Option<&K>) -> bool,
+    ) -> Result<Option<Arc<K>>, WaitError> {
+        self.within(deadline, self.wait_until(key, condition)).await
+    }
+
+    pub(super) async fn within<T>(
         &self,
         deadline: Duration,
-        wait: impl Future<Output = Result<(), WaitError>>,
-    ) -> Result<(), WaitError> {
+        wait: impl Future<Output = Result<T, WaitError>>,
+    ) -> Result<T, WaitError> {
         let timed_out = |_| Err(WaitError::Timeout { waited: deadline, current: self.resource_version() });
         tokio::time::timeout(deadline, wait).await.unwrap_or_else(timed_out)
     }

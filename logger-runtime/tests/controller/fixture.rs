@@ -174,6 +174,11 @@ impl<T> Records<T> {
         next.expect("a record before the timeout").expect("a live recorder")
     }
 
+    /// Waits until no record follows before the timeout.
+    pub(crate) async fn drain(&mut self) {
+        while !self.is_idle().await {}
+    }
+
     /// Reports whether no record follows before the timeout.
     pub(crate) async fn is_idle(&mut self) -> bool {
         timeout(TIMEOUT, self.0.recv()).await.ok().flatten().is_none()

@@ -13,3 +13,4 @@ mod read_your_writes;
 mod shutdown;
 mod user_code;
 mod workers;
+mod writes;

@@ -149,3 +149,17 @@ async fn shutting_down_the_queue_ends_the_run() {
     queue.shut_down();
     running.task.await.unwrap().unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_signal_stops_the_controller() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let controller = Controller::for_informer("test", &fixture.config_maps).build(recording_reconciler(recorder));
+    let running = tokio::spawn(controller.run_until_signal());
+    fixture.config_map("a").await;
+    assert_eq!(records.next_key().await, "default/a", "the handler of the signal is installed");
+    let process = std::process::id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+    running.await.unwrap().unwrap();
+}

@@ -81,3 +81,27 @@ async fn s04_an_index_can_be_added_to_a_running_informer_and_not_to_a_stopped_on
     let waited = informer.store().wait_for(&ResourceVersion::new("999999999")).await;
     assert!(matches!(waited, Err(WaitError::Stopped { .. })), "{waited:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_waiter_returns_when_the_object_meets_the_condition() {
+    let (maps, informer, cancelled, running) = start_synced().await;
+    let lister = informer.lister();
+    let namespaced = lister.namespace("default");
+    let exists = lister.wait_until(&key(), TIMEOUT, |map| map.is_some());
+    let (created, exists) = tokio::join!(maps.create(&PostParams::default(), &object("default", "audit")), exists);
+    assert_eq!(exists.unwrap().unwrap().metadata.uid, created.unwrap().metadata.uid);
+    let is_gone = namespaced.wait_until("audit", TIMEOUT, |map| map.is_none());
+    let (deleted, is_gone) = tokio::join!(maps.delete("audit", &DeleteParams::default()), is_gone);
+    deleted.unwrap();
+    assert_eq!(is_gone, Ok(None));
+    let error = namespaced.wait_until("audit", TIMEOUT, |map| map.is_some()).await.unwrap_err();
+    assert!(matches!(error, WaitError::Timeout { waited: TIMEOUT, .. }), "{error}");
+    let store = informer.store();
+    let never = store.wait_until(&key(), |map| map.is_some());
+    let stop = async {
+        cancelled.cancel();
+        running.await.unwrap();
+    };
+    let (error, ()) = tokio::join!(never, stop);
+    assert!(matches!(error, Err(WaitError::Stopped { .. })));
+}

@@ -49,7 +49,7 @@ const CRATES: [Layers; 4] = [
     (
         "logger-runtime",
         &[
-            &["object", "error", "metrics"],
+            &["object", "error", "metrics", "signal"],
             &["client", "decode", "workqueue", "leader_election"],
             &["events"],
             &["reflector"],

@@ -1,0 +1,163 @@
+//! The writes of a context: applies and status updates that change nothing, owned objects, and reconcile loops.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use k8s_openapi::api::{
+    apps::v1::{Deployment, DeploymentStatus},
+    core::v1::{ConfigMap, Secret},
+};
+use logger_apiserver::{Faults, Requests, Verb};
+use logger_apply::core_v1::SecretApply;
+use logger_runtime::{
+    Error, SharedInformer,
+    controller::{Context, Controller, MANAGED_BY_LABEL},
+};
+use serde_json::json;
+
+use crate::fixture::{Fixture, LOG, Recorder, Running, recorder, server};
+
+/// Applies a Secret for each entry of the ConfigMap, and prunes the others.
+async fn reconcile_secrets(config_map: Arc<ConfigMap>, context: Context<Recorder<usize>>) -> Result<(), Error> {
+    let mut secrets = Vec::new();
+    for (entry, text) in config_map.data.iter().flatten() {
+        let name = format!("{}-{entry}", context.key().name());
+        let secret = SecretApply::new(name, context.key().namespace()).with_string_data([("text", text)]);
+        secrets.push(context.apply_owned(&*config_map, secret).await?);
+    }
+    context.record(context.prune_owned(&*config_map, &secrets).await?);
+    Ok(())
+}
+
+fn run_secrets(fixture: &Fixture, recorder: Recorder<usize>) -> Running {
+    let builder = Controller::for_informer("secrets", &fixture.config_maps).owns(&fixture.secrets);
+    Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile_secrets).build())
+}
+
+#[tokio::test(start_paused = true)]
+async fn owned_objects_are_applied_and_pruned() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let running = run_secrets(&fixture, recorder);
+    let owner: ConfigMap = fixture.create("a", json!({"data": {"x": "1", "y": "2"}})).await;
+    assert_eq!(records.next().await, 0);
+    let foreign = json!({"metadata": {"labels": {MANAGED_BY_LABEL: "another"}, "ownerReferences": [{
+        "apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": owner.metadata.uid, "controller": true,
+    }]}});
+    fixture.create::<Secret>("foreign", foreign).await;
+    while records.next().await > 0 {}
+    let secret = fixture.api::<Secret>().get("a-x").await.unwrap();
+    let reference = &secret.metadata.owner_references.as_ref().unwrap()[0];
+    assert_eq!((reference.name.as_str(), reference.controller), ("a", Some(true)));
+    assert_eq!(secret.metadata.labels.unwrap()[MANAGED_BY_LABEL], "secrets");
+    assert_eq!(secret.metadata.managed_fields.unwrap()[0].manager.as_deref(), Some("secrets"));
+    fixture.patch::<ConfigMap>("a", json!({"data": {"y": null}})).await;
+    while records.next().await == 0 {}
+    let all = fixture.api::<Secret>().list(&Default::default()).await.unwrap();
+    let names: Vec<_> = all.items.iter().filter_map(|secret| secret.metadata.name.as_deref()).collect();
+    assert_eq!(names, ["a-x", "foreign"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_of_another_namespace_is_rejected() {
+    let fixture = Fixture::started();
+    let (recorder, mut records) = recorder();
+    let reconcile = |config_map: Arc<ConfigMap>, context: Context<Recorder<String>>| async move {
+        let error = context.apply_owned(&*config_map, SecretApply::new("a", "kube-system")).await.unwrap_err();
+        context.record(error.to_string());
+        let error = context.prune_owned::<_, Deployment>(&*config_map, &[]).await.unwrap_err();
+        context.record(error.to_string());
+        Ok::<_, Error>(())
+    };
+    let builder = Controller::for_informer("test", &fixture.config_maps);
+    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    fixture.config_map("a").await;
+    assert_eq!(
+        records.next().await,
+        "cannot apply secrets `a`: it is for namespace `kube-system`, but the client is for `default`"
+    );
+    assert_eq!(
+        records.next().await,
+        "cannot delete deployments.apps: the controller does not watch them; add their informer with `owns`"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_apply_that_changes_nothing_is_not_sent() {
+    let faults = Faults::new();
+    let fixture = Fixture::with_client(server().client_with(faults.layer()));
+    fixture.factory.start();
+    let (recorder, mut records) = recorder();
+    let running = run_secrets(&fixture, recorder);
+    let applies = || faults.count(Requests::to("secrets").verb(Verb::Patch));
+    fixture.create::<ConfigMap>("a", json!({"data": {"x": "1"}})).await;
+    records.drain().await;
+    assert_eq!(applies(), 1);
+    fixture.patch::<ConfigMap>("a", json!({"metadata": {"labels": {"x": "y"}}})).await;
+    records.drain().await;
+    assert_eq!(applies(), 1, "an equal configuration");
+    fixture.patch::<Secret>("a-x", json!({"stringData": {"text": "drift"}})).await;
+    records.drain().await;
+    let secret = fixture.api::<Secret>().get("a-x").await.unwrap();
+    assert_eq!(secret.data.unwrap()["text"].0, b"1", "a drift is corrected");
+    running.stop().await.unwrap();
+}
+
+/// Sets the replicas of the status.
+fn set_replicas(deployment: &mut Deployment, replicas: i32) {
+    deployment.status.get_or_insert_default().replicas = Some(replicas);
+}
+
+async fn create_deployment(fixture: &Fixture) {
+    let labels = BTreeMap::from([("a", "b")]);
+    let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let spec = json!({"selector": {"matchLabels": labels}, "template": template});
+    fixture.create::<Deployment>("web", json!({"spec": spec})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_does_not_change_is_not_sent() {
+    let fixture = Fixture::new();
+    let deployments: SharedInformer<Deployment> = fixture.factory.informer();
+    fixture.factory.start();
+    let (recorder, mut records) = recorder();
+    let reconcile = |deployment: Arc<Deployment>, context: Context<Recorder<bool>>| async move {
+        context.record(context.update_status(&*deployment, |deployment| set_replicas(deployment, 3)).await?);
+        Ok::<_, Error>(())
+    };
+    let builder = Controller::for_informer("test", &deployments);
+    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    create_deployment(&fixture).await;
+    assert_eq!((records.next().await, records.next().await), (true, false));
+    let status = fixture.api::<Deployment>().get("web").await.unwrap().status.unwrap();
+    assert_eq!(status, DeploymentStatus { replicas: Some(3), ..status.clone() });
+    assert!(records.is_idle().await);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_of_own_writes_is_logged() {
+    let fixture = Fixture::new();
+    let deployments: SharedInformer<Deployment> = fixture.factory.informer();
+    fixture.factory.start();
+    let (recorder, mut records) = recorder();
+    let reconcile = |deployment: Arc<Deployment>, context: Context<Recorder<i32>>| async move {
+        let replicas = deployment.status.as_ref().and_then(|status| status.replicas).unwrap_or_default();
+        context.record(replicas);
+        if replicas < 10 {
+            context.update_status(&*deployment, |deployment| set_replicas(deployment, replicas + 1)).await?;
+        }
+        Ok::<_, Error>(())
+    };
+    let builder = Controller::for_informer("looping", &deployments);
+    let running = Running::new(builder.for_object(fixture.client.clone(), |_| recorder, reconcile).build());
+    create_deployment(&fixture).await;
+    while records.next().await < 10 {}
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let warnings = LOG.lines("each reconciliation writes the object and causes the next one");
+    let warnings: Vec<_> = warnings.iter().filter(|line| line.contains("looping")).collect();
+    assert_eq!(warnings.len(), 2, "after 5 and 8 rounds: {warnings:?}");
+    assert!(warnings[0].contains("default/web"));
+    running.stop().await.unwrap();
+}
