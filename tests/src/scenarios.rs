@@ -106,6 +106,7 @@ scenarios! {
     apply::cluster_kinds_and_built_in_kinds_are_applied,
     apply::extension_methods_apply,
     controllers::a_controller_reconciles_status_child_and_finalizer,
+    controllers::a_controller_of_objects_reconciles_status_child_and_finalizer,
     controllers::kubes_controller_reconciles_status_child_and_finalizer,
     events::repeated_events_are_one_series,
     events::recorded_events_are_valid,

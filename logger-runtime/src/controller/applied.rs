@@ -99,7 +99,7 @@ impl Digest {
     /// Returns the digest of the part of an object that an apply of this configuration depends on.
     fn result<K: ApiObject>(&self, target: &Target, object: &K) -> Option<u64> {
         let mut object = serde_json::to_value(object).ok()?;
-        let mut compared = match target.is_status {
+        let compared = match target.is_status {
             true => vec![object["metadata"]["uid"].take(), object["status"].take()],
             false => {
                 let fields = object.as_object_mut()?;
@@ -113,7 +113,7 @@ impl Digest {
                 vec![object]
             }
         };
-        Some(hash(&Value::Array(std::mem::take(&mut compared))))
+        Some(hash(&Value::Array(compared)))
     }
 }
 

@@ -97,10 +97,8 @@ impl OwnWrites {
     pub(super) fn record(self: &Arc<Self>, write: &Write) {
         let current = |current: &Current| Arc::ptr_eq(&current.writes, self).then(|| current.key.clone());
         let Ok(Some(key)) = CURRENT.try_with(current) else { return };
-        let is_of_kind = |(_, cached): &(usize, &Box<dyn CachedKind>)| {
-            cached.resource() == (write.group.as_str(), write.plural.as_str())
-        };
-        for (kind, cached) in self.kinds.iter().enumerate().filter(is_of_kind) {
+        let resource = (write.group.as_str(), write.plural.as_str());
+        for (kind, cached) in self.kinds.iter().enumerate().filter(|(_, cached)| cached.resource() == resource) {
             if let Some(version) = write.version.as_ref().filter(|_| kind == 0 && write.key == key) {
                 self.loop_guard.record_write(&key, version);
             }

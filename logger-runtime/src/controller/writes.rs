@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use kube::api::PostParams;
 use logger_core::{apply::ApplyConfiguration, verbs};
-use serde::Serialize;
 use serde_json::Value;
 
 use super::{
@@ -103,6 +102,6 @@ impl<S> Context<S> {
 }
 
 /// Returns the status; `None` if the object cannot be serialized, so that the update fails, too.
-fn status<K: ApiObject + Serialize>(object: &K) -> Option<Value> {
+fn status<K: ApiObject>(object: &K) -> Option<Value> {
     serde_json::to_value(object).ok().map(|mut object| object["status"].take())
 }

@@ -10,8 +10,12 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     runtime::{Controller as KubeController, controller::Action as KubeAction, wait::await_condition, watcher},
 };
+use logger_apply::core_v1::ConfigMapApply;
 use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::{Action, CancellationToken, Controller, ObjectKey, ReconcileError, Reconciler};
+use logger_runtime::{
+    Action, CancellationToken, Context, Controller, Error, ObjectKey, ReconcileError, Reconciler,
+    controller::FinalizerEvent,
+};
 use logger_types::v1::{Logger, LoggerState};
 use serde_json::{Value, json};
 
@@ -98,6 +102,48 @@ pub(super) async fn a_controller_reconciles_status_child_and_finalizer(client: C
     factory.wait_for_sync(TIMEOUT).await.unwrap();
     let running = tokio::spawn(controller.run(stop.clone()));
     exercise_controller(&reconciler).await;
+    stop.cancel();
+    running.await.unwrap().unwrap();
+    factory.shutdown().await;
+}
+
+/// The same reconciliation of an object, with the context of the controller.
+async fn reconcile_object(logger: Arc<Logger>, ctx: Context) -> Result<Action, ReconcileError> {
+    ctx.finalize(FINALIZER, logger, async |event| {
+        let logger = match event {
+            FinalizerEvent::Apply(logger) => logger,
+            FinalizerEvent::Cleanup(logger) => {
+                ctx.prune_owned::<_, ConfigMap>(&*logger, &[]).await?;
+                return Ok::<_, Error>(Action::Done);
+            }
+        };
+        let interval = logger.spec.time_interval.to_string();
+        let child = ConfigMapApply::new(ctx.key().name(), ctx.key().namespace()).with_data([("interval", interval)]);
+        ctx.apply_owned(&*logger, child).await?;
+        ctx.update_status(&*logger, |logger| {
+            let status = logger.status.get_or_insert_default();
+            (status.state, status.replicas) = (Some(LoggerState::Available), Some(logger.spec.replicas.unwrap_or(1)));
+        })
+        .await?;
+        Ok(Action::Done)
+    })
+    .await
+}
+
+pub(super) async fn a_controller_of_objects_reconciles_status_child_and_finalizer(client: Client) {
+    let namespace = namespace(&client, "object-controller").await;
+    let clientset = Clientset::new(client.clone());
+    let factory = SharedInformerFactory::namespaced(&clientset, &namespace);
+    let config_maps = factory.factory().informer::<ConfigMap>();
+    let controller = Controller::for_informer("object-reconciler", &factory.example_v1().loggers())
+        .owns(&config_maps)
+        .max_concurrent_reconciles(2)
+        .start_factory(factory.factory())
+        .for_object(client.clone(), |_| (), reconcile_object)
+        .build();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(controller.run(stop.clone()));
+    exercise_controller(&LoggerReconciler::of(&client, &namespace)).await;
     stop.cancel();
     running.await.unwrap().unwrap();
     factory.shutdown().await;
