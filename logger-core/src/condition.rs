@@ -1,6 +1,9 @@
 //! Conditions of a status, as apimachinery's functions for `metav1.Condition` handle them.
 
-use std::fmt;
+use std::{
+    fmt,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta, Time},
@@ -54,8 +57,14 @@ pub fn new_condition(
         reason: reason.into(),
         message: message.into(),
         observed_generation: observed.generation,
-        last_transition_time: Time(Timestamp::now()),
+        last_transition_time: now(),
     }
+}
+
+/// Returns the current time in seconds, the precision of the API. jiff has no clock without its feature `std`.
+fn now() -> Time {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Time(Timestamp::from_second(i64::try_from(seconds).unwrap_or(i64::MAX)).unwrap_or(Timestamp::MAX))
 }
 
 /// The conditions of a status: a list with one condition of each type, which can be optional.
