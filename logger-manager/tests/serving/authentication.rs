@@ -63,7 +63,7 @@ impl Fixture {
 
 fn review_token(action: &Action) -> Reaction {
     let mut review: TokenReview = action.object().unwrap();
-    let name = review.spec.token.as_deref().and_then(|token| token.strip_prefix("token-of-"));
+    let name = review.spec.token.strip_prefix("token-of-");
     let user = |name: &str| UserInfo {
         username: Some(name.to_owned()),
         groups: Some(vec!["system:authenticated".to_owned()]),
@@ -71,7 +71,7 @@ fn review_token(action: &Action) -> Reaction {
     };
     review.status = Some(TokenReviewStatus {
         authenticated: Some(name.is_some()),
-        error: name.is_none().then(|| format!("unknown token {}", review.spec.token.as_deref().unwrap_or_default())),
+        error: name.is_none().then(|| format!("unknown token {}", review.spec.token)),
         user: name.map(user),
         ..TokenReviewStatus::default()
     });

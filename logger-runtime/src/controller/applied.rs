@@ -6,7 +6,6 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use kube::Resource;
 use logger_core::wire::OmitNone;
 use lru::LruCache;
 use serde::Serialize;

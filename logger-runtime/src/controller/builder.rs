@@ -1,10 +1,6 @@
 //! The builder of a controller: watches, gates, limits and metrics.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use kube::Client;
 

@@ -85,7 +85,6 @@ const CRATES: [&str; 11] = [
     "logger-runtime",
     "logger-manager",
     "logger-apiserver",
-    "logger-manager",
     "xtask",
     "tools/envtest",
     "tools/overlay",

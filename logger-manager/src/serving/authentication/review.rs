@@ -70,7 +70,7 @@ impl Reviews {
 
     /// Returns the user of a token, or `None` if the token is not authenticated.
     pub(super) async fn review_token(&self, token: &str) -> Result<Option<UserInfo>, ReviewError> {
-        let spec = TokenReviewSpec { token: Some(token.to_owned()), ..TokenReviewSpec::default() };
+        let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
         let review = self.create(TokenReview { spec, ..TokenReview::default() }).await?;
         let status = review.status.unwrap_or_default();
         if let Some(error) = status.error.filter(|error| !error.is_empty()) {
