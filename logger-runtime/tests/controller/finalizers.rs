@@ -94,10 +94,15 @@ async fn a_finalizer_is_added_before_apply_and_removed_after_cleanup() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     // Adding the finalizer must not depend on its event, which this predicate filters.
-    let watch = Watch::new(&fixture.config_maps).with_predicate(Predicate::new(|event| match event {
-        InformerEvent::Updated { old, new } => old.metadata.deletion_timestamp != new.metadata.deletion_timestamp,
-        _ => true,
-    }));
+    let watch =
+        Watch::new(&fixture.config_maps).with_predicate(Predicate::new(
+            |event: &InformerEvent<ConfigMap>| match event {
+                InformerEvent::Updated { old, new } => {
+                    old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+                }
+                _ => true,
+            },
+        ));
     let state = |_| (recorder, AtomicUsize::new(0));
     let builder = Controller::for_informer("test", watch);
     let running = Running::new(builder.for_object(fixture.client.clone(), state, reconcile_with_context).build());
