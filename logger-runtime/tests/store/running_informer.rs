@@ -87,17 +87,19 @@ async fn a_waiter_returns_when_the_object_meets_the_condition() {
     let (maps, informer, cancelled, running) = start_synced().await;
     let lister = informer.lister();
     let namespaced = lister.namespace("default");
-    let exists = lister.wait_until(&key(), TIMEOUT, |map| map.is_some());
-    let (created, exists) = tokio::join!(maps.create(&PostParams::default(), &object("default", "audit")), exists);
+    let (key, map) = (key(), object("default", "audit"));
+    let (create, delete) = (PostParams::default(), DeleteParams::default());
+    let exists = lister.wait_until(&key, TIMEOUT, |map| map.is_some());
+    let (created, exists) = tokio::join!(maps.create(&create, &map), exists);
     assert_eq!(exists.unwrap().unwrap().metadata.uid, created.unwrap().metadata.uid);
     let is_gone = namespaced.wait_until("audit", TIMEOUT, |map| map.is_none());
-    let (deleted, is_gone) = tokio::join!(maps.delete("audit", &DeleteParams::default()), is_gone);
+    let (deleted, is_gone) = tokio::join!(maps.delete("audit", &delete), is_gone);
     deleted.unwrap();
     assert_eq!(is_gone, Ok(None));
     let error = namespaced.wait_until("audit", TIMEOUT, |map| map.is_some()).await.unwrap_err();
     assert!(matches!(error, WaitError::Timeout { waited: TIMEOUT, .. }), "{error}");
     let store = informer.store();
-    let never = store.wait_until(&key(), |map| map.is_some());
+    let never = store.wait_until(&key, |map| map.is_some());
     let stop = async {
         cancelled.cancel();
         running.await.unwrap();
