@@ -26,7 +26,7 @@ use logger_runtime::{
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
 pub use probes::Probes;
-pub use runnable::{Group, Runnable, Stage};
+pub use runnable::{AtStage, Group, Runnable, Stage};
 
 use crate::health::HealthChecks;
 use probes::RunState;
@@ -60,7 +60,7 @@ use signals::Signals;
 /// | check | endpoint | fails if |
 /// |---|---|---|
 /// | the name of a runnable | `livez` | its task ended or panicked, a reconciliation is stuck, or a watch is silent |
-/// | the name of a runnable | `readyz` | its caches are not synced |
+/// | the name of a runnable | `readyz` | its caches are not synced, its server accepts no connections, or its certificate is not valid |
 /// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
 /// | `startup` | `readyz` | the runnables of [`Group::Always`] have not started |
 /// | `shutdown` | `readyz` | the manager is stopping |

@@ -9,7 +9,7 @@
 //! # async fn example(stop: CancellationToken) -> Result<(), logger_manager::serving::ServerError> {
 //! let metrics = PrometheusMetrics::default();
 //! let router = Router::new().get("/metrics", MetricsHandler::from(metrics));
-//! let server = Server::bind(ServerConfig::new("metrics", 8080), router).await?;
+//! let server = Server::bind(ServerConfig::new("metrics", 8080), router)?;
 //! server.run(stop).await
 //! # }
 //! ```
@@ -25,6 +25,7 @@
 pub mod authentication;
 pub mod certificates;
 pub mod handler;
+mod health;
 pub mod metrics;
 pub mod router;
 pub mod server;
@@ -35,4 +36,4 @@ pub use certificates::{CertificateError, Certificates};
 pub use handler::Handler;
 pub use metrics::{MetricsHandler, ProcessCollector};
 pub use router::{RouteError, Router};
-pub use server::{Server, ServerConfig, ServerError};
+pub use server::{Server, ServerConfig, ServerError, ServerStatus, StatusError};

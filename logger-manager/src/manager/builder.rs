@@ -7,15 +7,21 @@ use std::{
 };
 
 use kube::Client;
-use logger_runtime::{LeaderElectionConfig, LeaderElector, metrics::MetricsProvider};
+use logger_runtime::{
+    LeaderElectionConfig, LeaderElector,
+    metrics::{MetricsProvider, PrometheusMetrics},
+};
 
 use super::{
     Manager, Plan, Timeouts,
-    error::{AddError, BuildError},
+    error::BuildError,
     probes::RunState,
     runnable::{Group, Registered, Runnable},
 };
-use crate::health::HealthChecks;
+use crate::{
+    health::HealthChecks,
+    serving::{MetricsHandler, Router, Server, ServerConfig},
+};
 
 /// The default of controller-runtime for caches.
 const START_TIMEOUT: Duration = Duration::from_mins(2);
@@ -36,7 +42,7 @@ pub struct ManagerBuilder {
     timeouts: Timeouts,
     runnables: Vec<Registered>,
     /// The first error of an addition.
-    error: Option<AddError>,
+    error: Option<BuildError>,
 }
 
 impl ManagerBuilder {
@@ -60,11 +66,40 @@ impl ManagerBuilder {
     pub fn add(mut self, group: Group, name: impl Into<String>, runnable: impl Runnable) -> Self {
         match Registered::new(group, name.into(), runnable, &self.health) {
             Ok(registered) => self.runnables.push(registered),
-            Err(error) => {
-                self.error.get_or_insert(error);
-            }
+            Err(error) => self.set_error(error),
         }
         self
+    }
+
+    /// Serves the health checks as `/livez`, `/readyz` and `/healthz`. The port is in use from this call on.
+    pub fn serve_health(self, config: ServerConfig) -> Self {
+        let router = Router::new().health(&self.health);
+        self.serve(config, router)
+    }
+
+    /// Serves the metrics as `/metrics`, without authentication. The port is in use from this call on.
+    ///
+    /// To require a token, add a [`Server`] with an [`Authenticator`](crate::serving::Authenticator).
+    pub fn serve_metrics(self, config: ServerConfig, metrics: PrometheusMetrics) -> Self {
+        self.serve(config, Router::new().get("/metrics", MetricsHandler::from(metrics)))
+    }
+
+    /// Adds a server in every process, under its own name.
+    fn serve(mut self, config: ServerConfig, router: Router) -> Self {
+        match Server::bind(config, router) {
+            Ok(server) => {
+                let name = server.name().to_owned();
+                self.add(Group::Always, name, server)
+            }
+            Err(error) => {
+                self.set_error(error);
+                self
+            }
+        }
+    }
+
+    fn set_error(&mut self, error: impl Into<BuildError>) {
+        self.error.get_or_insert_with(|| error.into());
     }
 
     /// Runs the runnables of [`Group::LeaderElected`] only while this process is the leader. Without this, they run in
@@ -116,10 +151,10 @@ impl ManagerBuilder {
     /// Builds the manager. It does nothing until it is [run](Manager::run).
     ///
     /// # Errors
-    /// Fails if a runnable cannot be added, or the options of leader election are invalid.
+    /// Fails if a runnable cannot be added, a server cannot listen, or the options of leader election are invalid.
     pub fn build(mut self) -> Result<Manager, BuildError> {
         if let Some(error) = self.error.take() {
-            return Err(error.into());
+            return Err(error);
         }
         let elector = self.elector()?;
         let election = elector.as_ref().map(LeaderElector::status);

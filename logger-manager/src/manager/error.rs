@@ -4,7 +4,7 @@ use std::{error::Error as StdError, io, time::Duration};
 
 use logger_runtime::leader_election::{ConfigError, LeaderElectionError};
 
-use crate::health::AddCheckError;
+use crate::{health::AddCheckError, serving::ServerError};
 
 /// The error of a runnable: any error.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
@@ -36,6 +36,9 @@ pub enum BuildError {
     /// The options of leader election are invalid.
     #[error(transparent)]
     LeaderElection(#[from] ConfigError),
+    /// A server cannot listen.
+    #[error(transparent)]
+    Server(#[from] ServerError),
 }
 
 /// The reason why a manager stopped, or did not stop in time.

@@ -64,6 +64,11 @@ pub trait Runnable: Sized + Send + 'static {
         Stage::Others
     }
 
+    /// Changes the stage.
+    fn at_stage(self, stage: Stage) -> AtStage<Self> {
+        AtStage { runnable: self, stage }
+    }
+
     /// Returns its health checks, and when it has started. None by default: it has started when it runs.
     fn probes(&self) -> Probes {
         Probes::default()
@@ -78,6 +83,27 @@ where
 {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         self(stop).await.map_err(Into::into)
+    }
+}
+
+/// A runnable of another stage: see [`Runnable::at_stage`].
+#[derive(Clone, Debug)]
+pub struct AtStage<R> {
+    runnable: R,
+    stage: Stage,
+}
+
+impl<R: Runnable> Runnable for AtStage<R> {
+    fn run(self, stop: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send {
+        self.runnable.run(stop)
+    }
+
+    fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    fn probes(&self) -> Probes {
+        self.runnable.probes()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The runnables of `logger-runtime`: controllers, informer factories and event workers.
+//! The runnables of the toolkit: controllers, informer factories, event workers and servers.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use super::{
     probes::Probes,
     runnable::{Runnable, Stage},
 };
+use crate::serving::Server;
 
 /// How long a reconciliation can run past its timeout before the process is not live. A cancelled one ends at once, so
 /// this only needs to cover a busy runtime.
@@ -56,6 +57,23 @@ impl Runnable for EventWorker {
 
     fn stage(&self) -> Stage {
         Stage::Caches
+    }
+}
+
+/// Ready while it accepts connections, and its certificate is valid. For webhooks use
+/// [`at_stage`](Runnable::at_stage) with [`Stage::Webhooks`].
+impl Runnable for Server {
+    async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
+        Ok(Server::run(self, stop).await?)
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Servers
+    }
+
+    fn probes(&self) -> Probes {
+        let status = self.status();
+        Probes::default().ready(move || status.check())
     }
 }
 

@@ -10,10 +10,13 @@ use super::{
     runnable::Registered,
 };
 
+/// A runnable that has started, or could not.
+type Started = (Arc<TaskState>, Result<(), BoxError>);
+
 /// The runnables of a stage that have not started.
 #[derive(Default)]
 pub(super) struct Starting {
-    started: FuturesUnordered<BoxFuture<'static, (Arc<TaskState>, Result<(), BoxError>)>>,
+    started: FuturesUnordered<BoxFuture<'static, Started>>,
     pending: Vec<(Arc<TaskState>, Option<Arc<CheckFn>>)>,
 }
 

@@ -3,11 +3,12 @@
 mod config;
 mod connection;
 mod exchange;
+mod status;
 mod timed_stream;
 
 use std::{
     io,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, TcpListener as StdTcpListener},
     sync::Arc,
     time::Duration,
 };
@@ -28,6 +29,7 @@ use super::{
 };
 
 pub use config::ServerConfig;
+pub use status::{ServerStatus, StatusError};
 
 use connection::Connection;
 
@@ -44,17 +46,19 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// - After a cancellation, no connection is accepted, idle connections are closed, and requests in progress are
 ///   completed within the drain timeout. Then all connections are closed.
 /// - All connections end with [`run`](Self::run): no task is detached.
+/// - [`ServerStatus::check`] fails while the server accepts no connections, or its certificate is not valid.
 ///
 /// The server supports HTTP/1.1 only. The API server and Prometheus do not need HTTP/2, and its multiplexing enables
 /// attacks such as Rapid Reset.
 #[derive(Debug)]
 #[must_use = "a server serves only while it runs"]
 pub struct Server {
-    listener: TcpListener,
+    listener: StdTcpListener,
     address: SocketAddr,
     config: Arc<ServerConfig>,
     router: Arc<Router>,
     certificates: Option<Certificates>,
+    status: ServerStatus,
 }
 
 /// A server that could not start, or not stop in time.
@@ -69,6 +73,14 @@ pub enum ServerError {
         address: SocketAddr,
         /// What to change.
         suggestion: &'static str,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The runtime cannot use the listener.
+    #[error("the server `{name}` cannot accept connections: {source}")]
+    Listen {
+        /// The name of the server.
+        name: String,
         /// The error of the operating system.
         source: io::Error,
     },
@@ -107,19 +119,22 @@ impl Server {
     ///
     /// # Errors
     /// Fails if the address is in use or not available, or if a route is invalid.
-    pub async fn bind(config: ServerConfig, router: Router) -> Result<Self, ServerError> {
+    pub fn bind(config: ServerConfig, router: Router) -> Result<Self, ServerError> {
         router.validate().map_err(|source| ServerError::Route { name: config.name.clone(), source })?;
         let bind_error = |source: io::Error| {
             let (name, address, suggestion) = (config.name.clone(), config.address, suggestion(source.kind()));
             ServerError::Bind { name, address, suggestion, source }
         };
-        let listener = TcpListener::bind(config.address).await.map_err(bind_error)?;
+        let listener = StdTcpListener::bind(config.address).map_err(bind_error)?;
+        listener.set_nonblocking(true).map_err(bind_error)?;
         let address = listener.local_addr().map_err(bind_error)?;
-        Ok(Server { listener, address, config: Arc::new(config), router: Arc::new(router), certificates: None })
+        let (config, router, status) = (Arc::new(config), Arc::new(router), ServerStatus::default());
+        Ok(Server { listener, address, config, router, certificates: None, status })
     }
 
     /// Serves HTTPS with these certificates. While the server runs, it replaces them when their files change.
     pub fn tls(mut self, certificates: Certificates) -> Self {
+        self.status.set_certificates(certificates.clone());
         self.certificates = Some(certificates);
         self
     }
@@ -128,6 +143,11 @@ impl Server {
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Returns the status of the server. It remains usable while the server runs.
+    pub fn status(&self) -> ServerStatus {
+        self.status.clone()
     }
 
     /// Returns the name of the server.
@@ -139,12 +159,14 @@ impl Server {
     /// Serves until cancelled, and completes the requests in progress.
     ///
     /// # Errors
-    /// Fails if TLS cannot be configured, or if requests were still in progress after the drain timeout.
+    /// Fails if the listener or TLS cannot be used, or if requests were still in progress after the drain timeout.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), ServerError> {
         let tls_error = |source| ServerError::Tls { name: self.config.name.clone(), source };
         let acceptor = self.certificates.as_ref().map(acceptor).transpose().map_err(tls_error)?;
         tracing::info!(server = self.config.name, address = %self.address, tls = acceptor.is_some(), "serving");
         let mut connections = Connections::new(&self, acceptor);
+        let listen_error = |source| ServerError::Listen { name: self.config.name.clone(), source };
+        let listener = TcpListener::from_std(self.listener).map_err(listen_error)?;
         let certificates = self.certificates.clone();
         let polled = async {
             match certificates {
@@ -155,10 +177,11 @@ impl Server {
         tokio::select! {
             biased;
             () = cancelled.cancelled() => {}
-            () = connections.accept(&self.listener) => {}
+            () = connections.accept(&listener) => {}
             () = polled => {}
         }
-        drop(self.listener);
+        self.status.set_stopped();
+        drop(listener);
         connections.drain().await
     }
 }
@@ -181,6 +204,7 @@ struct Connections {
     /// Cancelled when the requests in progress are to be the last ones.
     draining: CancellationToken,
     tasks: JoinSet<()>,
+    status: ServerStatus,
 }
 
 impl Connections {
@@ -192,6 +216,7 @@ impl Connections {
             permits: Arc::new(Semaphore::new(server.config.max_connections)),
             draining: CancellationToken::new(),
             tasks: JoinSet::new(),
+            status: server.status.clone(),
         }
     }
 
@@ -200,7 +225,7 @@ impl Connections {
         loop {
             tokio::select! {
                 Some(ended) = self.tasks.join_next() => self.log_panic(ended),
-                accepted = accept(listener, &self.permits) => match accepted {
+                accepted = accept(listener, &self.permits, &self.status) => match accepted {
                     Ok((stream, peer, permit)) => self.start(stream, peer, permit),
                     Err(error) => self.pause(&error).await,
                 },
@@ -228,6 +253,7 @@ impl Connections {
             return;
         }
         tracing::warn!(server = self.config.name, %error, "a connection cannot be accepted");
+        self.status.set_failed(error);
         sleep(ACCEPT_PAUSE).await;
     }
 
@@ -263,8 +289,13 @@ impl Connections {
 async fn accept(
     listener: &TcpListener,
     permits: &Arc<Semaphore>,
+    status: &ServerStatus,
 ) -> io::Result<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
+    if permits.available_permits() == 0 {
+        status.set_full();
+    }
     let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
+    status.set_accepting();
     let (stream, peer) = listener.accept().await?;
     // Responses are written at once, and must not wait for an acknowledgement.
     stream.set_nodelay(true)?;

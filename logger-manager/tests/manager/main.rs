@@ -6,5 +6,6 @@ mod fixture;
 mod health;
 mod leadership;
 mod lifecycle;
+mod servers;
 mod start;
 mod stop;

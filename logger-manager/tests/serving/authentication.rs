@@ -1,8 +1,9 @@
 //! Authentication and authorization by an API server, with paused time.
 
 use std::{
+    future::{Ready, ready},
     io::{self, Write},
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
     time::Duration,
 };
 
@@ -16,25 +17,29 @@ use k8s_openapi::api::{
 use logger_apiserver::{Action, ApiServer, Fault, Faults, Reaction, Reactors, Requests, Verb};
 use logger_manager::serving::{Authenticated, Authenticator, Handler, handler::text};
 use tokio::time::{Instant, advance};
+use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
 const TOKEN: &str = "token-of-prometheus";
 const SECOND: Duration = Duration::from_secs(1);
 
+type Respond = fn(Request<Bytes>) -> Ready<Response<Bytes>>;
+
 /// An API server with two users: `prometheus`, who may get `/metrics`, and `guest`.
 struct Fixture {
     reactors: Reactors,
     faults: Faults,
-    handler: Authenticated<fn(Request<Bytes>) -> std::future::Ready<Response<Bytes>>>,
+    handler: Authenticated<Respond>,
 }
 
 impl Fixture {
     fn new() -> Self {
+        LazyLock::force(&LOG);
         let (reactors, faults) = (Reactors::new(), Faults::new());
         reactors.append(Requests::to("tokenreviews").verb(Verb::Create), review_token);
         reactors.append(Requests::to("subjectaccessreviews").verb(Verb::Create), review_access);
         let client = ApiServer::new().client_with((faults.layer(), reactors.layer()));
-        let respond: fn(Request<Bytes>) -> _ = |_| std::future::ready(text(StatusCode::OK, "metrics"));
+        let respond: Respond = |_| ready(text(StatusCode::OK, "metrics"));
         Fixture { reactors, faults, handler: Authenticator::new(client).protect(respond) }
     }
 
@@ -183,13 +188,6 @@ async fn the_number_of_concurrent_reviews_is_limited() {
 
 #[test]
 fn a_missing_permission_is_logged_and_no_token_is() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(log.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let fixture = Fixture::new();
@@ -199,7 +197,7 @@ fn a_missing_permission_is_logged_and_no_token_is() {
         fixture.faults.always(Requests::to("tokenreviews"), Fault::status(403, "Forbidden", forbidden));
         assert_eq!(fixture.get("token-of-other").await.0, 500);
     });
-    let text = log.text();
+    let text = LOG.text();
     let permission = "grant the verb `create` for `tokenreviews` in the API group `authentication.k8s.io`";
     assert!(text.contains(permission), "{text}");
     assert!(text.contains("unknown token <token>"), "{text}");
@@ -207,6 +205,14 @@ fn a_missing_permission_is_logged_and_no_token_is() {
         assert!(!text.contains(token), "{text}");
     }
 }
+
+/// The log of all tests of this module. It is installed before the first request: a callsite that is registered while
+/// the subscriber is being installed can stay disabled for the rest of the process.
+static LOG: LazyLock<Log> = LazyLock::new(|| {
+    let log = Log::default();
+    tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(false).with_writer(log.clone()).init();
+    log
+});
 
 /// Collects log lines.
 #[derive(Clone, Default)]

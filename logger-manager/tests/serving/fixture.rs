@@ -64,11 +64,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) async fn start(config: ServerConfig, router: Router) -> Self {
-        Self::run(Server::bind(config, router).await.unwrap())
+        Self::run(Server::bind(config, router).unwrap())
     }
 
     pub(crate) async fn start_tls(certificates: &Certificates) -> Self {
-        Self::run(Server::bind(config(), router()).await.unwrap().tls(certificates.clone()))
+        Self::run(Server::bind(config(), router()).unwrap().tls(certificates.clone()))
     }
 
     fn run(server: Server) -> Self {

@@ -10,4 +10,5 @@ mod limits;
 mod metrics;
 mod server;
 mod shutdown;
+mod status;
 mod tls;

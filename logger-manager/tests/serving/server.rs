@@ -10,18 +10,18 @@ use crate::fixture::{Running, config, echo, request, router};
 
 #[tokio::test]
 async fn the_server_listens_on_the_loopback_interface_unless_configured() {
-    let server = Server::bind(ServerConfig::new("test", 0), router()).await.unwrap();
+    let server = Server::bind(ServerConfig::new("test", 0), router()).unwrap();
     assert!(server.local_address().ip().is_loopback());
     assert_ne!(server.local_address().port(), 0);
     let all = ServerConfig::new("test", 0).address(([0, 0, 0, 0], 0));
-    assert!(Server::bind(all, router()).await.unwrap().local_address().ip().is_unspecified());
+    assert!(Server::bind(all, router()).unwrap().local_address().ip().is_unspecified());
 }
 
 #[tokio::test]
 async fn a_port_in_use_is_an_error_that_names_the_address() {
     let running = Running::start(config(), router()).await;
     let port = running.address.port();
-    let error = Server::bind(ServerConfig::new("metrics", port), router()).await.unwrap_err();
+    let error = Server::bind(ServerConfig::new("metrics", port), router()).unwrap_err();
     assert!(matches!(error, ServerError::Bind { address, .. } if address == running.address), "{error:?}");
     let begin = format!("the server `metrics` cannot listen on 127.0.0.1:{port}: ");
     assert!(error.to_string().starts_with(&begin), "{error}");
@@ -31,7 +31,7 @@ async fn a_port_in_use_is_an_error_that_names_the_address() {
 #[tokio::test]
 async fn an_invalid_route_is_an_error_of_bind() {
     let twice = router().get("/echo", echo());
-    let error = Server::bind(config(), twice).await.unwrap_err().to_string();
+    let error = Server::bind(config(), twice).unwrap_err().to_string();
     let expected = "the server `test` has an invalid route: `GET /echo` has two handlers; register each path once";
     assert_eq!(error, expected);
 }

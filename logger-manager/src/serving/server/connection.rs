@@ -62,17 +62,25 @@ impl Connection {
             .max_buf_size(MAX_HEADER_SIZE)
             .serve_connection(TokioIo::new(stream), service);
         let mut connection = pin!(connection);
-        let result = tokio::select! {
-            biased;
-            () = self.draining.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                phases.drain();
-                connection.as_mut().await
+        let completed = async {
+            tokio::select! {
+                biased;
+                () = self.draining.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    phases.drain();
+                    connection.as_mut().await
+                }
+                result = connection.as_mut() => result,
             }
-            result = connection.as_mut() => result,
         };
-        if let Err(error) = result {
-            tracing::debug!(server = self.config.name, peer = %self.peer, %error, "a connection ended");
+        tokio::select! {
+            biased;
+            result = completed => if let Err(error) = result {
+                tracing::debug!(server = self.config.name, peer = %self.peer, %error, "a connection ended");
+            },
+            () = phases.exceeded() => {
+                tracing::debug!(server = self.config.name, peer = %self.peer, "a connection exceeded its timeout");
+            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //! hyper's timeout for headers includes the idle time before them, so that it cannot be shorter than the idle timeout.
 
 use std::{
+    future::pending,
     io,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -18,6 +19,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::Notify,
     time::{Instant, Sleep, sleep_until},
 };
 
@@ -32,6 +34,8 @@ const MAX_LINGER: usize = 16 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct Phases {
     state: Arc<Mutex<State>>,
+    /// Notified when the deadline becomes earlier.
+    changed: Arc<Notify>,
     header_timeout: Duration,
     idle_timeout: Duration,
 }
@@ -41,6 +45,12 @@ struct State {
     phase: Phase,
     deadline: Option<Instant>,
     lingers: bool,
+}
+
+impl State {
+    fn is_exceeded(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,27 +63,49 @@ enum Phase {
 impl Phases {
     pub(super) fn new(header_timeout: Duration, idle_timeout: Duration) -> Self {
         let state = State { phase: Phase::Headers, deadline: deadline(header_timeout), lingers: false };
-        Phases { state: Arc::new(Mutex::new(state)), header_timeout, idle_timeout }
+        Phases { state: Arc::new(Mutex::new(state)), changed: Arc::default(), header_timeout, idle_timeout }
+    }
+
+    /// Waits until the phase exceeds its timeout.
+    pub(super) async fn exceeded(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let deadline = self.state().deadline;
+            let passed = async {
+                match deadline {
+                    Some(deadline) => sleep_until(deadline).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = changed => {}
+                () = passed => if self.state().is_exceeded() { return },
+            }
+        }
     }
 
     /// The headers of a request are complete.
     pub(super) fn begin_request(&self) {
-        let mut state = self.state();
-        (state.phase, state.deadline) = (Phase::Request, None);
+        self.enter(Phase::Request, None);
     }
 
     /// The response is ready to be written.
     pub(super) fn end_request(&self) {
-        let mut state = self.state();
-        (state.phase, state.deadline) = (Phase::Idle, deadline(self.idle_timeout));
+        self.enter(Phase::Idle, deadline(self.idle_timeout));
     }
 
     /// The server stops: a request whose headers are incomplete is not in progress.
     pub(super) fn drain(&self) {
-        let mut state = self.state();
-        if state.phase == Phase::Headers {
-            state.deadline = Some(Instant::now());
+        if self.state().phase == Phase::Headers {
+            self.enter(Phase::Headers, Some(Instant::now()));
         }
+    }
+
+    fn enter(&self, phase: Phase, deadline: Option<Instant>) {
+        let mut state = self.state();
+        (state.phase, state.deadline) = (phase, deadline);
+        drop(state);
+        self.changed.notify_one();
     }
 
     /// The connection will be closed although the request was not read completely.
@@ -82,12 +114,12 @@ impl Phases {
     }
 
     fn on_read(&self) {
-        let mut state = self.state();
-        if state.phase == Phase::Idle {
-            (state.phase, state.deadline) = (Phase::Headers, deadline(self.header_timeout));
+        if self.state().phase == Phase::Idle {
+            self.enter(Phase::Headers, deadline(self.header_timeout));
         }
     }
 
+    /// Extends the idle time. The deadline becomes later, so that nothing has to be notified.
     fn on_write(&self) {
         let mut state = self.state();
         if state.phase == Phase::Idle {
@@ -106,11 +138,10 @@ fn deadline(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }
 
-/// A stream whose reads and writes fail when the phase exceeds its timeout.
+/// A stream whose reads and writes change the phase.
 pub(super) struct TimedStream<S> {
     stream: S,
     phases: Phases,
-    timer: Pin<Box<Sleep>>,
     closing: Option<Closing>,
 }
 
@@ -122,39 +153,33 @@ struct Closing {
 
 impl<S> TimedStream<S> {
     pub(super) fn new(stream: S, phases: Phases) -> Self {
-        TimedStream { stream, phases, timer: Box::pin(sleep_until(Instant::now())), closing: None }
+        TimedStream { stream, phases, closing: None }
     }
 
-    /// Fails after the deadline of the phase; before, wakes the task at the deadline.
-    fn poll_deadline(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
-        let Some(deadline) = self.phases.state().deadline else { return Poll::Pending };
-        if self.timer.deadline() != deadline {
-            self.timer.as_mut().reset(deadline);
+    /// Returns the result of a write, after it has extended the idle time.
+    fn observe_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.phases.on_write();
         }
-        ready!(self.timer.as_mut().poll(context));
-        Poll::Ready(io::ErrorKind::TimedOut.into())
+        written
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let filled = buffer.filled().len();
-        match Pin::new(&mut self.stream).poll_read(cx, buffer) {
-            Poll::Ready(result) => {
-                if buffer.filled().len() > filled {
-                    self.phases.on_read();
-                }
-                Poll::Ready(result)
-            }
-            Poll::Pending => self.poll_deadline(cx).map(Err),
+        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if buffer.filled().len() > filled {
+            self.phases.on_read();
         }
+        result
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.observe_write(cx, written)
+        self.observe_write(written)
     }
 
     fn poll_write_vectored(
@@ -163,7 +188,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.observe_write(cx, written)
+        self.observe_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -171,19 +196,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.stream).poll_flush(cx) {
-            Poll::Ready(result) => Poll::Ready(result),
-            Poll::Pending => self.poll_deadline(cx).map(Err),
-        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.closing.is_none() {
-            match Pin::new(&mut this.stream).poll_shutdown(cx) {
-                Poll::Ready(result) => result?,
-                Poll::Pending => return this.poll_deadline(cx).map(Err),
-            }
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             let timer = Box::pin(sleep_until(Instant::now() + LINGER_TIMEOUT));
             let remaining = if this.phases.state().lingers { MAX_LINGER } else { 0 };
             this.closing = Some(Closing { timer, remaining });
@@ -193,14 +212,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TimedStream<S> {
-    fn observe_write(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_pending() {
-            return self.poll_deadline(cx).map(Err);
-        }
-        self.phases.on_write();
-        written
-    }
-
     /// Reads and discards until the client closes the connection, or a limit is reached.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(closing) = &mut self.closing else { return Poll::Ready(Ok(())) };

@@ -1,0 +1,32 @@
+//! The controller of the quickstart as a production process: leader election, health checks, metrics, graceful stop.
+
+mod controller;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use logger_client::{Clientset, SharedInformerFactory};
+use logger_manager::{Group, LeaderElectionConfig, Manager, serving::ServerConfig};
+use logger_runtime::{
+    kube::{Client, Config},
+    leader_election::unique_identity,
+    metrics::PrometheusMetrics,
+};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let (config, metrics) = (Config::infer().await?, PrometheusMetrics::default());
+    let client = Client::try_from(config.clone())?;
+    let factory = SharedInformerFactory::new(&Clientset::new(client.clone()));
+    let controller = controller::controller(client, &factory.example_v1().loggers());
+    let manager = Manager::for_config(config)?
+        .leader_election(LeaderElectionConfig::new("logger-operator", unique_identity()))
+        .metrics(Arc::new(metrics.clone()))
+        .serve_health(ServerConfig::new("health", 8081))
+        .serve_metrics(ServerConfig::new("metrics", 8080), metrics)
+        .add(Group::Always, "informers", factory.factory().clone())
+        .add(Group::LeaderElected, "loggers", controller)
+        .build()?;
+    Ok(manager.run_until_signal().await?)
+}
