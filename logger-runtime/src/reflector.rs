@@ -93,6 +93,7 @@ impl<K> Event<K> {
 ///   [object error](Error::object_error); the other objects are not affected. Its
 ///   [last known state](Config::last_known) is retained, so that it does not seem to be deleted. With
 ///   [`DecodeErrorPolicy::Fail`], the request fails instead and is retried;
+/// - an [optional](Config::optional) kind that the server does not serve has no objects, which is not an error;
 /// - a panic of the other functions in [`Config`] is an error of the request, which is retried;
 /// - dropping it cancels its request; it has no background task.
 ///

@@ -57,6 +57,7 @@ scenarios! {
     rejections::errors_name_the_request_and_the_cause,
     informer::informers_deliver_events_and_listers_read_the_store,
     informer::late_handlers_receive_existing_objects,
+    informer::an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed,
     managed_fields::writes_own_the_fields_they_set,
     managed_fields::appliers_share_equal_values_and_conflict_over_others,
     managed_fields::fields_that_an_applier_drops_are_removed,

@@ -18,8 +18,8 @@ pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 
 impl<S> Context<S> {
     /// Applies an object that another one owns as its controller, as the [field manager](Self::field_manager) of this
-    /// controller, and labels it with [`MANAGED_BY_LABEL`]. The owner must be in the same namespace, or cluster-scoped. An apply that changes nothing is not sent,
-    /// as with [`apply`](Self::apply).
+    /// controller, and labels it with [`MANAGED_BY_LABEL`]. The owner must be in the same namespace, or cluster-scoped.
+    /// An apply that changes nothing is not sent, as with [`apply`](Self::apply).
     ///
     /// # Errors
     /// Fails if the owner has no UID, so that it does not come from a server, the object is in another namespace than
@@ -43,6 +43,7 @@ impl<S> Context<S> {
         }
         self.apply(&configuration).await
     }
+
     /// Deletes the objects that are not desired anymore: those that [`apply_owned`](Self::apply_owned) applied for this
     /// owner, by their label and the UID of the owner, except these. Objects that are being deleted are not counted.
     /// Returns the number of deletions.

@@ -67,6 +67,7 @@ pub struct Config<K> {
     pub(super) reuse: Option<Reuse<K>>,
     pub(super) last_known: Option<LastKnown<K>>,
     pub(super) decode_error_policy: DecodeErrorPolicy,
+    pub(super) is_optional: bool,
     pub(super) skipped: SkippedObjects,
     pub(super) activity: Activity,
     pub(super) tweak_list_options: Option<TweakListOptions>,
@@ -130,6 +131,15 @@ impl<K> Config<K> {
     #[must_use]
     pub fn decode_error_policy(mut self, policy: DecodeErrorPolicy) -> Self {
         self.decode_error_policy = policy;
+        self
+    }
+
+    /// Treats a kind that the server does not serve as one without objects: while its definition is not installed, an
+    /// informer is synced and empty. It starts to watch, after the next back-off, when the definition is installed, and
+    /// is empty again when the definition is removed. By default, a kind that is not served is an error.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
         self
     }
 
@@ -218,6 +228,7 @@ impl<K> Config<K> {
             reuse: None,
             last_known: None,
             decode_error_policy: self.decode_error_policy,
+            is_optional: self.is_optional,
             skipped: SkippedObjects::default(),
             activity: Activity::default(),
             tweak_list_options: self.tweak_list_options.clone(),
@@ -286,6 +297,7 @@ impl<K> Default for Config<K> {
             reuse: None,
             last_known: None,
             decode_error_policy: DecodeErrorPolicy::default(),
+            is_optional: false,
             skipped: SkippedObjects::default(),
             activity: Activity::default(),
             tweak_list_options: None,
@@ -318,6 +330,7 @@ impl<K> fmt::Debug for Config<K> {
             .field("shard", &self.shard)
             .field("page_size", &self.page_size)
             .field("initial_list_strategy", &self.initial_list_strategy)
+            .field("is_optional", &self.is_optional)
             .finish_non_exhaustive()
     }
 }

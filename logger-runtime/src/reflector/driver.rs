@@ -47,6 +47,8 @@ pub(super) struct Driver<K> {
     metrics: ReflectorMetrics,
     activity: ActivityGuard,
     has_logged_sharding: bool,
+    /// Whether the last event was that the optional kind is not served.
+    is_absent: bool,
 }
 
 struct Watch<K> {
@@ -83,6 +85,7 @@ impl<K: ApiObject> Driver<K> {
             reports: VecDeque::new(),
             list_started: now,
             has_logged_sharding: false,
+            is_absent: false,
         }
     }
 
@@ -139,8 +142,31 @@ impl<K: ApiObject> Driver<K> {
                 self.activity.responded();
                 self.page_received(meta)
             }
-            Err(error) => Some(Err(self.list_failed(error))),
+            Err(error) => {
+                let is_absent = self.is_absent_kind(&error);
+                let error = self.list_failed(error);
+                self.absent_or_failed(is_absent, error)
+            }
         }
+    }
+
+    /// Returns whether the server does not serve the kind, and the kind is optional. A list or watch of a kind that is
+    /// served is never answered with 404.
+    fn is_absent_kind(&self, error: &kube::Error) -> bool {
+        self.config.is_optional && matches!(error, kube::Error::Api(status) if status.code == 404)
+    }
+
+    /// Returns the error of a request; for an absent kind, that it has no objects, once.
+    fn absent_or_failed(&mut self, is_absent: bool, error: Error) -> Option<Item<K>> {
+        if !is_absent {
+            return Some(Err(error));
+        }
+        if std::mem::replace(&mut self.is_absent, true) {
+            return None;
+        }
+        let resource = resource_name::<K>();
+        tracing::info!(resource, "the kind is not served; its objects are listed when its definition is installed");
+        Some(Ok(Event::Replaced { objects: Vec::new(), version: ResourceVersion::new("") }))
     }
 
     fn list_failed(&mut self, error: kube::Error) -> Error {
@@ -169,6 +195,7 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn replaced(&mut self, version: ResourceVersion) -> Event<K> {
+        self.is_absent = false;
         self.metrics.set_version(&version);
         self.report_list_skipped();
         Event::Replaced { objects: self.buffer.take(), version }
@@ -202,7 +229,11 @@ impl<K: ApiObject> Driver<K> {
                 self.watch = Some(Watch { events: events.boxed(), started, event_count: 0 });
                 None
             }
-            Some(Err(error)) => Some(Err(self.watch_failed(error))),
+            Some(Err(error)) => {
+                let is_absent = self.is_absent_kind(&error);
+                let error = self.watch_failed(error);
+                self.absent_or_failed(is_absent, error)
+            }
             None => self.watch_timed_out(),
         }
     }

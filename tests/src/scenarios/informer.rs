@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Client,
+    Api, Client, CustomResource, CustomResourceExt,
     api::{DeleteParams, ListParams, PostParams},
+    runtime::wait::{await_condition, conditions},
 };
 use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::{Event, ObjectKey};
+use logger_runtime::{Event, InformerFactory, ObjectKey, informer::Config, reflector::ExponentialBackoff};
 use logger_types::v1::Logger;
-use tokio::sync::mpsc;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::{sync::mpsc, time::timeout};
 
-use crate::{logger, namespace};
+use crate::{install, logger, namespace};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -34,7 +38,7 @@ fn subscribe(informer: &logger_client::informers::example_v1::LoggerInformer) ->
 }
 
 async fn next(events: &mut mpsc::UnboundedReceiver<String>) -> String {
-    tokio::time::timeout(TIMEOUT, events.recv())
+    timeout(TIMEOUT, events.recv())
         .await
         .expect("the handler receives an event")
         .expect("the informer runs")
@@ -92,5 +96,43 @@ pub(super) async fn late_handlers_receive_existing_objects(client: Client) {
     assert_eq!(replayed, ["add late-handler/a (initial)", "add late-handler/b (initial)"]);
     loggers.create(&logger("c"), &PostParams::default()).await.unwrap();
     assert_eq!(next(&mut late).await, "add late-handler/c");
+    factory.shutdown().await;
+}
+
+/// A kind that only one scenario installs.
+#[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(group = "optional.example.org", version = "v1", kind = "Plugin", namespaced)]
+struct PluginSpec {
+    path: String,
+}
+
+pub(super) async fn an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed(client: Client) {
+    let namespace = namespace(&client, "optional").await;
+    let factory = InformerFactory::new(client.clone());
+    let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_millis(200));
+    let plugins = factory.informer::<Plugin>();
+    let optional = |config: Config<Plugin>| config.reflector(|reflector| reflector.optional().backoff(backoff));
+    plugins.configure(optional).unwrap();
+    let lister = plugins.lister();
+    factory.start();
+    factory.wait_for_sync(TIMEOUT).await.unwrap();
+    assert!(lister.list().is_empty());
+
+    // The informer follows without a restart, however often the definition is installed and removed.
+    for round in ["first", "second"] {
+        install(&client, [Plugin::crd()]).await;
+        let api = Api::<Plugin>::namespaced(client.clone(), &namespace);
+        let plugin = Plugin::new(round, PluginSpec { path: "/plugin".to_owned() });
+        api.create(&PostParams::default(), &plugin).await.unwrap();
+        let key = ObjectKey::namespaced(&namespace, round);
+        lister.wait_until(&key, TIMEOUT, |plugin| plugin.is_some()).await.unwrap();
+        let definitions = Api::<CustomResourceDefinition>::all(client.clone());
+        let uid = definitions.get(Plugin::crd_name()).await.unwrap().metadata.uid.unwrap();
+        definitions.delete(Plugin::crd_name(), &DeleteParams::default()).await.unwrap();
+        lister.wait_until(&key, TIMEOUT, |plugin| plugin.is_none()).await.unwrap();
+        let removed = await_condition(definitions, Plugin::crd_name(), conditions::is_deleted(&uid));
+        timeout(TIMEOUT, removed).await.unwrap().unwrap();
+    }
+    assert_eq!(plugins.failure(), None);
     factory.shutdown().await;
 }
