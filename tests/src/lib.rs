@@ -7,7 +7,10 @@ pub mod matrix;
 pub mod scenarios;
 pub mod values;
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -99,12 +102,14 @@ pub fn quickstart(args: &[&str]) -> std::process::Output {
 pub fn cargo(args: &[&str]) -> std::process::Command {
     let mut cargo = std::process::Command::new(env!("CARGO"));
     cargo.args(args).current_dir(workspace_root());
-    // The variables that cargo sets for a test would make it rebuild everything.
-    for name in std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("CARGO_")) {
+    // Cargo sets these for the package of a test, and build scripts that depend on them would run again. Settings, such as
+    // those of profiles, are the same for all commands, which then share the compiled packages.
+    let is_package_variable = |name: &OsString| {
+        let name = name.to_string_lossy();
+        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(is_package_variable) {
         cargo.env_remove(name);
-    }
-    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
-        cargo.env("CARGO_TARGET_DIR", target);
     }
     cargo
 }
