@@ -175,9 +175,12 @@ impl InformerFactory {
     /// Starts the requested informers and runs until cancelled; then stops all informers and waits for their tasks.
     /// Informers that are requested later run after a [`start`](Self::start).
     ///
+    /// Dropping the future stops all informers without waiting for their tasks.
+    ///
     /// # Errors
     /// Fails if an informer failed. The others are stopped, too.
     pub async fn run(&self, cancelled: CancellationToken) -> Result<(), InformerFailed> {
+        let _stop_on_drop = self.0.cancelled.clone().drop_guard();
         self.start();
         let failed = tokio::select! {
             biased;

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
 };
 use kube::{Api, api::PostParams};
 use logger_apiserver::{Fault, Requests, Verb};
-use logger_runtime::{InformerFactory, SyncError};
+use logger_runtime::{CancellationToken, InformerFactory, SyncError};
 use tokio::time::{Instant, timeout};
 
 use crate::fixture::{Fixture, TIMEOUT, alive_tasks, config_map, record_events, run_until_idle, state};
@@ -129,6 +129,23 @@ async fn shutdown_ends_every_task_even_if_the_server_hangs() {
         assert!(timeout(TIMEOUT, std::future::pending::<()>()).await.is_err());
         assert_eq!(received.drain(), [""; 0]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_run_leaves_no_task() {
+    let fixture = Fixture::new();
+    let factory = InformerFactory::new(fixture.client());
+    factory.informer::<ConfigMap>();
+    run_until_idle().await;
+    let tasks = alive_tasks();
+    {
+        let mut run = Box::pin(factory.run(CancellationToken::new()));
+        assert!(futures::poll!(&mut run).is_pending());
+        factory.wait_for_sync(DEADLINE).await.unwrap();
+        assert!(alive_tasks() > tasks);
+    }
+    run_until_idle().await;
+    assert_eq!((alive_tasks(), fixture.faults.open(Verb::Watch)), (tasks, 0));
 }
 
 #[tokio::test(start_paused = true)]
