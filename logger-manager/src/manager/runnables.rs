@@ -15,7 +15,8 @@ use crate::serving::Server;
 /// this only needs to cover a busy runtime.
 const RECONCILE_TOLERANCE: Duration = Duration::from_secs(10);
 
-/// Live while no reconciliation is stuck past its timeout. Ready if the watched informers are synced.
+/// Live while no reconciliation is stuck past its timeout, and no watched informer is silent for longer than its timeout
+/// and the interval of bookmarks. Ready if the watched informers are synced.
 impl Runnable for Controller {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Controller::run(self, stop).await?)
@@ -24,7 +25,10 @@ impl Runnable for Controller {
     fn probes(&self) -> Probes {
         let (live, ready) = (self.status(), self.status());
         Probes::default()
-            .live(move || live.check(RECONCILE_TOLERANCE))
+            .live(move || {
+                live.check(RECONCILE_TOLERANCE).map_err(|stuck| stuck.to_string())?;
+                live.check_watches().map_err(|silent| silent.to_string())
+            })
             .ready(move || all_synced(&ready.why_not_synced()))
     }
 }

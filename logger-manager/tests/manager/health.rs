@@ -101,6 +101,28 @@ async fn a_watch_that_is_silent_for_too_long_is_not_live() {
     running.stop().await.unwrap();
 }
 
+/// The controller starts the factory, which is no runnable.
+#[tokio::test(start_paused = true)]
+async fn a_controller_with_a_silent_watch_is_not_live() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    let factory = InformerFactory::new(server.client_with(faults.layer()));
+    let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
+        .start_factory(&factory)
+        .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
+    let builder = Manager::builder(server.client()).add(Group::LeaderElected, "web", controller);
+    let running = Running::start(builder.build().unwrap());
+    running.wait_until(|_| factory.why_not_synced().is_empty()).await;
+    faults.always(Requests::to("configmaps"), Fault::hang());
+    faults.cut(Requests::to("configmaps"));
+    sleep(12 * MINUTE).await;
+    let text = running.probe("/livez/web");
+    assert!(text.starts_with("internal server error: no response to the watch of configmaps for "), "{text}");
+    faults.heal();
+    faults.cut(Requests::to("configmaps"));
+    running.wait_until(|running| running.probe("/livez") == "ok").await;
+    running.stop().await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_outage_of_the_server_does_not_affect_liveness() {
     let (server, faults) = (ApiServer::new(), Faults::new());

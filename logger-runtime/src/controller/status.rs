@@ -1,4 +1,4 @@
-//! The status of a controller, for health checks: the keys that are being processed, and whether its caches are synced.
+//! The status of a controller, for health checks: the keys that are being processed, and the state of its caches.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::watch::Subscription;
-use crate::object::ObjectKey;
+use crate::{informer::WatchSilent, object::ObjectKey};
 
 /// The status of a controller. Clones share it, and it outlives the controller.
 #[derive(Clone)]
@@ -76,6 +76,16 @@ impl ControllerStatus {
             true => Err(ReconcileStuck { controller: self.name.clone(), key, running, timeout }),
             false => Ok(()),
         }
+    }
+
+    /// Returns an error if the API server has not responded to a watched informer for too long, for a liveness check. See
+    /// [`SharedInformer::check_watches`](crate::SharedInformer::check_watches).
+    ///
+    /// # Errors
+    /// Fails if a list or watch had no response for longer than its limit. The error is that of the longest silence.
+    pub fn check_watches(&self) -> Result<(), WatchSilent> {
+        let silences = self.watches.iter().filter_map(|watch| watch.check_watch().err());
+        silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
 
     /// Returns why the watched informers have not synced, with the last error of their requests; empty if all have.

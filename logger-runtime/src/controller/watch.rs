@@ -11,7 +11,7 @@ use super::{
     predicate::Predicate,
 };
 use crate::{
-    informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped},
+    informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped, WatchSilent},
     object::{ApiObject, ObjectKey, resource_name},
     store::Store,
     workqueue::WorkQueue,
@@ -86,6 +86,8 @@ pub(super) trait Subscription: Send + Sync {
     fn wait_for_sync(&self) -> BoxFuture<'_, bool>;
     /// Returns why the watch has not synced; `None` if it has.
     fn why_not_synced(&self) -> Option<String>;
+    /// Returns an error if the API server has not responded to the informer for too long.
+    fn check_watch(&self) -> Result<(), WatchSilent>;
     /// Waits until the informer fails or is stopped, and returns the reason.
     fn ended(&self) -> BoxFuture<'_, String>;
     /// Retries the mappings that panicked, without end.
@@ -166,6 +168,10 @@ impl<K: ApiObject> Subscription for InformerSubscription<K> {
             false => format!("{name}: the controller has not processed all initial objects"),
         };
         Some(self.informer.why_not_synced().unwrap_or_else(reason))
+    }
+
+    fn check_watch(&self) -> Result<(), WatchSilent> {
+        self.informer.check_watches()
     }
 
     fn ended(&self) -> BoxFuture<'_, String> {
