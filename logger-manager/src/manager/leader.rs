@@ -64,14 +64,14 @@ impl Leader {
         self.end(tasks).await;
     }
 
-    /// Waits until the tasks have ended.
+    /// Waits until the stopped tasks have ended. Their errors do not hide why they were stopped, such as a lost lease.
     async fn end(&self, mut tasks: Tasks) {
         let mut is_aborted = false;
         loop {
             tokio::select! {
                 biased;
                 end = tasks.next() => match end {
-                    Some(end) => end.after_stop().into_iter().for_each(|error| self.fail(error)),
+                    Some(end) => end.after_stop().into_iter().for_each(|error| self.record(error)),
                     None => return,
                 },
                 () = self.abort.cancelled(), if !is_aborted => {
@@ -108,14 +108,19 @@ impl Leader {
         states.iter().filter(|state| state.is_running()).map(|state| state.name.clone()).collect()
     }
 
+    /// Stops the manager with this error.
     fn fail(&self, error: ManagerError) {
+        self.record(error);
+        self.has_failed.cancel();
+    }
+
+    /// Stores the first error, and logs others.
+    fn record(&self, error: ManagerError) {
         let mut failure = lock(&self.failure);
         match &*failure {
             Some(_) => tracing::error!(%error, "a further error of the leader"),
             None => *failure = Some(error),
         }
-        drop(failure);
-        self.has_failed.cancel();
     }
 }
 

@@ -67,6 +67,21 @@ async fn m03_a_lost_lease_cancels_the_work_of_the_leader_and_stops_the_manager()
 }
 
 #[tokio::test(start_paused = true)]
+async fn m03_a_lost_lease_is_the_error_even_if_the_work_fails_at_its_stop() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    let failing = |stop: CancellationToken| async move {
+        stop.cancelled().await;
+        Err::<(), _>("a reconciliation was cancelled")
+    };
+    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "failing", failing).build().unwrap();
+    let running = Running::ready(manager).await;
+    running.wait_until(|running| running.manager.leader_status().unwrap().is_leader()).await;
+    faults.always(Requests::to("leases"), Fault::connection_refused());
+    let error = running.result().await.unwrap_err();
+    assert!(matches!(error, ManagerError::LeaderElection(LeaderElectionError::Lost { .. })), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn m03_work_that_ignores_a_lost_lease_is_aborted_before_another_process_takes_over() {
     let (server, faults, log) = (ApiServer::new(), Faults::new(), Log::default());
     let work = log.clone();
