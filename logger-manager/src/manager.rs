@@ -151,7 +151,8 @@ impl Manager {
 
     /// Runs until cancelled, and then stops gracefully. A manager runs once.
     ///
-    /// Dropping the future aborts all tasks without waiting for them, and does not release the lease.
+    /// Dropping the future aborts all tasks without waiting for them, and does not release the lease. Readiness fails
+    /// then.
     ///
     /// # Errors
     /// Fails if a runnable ends, fails or panics, or does not end in time after the stop, if a stage does not start in
@@ -189,6 +190,7 @@ impl Manager {
     async fn run_until(&self, stop: CancellationToken, abort: CancellationToken) -> Result<(), ManagerError> {
         let plan = self.plan().take().ok_or(ManagerError::AlreadyStarted)?;
         let stopping = self.state.start(&stop);
+        let _not_ready_on_drop = stopping.clone().drop_guard();
         Run::new(plan, self.timeouts, Arc::clone(&self.state), stopping).run(abort).await
     }
 

@@ -184,6 +184,15 @@ async fn no_task_outlives_a_run_that_ends_or_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_is_not_ready() {
+    let manager = Manager::builder(ApiServer::new().client()).add(Group::Always, "step", step("step", &Log::default()));
+    let running = Running::ready(manager.build().unwrap()).await;
+    running.task.abort();
+    let text = "internal server error: process is shutting down\n";
+    running.wait_until(|running| running.probe("/readyz/shutdown") == text).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_manager_without_runnables_runs_until_it_is_stopped() {
     let running = Running::ready(Manager::builder(ApiServer::new().client()).build().unwrap()).await;
     sleep(60 * SECOND).await;
