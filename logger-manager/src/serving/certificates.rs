@@ -248,12 +248,12 @@ impl Certificates {
     }
 
     fn reload(&self, files: &Files) -> Result<(), CertificateError> {
+        self.state().reads.add(1);
         let contents = files.read()?;
         let digest = contents.digest();
         if self.state().digest == digest {
             return Ok(());
         }
-        self.state().reads.add(1);
         let pair = files.parse(&contents)?;
         self.state().digest = digest;
         self.replace(pair);

@@ -54,11 +54,13 @@ async fn the_old_pair_remains_until_certificate_and_key_match() {
 
 #[tokio::test]
 async fn the_old_pair_remains_while_the_files_are_invalid() {
-    let old = Pem::new();
+    let (old, new) = (Pem::new(), Pem::new());
     let files = PemFiles::new(&old);
     let certificates = files.certificates();
     let running = Running::start_tls(&certificates).await;
-    for content in ["", "no certificate", "-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----\n"] {
+    let half_written = &new.certificate[..new.certificate.len() / 2];
+    let undecodable = "-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----\n";
+    for content in ["", "no certificate", undecodable, half_written] {
         fs::write(&files.certificate, content).unwrap();
         until(async || matches!(certificates.check(), Err(CertificateError::Parse { .. }))).await;
         assert!(connect(&running, &old.der).await.is_ok());
@@ -132,6 +134,25 @@ async fn reads_errors_and_the_expiration_are_measured() {
     fs::write(&files.certificate, &new.certificate).unwrap();
     until(async || certificates.check().is_err()).await;
     assert!(!metrics.text().contains("certwatcher_read_certificate_errors_total{} 0\n"), "{}", metrics.text());
+}
+
+fn count(metrics: &PrometheusMetrics, name: &str) -> u64 {
+    let (text, begin) = (metrics.text(), format!("{name}{{}} "));
+    text.lines().find_map(|line| line.strip_prefix(&begin)).unwrap_or_default().parse().unwrap()
+}
+
+/// Alerts use the rate of reads, and the share of errors.
+#[tokio::test]
+async fn each_read_is_counted_whether_it_fails_or_finds_the_same_files() {
+    let (files, metrics) = (PemFiles::new(&Pem::new()), PrometheusMetrics::default());
+    let certificates = files.certificates().metrics(&metrics, "webhook");
+    let _running = Running::start_tls(&certificates).await;
+    until(async || count(&metrics, "certwatcher_read_certificate_total") >= 3).await;
+    assert_eq!(count(&metrics, "certwatcher_read_certificate_errors_total"), 0);
+    fs::remove_file(&files.key).unwrap();
+    until(async || count(&metrics, "certwatcher_read_certificate_errors_total") >= 10).await;
+    let errors = count(&metrics, "certwatcher_read_certificate_errors_total");
+    assert!(errors <= count(&metrics, "certwatcher_read_certificate_total"));
 }
 
 #[test]
