@@ -6,8 +6,11 @@ use k8s_openapi::api::{
     authentication::v1::{TokenReview, TokenReviewSpec, UserInfo},
     authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
 };
-use kube::{Api, Client, Resource, api::PostParams};
-use serde::{Serialize, de::DeserializeOwned};
+use kube::{Client, Resource, api::PostParams};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, Error as _},
+};
 use tokio::{
     sync::Semaphore,
     time::{sleep, timeout},
@@ -93,13 +96,13 @@ impl Reviews {
     /// Creates a review with retries.
     async fn create<K>(&self, review: K) -> Result<K, ReviewError>
     where
-        K: Resource<DynamicType = ()> + Clone + fmt::Debug + Serialize + DeserializeOwned,
+        K: Resource<DynamicType = ()> + Serialize + DeserializeOwned,
     {
         let resource = || K::plural(&()).into_owned();
         let created = timeout(TIMEOUT, async {
             // Never closed: without a permit, the number is not limited.
             let _permit = self.permits.acquire().await;
-            create_with_retries(&Api::all(self.client.clone()), &review).await
+            create_with_retries(&self.client, &review).await
         });
         match created.await {
             Ok(Ok(review)) => Ok(review),
@@ -114,13 +117,13 @@ impl Reviews {
     }
 }
 
-async fn create_with_retries<K>(api: &Api<K>, review: &K) -> Result<K, kube::Error>
+async fn create_with_retries<K>(client: &Client, review: &K) -> Result<K, kube::Error>
 where
-    K: Clone + fmt::Debug + Serialize + DeserializeOwned,
+    K: Resource<DynamicType = ()> + Serialize + DeserializeOwned,
 {
     let mut attempt = 1;
     loop {
-        match api.create(&PostParams::default(), review).await {
+        match create(client, review).await {
             Err(error) if attempt < ATTEMPTS && is_temporary(&error) => {
                 sleep(delay(attempt)).await;
                 attempt += 1;
@@ -128,6 +131,21 @@ where
             result => return result,
         }
     }
+}
+
+/// Sends the request of a review. The response can contain the token: kube would log one that it cannot decode, and
+/// the error of the decoder can quote a value.
+async fn create<K>(client: &Client, review: &K) -> Result<K, kube::Error>
+where
+    K: Resource<DynamicType = ()> + Serialize + DeserializeOwned,
+{
+    let body = serde_json::to_vec(review).map_err(kube::Error::SerdeError)?;
+    let request = kube::core::Request::new(K::url_path(&(), None)).create(&PostParams::default(), body);
+    let text = client.request_text(request.map_err(kube::Error::BuildRequest)?).await?;
+    serde_json::from_str(&text).map_err(|error| {
+        let place = format!("cannot decode the response at line {} column {}", error.line(), error.column());
+        kube::Error::SerdeError(serde_json::Error::custom(place))
+    })
 }
 
 /// Returns the review of a user's access to a path.
@@ -172,7 +190,21 @@ impl fmt::Debug for Reviews {
 
 #[cfg(test)]
 mod tests {
+    use logger_apiserver::{ApiServer, Fault, Faults, Requests};
+
     use super::*;
+
+    #[tokio::test]
+    async fn an_error_of_the_decoder_does_not_quote_the_response() {
+        let faults = Faults::new();
+        let response = r#"{"spec": {"token": "secret"}, "status": "secret"}"#;
+        faults.always(Requests::to("tokenreviews"), Fault::answer(200, response));
+        let reviews = Reviews::new(ApiServer::new().client_with(faults.layer()));
+        let error = reviews.review_token("secret").await.unwrap_err().to_string();
+        assert!(error.starts_with("cannot create `tokenreviews`: "), "{error}");
+        assert!(error.contains("cannot decode the response at line 1 column "), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
 
     #[test]
     fn delays_grow_by_half_with_a_fifth_of_jitter() {
