@@ -43,8 +43,9 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 ///   matter how they are replaced, such as by the symbolic link of a mounted Secret.
 /// - A new pair is used for the next handshake. Connections remain.
 /// - A pair that cannot be read or parsed, or whose key does not match, is never used: the old pair remains, the error
-///   is logged once, and [`check`](Self::check) returns it until the files are valid.
-/// - [`check`](Self::check) fails while the certificate in use is expired or not yet valid.
+///   is logged once, and [`last_error`](Self::last_error) returns it until the files are valid.
+/// - [`check`](Self::check) fails while the certificate in use is expired or not yet valid. Invalid files do not fail
+///   it: all replicas read the same Secret, and would not be ready at the same time.
 /// - A self-signed certificate is renewed after two thirds of its lifetime.
 ///
 /// The files are polled while a [`Server`](super::Server) with the certificates runs.
@@ -117,7 +118,7 @@ pub enum CertificateError {
     NotYetValid {
         /// The file, or `self-signed`.
         name: String,
-        /// The begin of its validity.
+        /// The start of its validity.
         not_before: Timestamp,
     },
     /// A self-signed certificate cannot be created.
@@ -134,7 +135,7 @@ impl Certificates {
     ///
     /// # Errors
     /// Fails if a file cannot be read or parsed, or if the key does not match. An expired certificate is only an error
-    /// of [`check`](Self::check), since it can be replaced at run time.
+    /// of [`check`](Self::check), because it can be replaced at run time.
     pub fn from_files(certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Result<Self, CertificateError> {
         let files = Files { certificate: certificate.into(), key: key.into() };
         let contents = files.read()?;
@@ -187,10 +188,10 @@ impl Certificates {
         self
     }
 
-    /// Checks that the certificate in use is valid now, and that its files are too: the check of readiness.
+    /// Checks that the certificate in use is valid now: the check of readiness.
     ///
     /// # Errors
-    /// Fails if the certificate is expired or not yet valid, or with the error of the last read.
+    /// Fails if the certificate is expired or not yet valid.
     pub fn check(&self) -> Result<(), CertificateError> {
         let (pair, name, now) = (self.0.current.load(), self.0.source.name(), Timestamp::now());
         let (not_before, not_after) = (pair.not_before, pair.not_after);
@@ -200,7 +201,13 @@ impl Certificates {
         if now < not_before {
             return Err(CertificateError::NotYetValid { name, not_before });
         }
-        self.state().error.clone().map_or(Ok(()), Err)
+        Ok(())
+    }
+
+    /// Returns the error of the last read or renewal; `None` if it succeeded.
+    #[must_use]
+    pub fn last_error(&self) -> Option<CertificateError> {
+        self.state().error.clone()
     }
 
     /// Returns the end of the validity of the certificate in use.
