@@ -1,6 +1,10 @@
 //! The start of a stage: which of its runnables have not started, and why.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+};
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
@@ -9,6 +13,10 @@ use super::{
     probes::{CheckFn, TaskState},
     runnable::Registered,
 };
+use crate::health::panic_text;
+
+/// The end of the start of a runnable.
+type Started = (Arc<TaskState>, thread::Result<Result<(), BoxError>>);
 
 /// A runnable that has started, or could not.
 type Started = (Arc<TaskState>, Result<(), BoxError>);
@@ -25,6 +33,7 @@ impl Starting {
         let Some(started) = runnable.started.take() else { return };
         let state = Arc::clone(&runnable.state);
         self.pending.push((Arc::clone(&state), runnable.ready.clone()));
+        let started = AssertUnwindSafe(started).catch_unwind();
         self.started.push(started.map(|result| (state, result)).boxed());
     }
 
@@ -32,7 +41,13 @@ impl Starting {
     pub(super) async fn complete(&mut self) -> Result<(), ManagerError> {
         while let Some((state, result)) = self.started.next().await {
             self.pending.retain(|(pending, _)| !Arc::ptr_eq(pending, &state));
-            result.map_err(|error| ManagerError::Failed { name: state.name.clone(), error })?;
+            let name = state.name.clone();
+            match result {
+                Ok(started) => started.map_err(|error| ManagerError::Failed { name, error })?,
+                Err(panic) => {
+                    return Err(ManagerError::Panicked { name, message: panic_text(panic.as_ref()) });
+                }
+            }
         }
         Ok(())
     }
@@ -40,7 +55,7 @@ impl Starting {
     /// Returns the names of those that have not started, with the reasons.
     pub(super) fn reasons(&self) -> Vec<String> {
         let reason = |(state, ready): &(Arc<TaskState>, Option<Arc<CheckFn>>)| {
-            let reason = ready.as_ref().and_then(|ready| state.check_ready(ready.as_ref()).err());
+            let reason = ready.as_ref().and_then(|ready| failure(state, ready.as_ref()));
             match reason {
                 Some(reason) => format!("`{}`: {reason}", state.name),
                 None => format!("`{}`", state.name),
@@ -48,4 +63,10 @@ impl Starting {
         };
         self.pending.iter().map(reason).collect()
     }
+}
+
+/// Returns why a readiness check fails; `None` if it succeeds.
+fn failure(state: &TaskState, ready: &CheckFn) -> Option<String> {
+    let result = catch_unwind(AssertUnwindSafe(|| state.check_ready(ready)));
+    result.unwrap_or_else(|panic| Err(format!("the check panicked: {}", panic_text(panic.as_ref())))).err()
 }

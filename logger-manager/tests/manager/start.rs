@@ -101,6 +101,41 @@ async fn a_runnable_that_fails_during_the_start_stops_the_manager() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn panics_of_user_code_during_the_start_name_the_runnable() {
+    struct Panicking(fn() -> Probes, Log);
+    impl Runnable for Panicking {
+        async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
+            stop.cancelled().await;
+            self.1.push("stopped");
+            Ok(())
+        }
+
+        fn probes(&self) -> Probes {
+            (self.0)()
+        }
+    }
+    async fn start() -> Result<(), BoxError> {
+        panic!("no peers")
+    }
+    fn check() -> Result<(), BoxError> {
+        panic!("no cache")
+    }
+    let never = || Probes::default().started(std::future::pending::<Result<(), BoxError>>()).ready(check);
+    let cases: [(fn() -> Probes, &str); 2] = [
+        (|| Probes::default().started(start()), "`bad` panicked: no peers"),
+        (never, "not started within 120s: `bad`: the check panicked: no cache"),
+    ];
+    for (probes, expected) in cases {
+        let log = Log::default();
+        let builder = Manager::builder(ApiServer::new().client());
+        let manager = builder.add(Group::Always, "bad", Panicking(probes, log.clone())).build().unwrap();
+        let error = Running::start(manager).result().await.unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert!(log.contains("stopped"), "it is stopped gracefully");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn m02_runnables_cannot_be_added_after_the_start() {
     let manager = Manager::builder(ApiServer::new().client()).build().unwrap();
     manager.add(Group::Always, "early", step("early", &Log::default())).unwrap();
