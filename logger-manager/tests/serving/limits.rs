@@ -44,11 +44,16 @@ async fn a_large_body_is_rejected_before_it_is_sent() {
 #[tokio::test]
 async fn a_body_of_unknown_length_is_limited_too() {
     let running = Running::start(config().max_body_size(10), router()).await;
-    let mut stream = running.connect().await;
-    let head = b"POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nb\r\n0123456789a\r\n";
-    stream.write_all(head).await.unwrap();
-    let response = read_to_end(&mut stream).await;
-    assert!(response.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{response}");
+    let head = "POST /echo HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
+    for (chunks, expected) in [
+        ("5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\n"),
+        ("5\r\n01234\r\n6\r\n56789a\r\n", "HTTP/1.1 413 Payload Too Large\r\n"),
+    ] {
+        let mut stream = running.connect().await;
+        stream.write_all(format!("{head}{chunks}").as_bytes()).await.unwrap();
+        let response = read_to_end(&mut stream).await;
+        assert!(response.starts_with(expected), "{response}");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod client_metrics;
 mod fixture;
 mod limits;
 mod metrics;
+mod protocol;
 mod server;
 mod shutdown;
 mod status;
