@@ -15,8 +15,8 @@ use crate::serving::Server;
 /// this only needs to cover a busy runtime.
 const RECONCILE_TOLERANCE: Duration = Duration::from_secs(10);
 
-/// Live while no reconciliation is stuck past its timeout, and no watched informer is silent for longer than its timeout
-/// and the interval of bookmarks. Ready if the watched informers are synced.
+/// Live while no reconciliation is stuck past its timeout, and no watch is silent for longer than its timeout and the
+/// interval of bookmarks. Ready if the watched informers are synced.
 impl Runnable for Controller {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Controller::run(self, stop).await?)

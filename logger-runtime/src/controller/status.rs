@@ -78,8 +78,8 @@ impl ControllerStatus {
         }
     }
 
-    /// Returns an error if the API server has not responded to a watched informer for too long, for a liveness check. See
-    /// [`SharedInformer::check_watches`](crate::SharedInformer::check_watches).
+    /// Returns an error if the API server has not responded to a watched informer for too long, for a liveness check.
+    /// See [`SharedInformer::check_watches`](crate::SharedInformer::check_watches).
     ///
     /// # Errors
     /// Fails if a list or watch had no response for longer than its limit. The error is that of the longest silence.
