@@ -60,7 +60,8 @@ use signals::Signals;
 /// | check | endpoint | fails if |
 /// |---|---|---|
 /// | the name of a runnable | `livez` | its task ended or panicked, a reconciliation is stuck, or a watch is silent |
-/// | the name of a runnable | `readyz` | its caches are not synced, its server accepts no connections, or its certificate is not valid |
+/// | the name of a runnable | `readyz` | its caches are not synced, or their requests have failed for 2 minutes |
+/// | the name of a server | `readyz` | it accepts no connections, or its certificate is not valid |
 /// | `leaderElection` | `livez` | the elector is overdue by more than 20 s |
 /// | `startup` | `readyz` | the runnables of [`Group::Always`] have not started |
 /// | `shutdown` | `readyz` | the manager is stopping |

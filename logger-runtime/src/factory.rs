@@ -63,6 +63,7 @@ trait AnyInformer: Send + Sync {
     fn run(self: Box<Self>, cancelled: CancellationToken) -> BoxFuture<'static, Result<(), InformerFailed>>;
     fn wait_for_sync(&self) -> BoxFuture<'_, Result<(), SyncError>>;
     fn why_not_synced(&self) -> Option<String>;
+    fn why_outdated(&self, tolerance: Duration) -> Option<String>;
     fn check_watches(&self) -> Result<(), WatchSilent>;
 }
 
@@ -91,6 +92,10 @@ impl<K: ApiObject> AnyInformer for SharedInformer<K> {
 
     fn why_not_synced(&self) -> Option<String> {
         SharedInformer::why_not_synced(self)
+    }
+
+    fn why_outdated(&self, tolerance: Duration) -> Option<String> {
+        SharedInformer::why_outdated(self, tolerance)
     }
 
     fn check_watches(&self) -> Result<(), WatchSilent> {
@@ -222,6 +227,16 @@ impl InformerFactory {
     /// Returns why the requested informers have not synced, with the last error of their requests; empty if all have.
     pub fn why_not_synced(&self) -> Vec<String> {
         reasons_of(self.informers().values().map(|entry| entry.informer.as_ref()))
+    }
+
+    /// Returns why the objects of requested informers may be outdated; empty if none are. See
+    /// [`SharedInformer::why_outdated`].
+    pub fn why_outdated(&self, tolerance: Duration) -> Vec<String> {
+        let informers = self.informers();
+        let mut reasons: Vec<_> =
+            informers.values().filter_map(|entry| entry.informer.why_outdated(tolerance)).collect();
+        reasons.sort();
+        reasons
     }
 
     /// Returns an error if the API server has not responded to an informer for too long. See

@@ -279,6 +279,19 @@ impl<K: ApiObject> SharedInformer<K> {
         Some(reason.unwrap_or_else(|| format!("{}: no response yet", resource_name::<K>())))
     }
 
+    /// Returns why the objects may be outdated, with the last error: the informer has not synced, or its lists and watches
+    /// have failed for longer than this. `None` if they are up to date.
+    pub fn why_outdated(&self, tolerance: Duration) -> Option<String> {
+        let failing = self.0.activities.iter().filter_map(Activity::failing).max();
+        let failing = || failing.filter(|failing| *failing > tolerance).map(|failing| self.describe_failing(failing));
+        self.why_not_synced().or_else(failing)
+    }
+
+    fn describe_failing(&self, failing: Duration) -> String {
+        let error = self.last_error().unwrap_or_else(|| resource_name::<K>());
+        format!("{error} (failing for {} s)", failing.as_secs())
+    }
+
     /// Returns an error if the API server has not responded for too long, for a liveness check. The limit is the
     /// longest timeout of a list or watch plus the interval of bookmarks, by default 11 minutes. Errors of the server
     /// are responses, and so is a refused connection. An informer that is not running is not silent.

@@ -84,9 +84,9 @@ impl ManagerBuilder {
         self.serve(config, Router::new().get("/metrics", MetricsHandler::from(metrics)))
     }
 
-    /// Adds a server in every process, under its own name.
+    /// Adds a server in every process, under its own name. Its requests have no body.
     fn serve(mut self, config: ServerConfig, router: Router) -> Self {
-        match Server::bind(config, router) {
+        match Server::bind(config.max_body_size(0), router) {
             Ok(server) => {
                 let name = server.name().to_owned();
                 self.add(Group::Always, name, server)

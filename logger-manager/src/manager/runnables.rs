@@ -15,8 +15,12 @@ use crate::serving::Server;
 /// this only needs to cover a busy runtime.
 const RECONCILE_TOLERANCE: Duration = Duration::from_secs(10);
 
+/// How long the lists and watches of a synced informer can fail before the process is not ready: longer than a restart of
+/// the API server.
+const OUTDATED_TOLERANCE: Duration = Duration::from_mins(2);
+
 /// Live while no reconciliation is stuck past its timeout, and no watch is silent for longer than its timeout and the
-/// interval of bookmarks. Ready if the watched informers are synced.
+/// interval of bookmarks. Ready while the watched informers are synced and their requests succeed.
 impl Runnable for Controller {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Controller::run(self, stop).await?)
@@ -29,12 +33,12 @@ impl Runnable for Controller {
                 live.check(RECONCILE_TOLERANCE).map_err(|stuck| stuck.to_string())?;
                 live.check_watches().map_err(|silent| silent.to_string())
             })
-            .ready(move || all_synced(&ready.why_not_synced()))
+            .ready(move || up_to_date(&ready.why_outdated(OUTDATED_TOLERANCE)))
     }
 }
 
-/// Live while no watch is silent for longer than its timeout and the interval of bookmarks. Ready if all requested
-/// informers are synced, and started at the same time.
+/// Live while no watch is silent for longer than its timeout and the interval of bookmarks. Ready while all requested
+/// informers are synced and their requests succeed. It has started when all are synced.
 impl Runnable for InformerFactory {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(InformerFactory::run(&self, stop).await?)
@@ -48,7 +52,7 @@ impl Runnable for InformerFactory {
         let (live, ready, started) = (self.clone(), self.clone(), self.clone());
         Probes::default()
             .live(move || live.check_watches())
-            .ready(move || all_synced(&ready.why_not_synced()))
+            .ready(move || up_to_date(&ready.why_outdated(OUTDATED_TOLERANCE)))
             .started(async move { started.wait_for_sync(Duration::MAX).await })
     }
 }
@@ -81,9 +85,9 @@ impl Runnable for Server {
     }
 }
 
-fn all_synced(reasons: &[String]) -> Result<(), String> {
+fn up_to_date(reasons: &[String]) -> Result<(), String> {
     match reasons {
         [] => Ok(()),
-        reasons => Err(format!("not synced: {}", reasons.join("; "))),
+        reasons => Err(reasons.join("; ")),
     }
 }

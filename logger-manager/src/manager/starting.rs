@@ -18,9 +18,6 @@ use crate::health::panic_text;
 /// The end of the start of a runnable.
 type Started = (Arc<TaskState>, thread::Result<Result<(), BoxError>>);
 
-/// A runnable that has started, or could not.
-type Started = (Arc<TaskState>, Result<(), BoxError>);
-
 /// The runnables of a stage that have not started.
 #[derive(Default)]
 pub(super) struct Starting {

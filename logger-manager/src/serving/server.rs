@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use socket2::{Domain, Socket, Type};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -33,6 +34,8 @@ pub use status::{ServerStatus, StatusError};
 
 use connection::Connection;
 
+/// The maximum number of connections that wait to be accepted, as in tokio.
+const BACKLOG: i32 = 1024;
 /// The pause after a connection could not be accepted, for example with too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -125,8 +128,7 @@ impl Server {
             let (name, address, suggestion) = (config.name.clone(), config.address, suggestion(source.kind()));
             ServerError::Bind { name, address, suggestion, source }
         };
-        let listener = StdTcpListener::bind(config.address).map_err(bind_error)?;
-        listener.set_nonblocking(true).map_err(bind_error)?;
+        let listener = listen(config.address).map_err(bind_error)?;
         let address = listener.local_addr().map_err(bind_error)?;
         let (config, router, status) = (Arc::new(config), Arc::new(router), ServerStatus::default());
         Ok(Server { listener, address, config, router, certificates: None, status })
@@ -163,6 +165,7 @@ impl Server {
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), ServerError> {
         let tls_error = |source| ServerError::Tls { name: self.config.name.clone(), source };
         let acceptor = self.certificates.as_ref().map(acceptor).transpose().map_err(tls_error)?;
+        let _stopped = self.status.stop_on_drop();
         tracing::info!(server = self.config.name, address = %self.address, tls = acceptor.is_some(), "serving");
         let mut connections = Connections::new(&self, acceptor);
         let listen_error = |source| ServerError::Listen { name: self.config.name.clone(), source };
@@ -180,10 +183,19 @@ impl Server {
             () = connections.accept(&listener) => {}
             () = polled => {}
         }
-        self.status.set_stopped();
         drop(listener);
         connections.drain().await
     }
+}
+
+/// Listens on an address. The socket can be used by a runtime.
+fn listen(address: SocketAddr) -> io::Result<StdTcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }
 
 fn suggestion(kind: io::ErrorKind) -> &'static str {
@@ -297,7 +309,7 @@ async fn accept(
     let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
     status.set_accepting();
     let (stream, peer) = listener.accept().await?;
-    // Responses are written at once, and must not wait for an acknowledgement.
-    stream.set_nodelay(true)?;
+    // Responses are written at once, and must not wait for an acknowledgement. Fails if the connection is closed.
+    drop(stream.set_nodelay(true));
     Ok((stream, peer.ip(), permit))
 }

@@ -64,8 +64,7 @@ async fn an_informer_that_cannot_list_is_not_ready_and_named() {
         .unwrap();
     let running = Running::start(manager);
     sleep(10 * MINUTE).await;
-    let expected =
-        format!("internal server error: not synced: cannot list configmaps: {message}; grant the permission");
+    let expected = format!("internal server error: cannot list configmaps: {message}; grant the permission");
     let text = running.probe("/readyz/informers");
     assert!(text.starts_with(&expected), "{text}");
     let gauge = "kubernetes_healthcheck{name=\"informers\",type=\"readyz\"}";
@@ -94,10 +93,38 @@ async fn a_watch_that_is_silent_for_too_long_is_not_live() {
     let text = running.probe("/livez");
     let expected = "[-]informers failed: no response to the watch of configmaps for ";
     assert!(text.contains(expected) && text.contains(" s; the limit is 660 s\n"), "{text}");
-    assert_eq!(running.probe("/readyz"), "ok", "the cache can be read");
     faults.heal();
     faults.cut(Requests::to("configmaps"));
     running.wait_until(|running| running.probe("/livez") == "ok").await;
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_synced_informer_whose_requests_are_rejected_for_2_minutes_is_not_ready() {
+    let (server, faults) = (ApiServer::new(), Faults::new());
+    let factory = InformerFactory::new(server.client_with(faults.layer()));
+    let controller = Controller::for_informer("web", &factory.informer::<ConfigMap>())
+        .build(|_: ObjectKey| async { Ok::<_, Infallible>(()) });
+    let builder = Manager::builder(server.client()).add(Group::Always, "informers", factory).add(
+        Group::LeaderElected,
+        "web",
+        controller,
+    );
+    let running = Running::ready(builder.build().unwrap()).await;
+    let message = "configmaps is forbidden: User \"operator\" cannot watch resource \"configmaps\"";
+    faults.always(Requests::to("configmaps"), Fault::status(403, "Forbidden", message));
+    faults.cut(Requests::to("configmaps"));
+    sleep(MINUTE).await;
+    assert_eq!(running.probe("/readyz"), "ok", "the API server may be restarting");
+    sleep(2 * MINUTE).await;
+    for name in ["informers", "web"] {
+        let text = running.probe(&format!("/readyz/{name}"));
+        assert!(text.starts_with("internal server error: cannot list configmaps: configmaps is forbidden"), "{text}");
+        assert!(text.contains(" (failing for 1"), "{text}");
+    }
+    assert_eq!(running.probe("/livez"), "ok", "a restart does not help");
+    faults.heal();
+    running.wait_until(|running| running.probe("/readyz") == "ok").await;
     running.stop().await.unwrap();
 }
 
@@ -133,7 +160,9 @@ async fn an_outage_of_the_server_does_not_affect_liveness() {
     faults.always(Requests::all(), Fault::connection_refused());
     faults.cut(Requests::all());
     sleep(60 * MINUTE).await;
-    assert_eq!((running.probe("/livez").as_str(), running.probe("/readyz").as_str()), ("ok", "ok"));
+    assert_eq!(running.probe("/livez"), "ok");
+    let text = running.probe("/readyz/informers");
+    assert!(text.contains(" configmaps: ") && text.contains("(failing for 3"), "{text}");
     running.stop().await.unwrap();
 }
 

@@ -31,7 +31,7 @@ async fn controllers_start_after_the_caches_are_synced() {
     sleep(10 * SECOND).await;
     assert!(!log.contains("+controller"));
     let ready = running.probe("/readyz");
-    let list = "[-]informers failed: not synced: cannot list configmaps: configmaps is forbidden";
+    let list = "[-]informers failed: cannot list configmaps: configmaps is forbidden";
     assert!(ready.contains(list) && ready.contains("[-]startup failed: not all runnables have started\n"), "{ready}");
     assert_eq!(running.probe("/livez"), "ok", "a restart does not help");
     faults.heal();
@@ -68,7 +68,7 @@ async fn a_stage_that_does_not_start_in_time_stops_the_manager_with_the_reasons(
     let error = Running::start(builder.build().unwrap()).result().await.unwrap_err();
     assert_eq!(began.elapsed().as_secs(), 120);
     assert!(matches!(&error, ManagerError::NotStarted { reasons, .. } if reasons.len() == 1));
-    let expected = "not started within 120s: `informers`: not synced: cannot list configmaps: configmaps is forbidden";
+    let expected = "not started within 120s: `informers`: cannot list configmaps: configmaps is forbidden";
     assert!(error.to_string().starts_with(expected), "{error}");
     assert!(error.to_string().contains("kubectl auth can-i list configmaps"), "{error}");
 }
@@ -121,11 +121,11 @@ async fn panics_of_user_code_during_the_start_name_the_runnable() {
         panic!("no cache")
     }
     let never = || Probes::default().started(std::future::pending::<Result<(), BoxError>>()).ready(check);
-    let cases: [(fn() -> Probes, &str); 2] = [
-        (|| Probes::default().started(start()), "`bad` panicked: no peers"),
+    let panics = || Probes::default().started(start());
+    for (probes, expected) in [
+        (panics as fn() -> Probes, "`bad` panicked: no peers"),
         (never, "not started within 120s: `bad`: the check panicked: no cache"),
-    ];
-    for (probes, expected) in cases {
+    ] {
         let log = Log::default();
         let builder = Manager::builder(ApiServer::new().client());
         let manager = builder.add(Group::Always, "bad", Panicking(probes, log.clone())).build().unwrap();

@@ -1,7 +1,9 @@
 //! The status of a server.
 
+use std::time::Duration;
+
 use logger_manager::serving::{Server, StatusError};
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, task::yield_now, time::advance};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -11,18 +13,45 @@ use crate::{
 
 #[tokio::test]
 async fn a_server_is_ready_while_it_accepts_connections() {
-    let server = Server::bind(config().max_connections(1), router()).unwrap();
+    let server = Server::bind(config(), router()).unwrap();
     let (status, address, stop) = (server.status(), server.local_address(), CancellationToken::new());
     assert_eq!(status.check(), Err(StatusError::NotRunning), "it does not run yet");
     let running = tokio::spawn(server.run(stop.clone()));
     until(async || status.check().is_ok()).await;
-    let connection = soon(TcpStream::connect(address)).await.unwrap();
-    until(async || status.check() == Err(StatusError::Full)).await;
-    drop(connection);
-    until(async || status.check().is_ok()).await;
+    drop(soon(TcpStream::connect(address)).await.unwrap());
     stop.cancel();
     soon(running).await.unwrap().unwrap();
     assert_eq!(status.check(), Err(StatusError::NotRunning), "it has stopped");
+}
+
+#[tokio::test]
+async fn a_dropped_server_is_not_ready() {
+    let server = Server::bind(config(), router()).unwrap();
+    let status = server.status();
+    let mut running = Box::pin(server.run(CancellationToken::new()));
+    assert!(futures::poll!(&mut running).is_pending());
+    assert_eq!(status.check(), Ok(()));
+    drop(running);
+    assert_eq!(status.check(), Err(StatusError::NotRunning));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_full_for_10_s_is_not_ready() {
+    let server = Server::bind(config().max_connections(1), router()).unwrap();
+    let (status, address, stop) = (server.status(), server.local_address(), CancellationToken::new());
+    let running = tokio::spawn(server.run(stop.clone()));
+    let connection = std::net::TcpStream::connect(address).unwrap();
+    let full = StatusError::Full(Duration::from_secs(10));
+    while status.check() != Err(full.clone()) {
+        advance(Duration::from_secs(10)).await;
+        yield_now().await;
+    }
+    drop(connection);
+    while status.check().is_err() {
+        yield_now().await;
+    }
+    stop.cancel();
+    running.await.unwrap().unwrap();
 }
 
 #[tokio::test]

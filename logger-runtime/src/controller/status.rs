@@ -88,9 +88,10 @@ impl ControllerStatus {
         silences.max_by_key(|silence| silence.silent).map_or(Ok(()), Err)
     }
 
-    /// Returns why the watched informers have not synced, with the last error of their requests; empty if all have.
-    pub fn why_not_synced(&self) -> Vec<String> {
-        let mut reasons: Vec<_> = self.watches.iter().filter_map(|watch| watch.why_not_synced()).collect();
+    /// Returns why the objects of the watched informers may be outdated, with the last error of their requests: they have
+    /// not synced, or their lists and watches have failed for longer than this. Empty if all are up to date.
+    pub fn why_outdated(&self, tolerance: Duration) -> Vec<String> {
+        let mut reasons: Vec<_> = self.watches.iter().filter_map(|watch| watch.why_outdated(tolerance)).collect();
         reasons.sort();
         reasons.dedup();
         reasons

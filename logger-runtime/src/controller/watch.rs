@@ -1,6 +1,6 @@
 //! The watches of a controller: informers, and the mapping of their events to keys.
 
-use std::{any::TypeId, sync::Arc};
+use std::{any::TypeId, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::OwnerReference};
@@ -86,6 +86,8 @@ pub(super) trait Subscription: Send + Sync {
     fn wait_for_sync(&self) -> BoxFuture<'_, bool>;
     /// Returns why the watch has not synced; `None` if it has.
     fn why_not_synced(&self) -> Option<String>;
+    /// Returns why the objects of the informer may be outdated; `None` if they are not.
+    fn why_outdated(&self, tolerance: Duration) -> Option<String>;
     /// Returns an error if the API server has not responded to the informer for too long.
     fn check_watch(&self) -> Result<(), WatchSilent>;
     /// Waits until the informer fails or is stopped, and returns the reason.
@@ -168,6 +170,10 @@ impl<K: ApiObject> Subscription for InformerSubscription<K> {
             false => format!("{name}: the controller has not processed all initial objects"),
         };
         Some(self.informer.why_not_synced().unwrap_or_else(reason))
+    }
+
+    fn why_outdated(&self, tolerance: Duration) -> Option<String> {
+        self.why_not_synced().or_else(|| self.informer.why_outdated(tolerance))
     }
 
     fn check_watch(&self) -> Result<(), WatchSilent> {

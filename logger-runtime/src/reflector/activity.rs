@@ -1,4 +1,4 @@
-//! When the API server last responded to a reflector, for health checks.
+//! When the API server last responded to a reflector, and since when its requests fail, for health checks.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,6 +17,8 @@ pub(crate) struct Activity(Arc<Mutex<Option<Running>>>);
 #[derive(Clone, Copy, Debug)]
 struct Running {
     last_response: Instant,
+    /// The first failure since the last success.
+    failing_since: Option<Instant>,
     limit: Duration,
     /// Whether the reflector waits for something other than the server.
     is_paused: bool,
@@ -35,7 +37,7 @@ impl Activity {
     /// Starts the measurement for a reflector whose requests have this timeout. It ends when the guard is dropped.
     pub(super) fn start(&self, request_timeout: Duration) -> ActivityGuard {
         let limit = request_timeout.saturating_add(BOOKMARK_INTERVAL);
-        *self.lock() = Some(Running { last_response: Instant::now(), limit, is_paused: false });
+        *self.lock() = Some(Running { last_response: Instant::now(), failing_since: None, limit, is_paused: false });
         ActivityGuard(self.clone())
     }
 
@@ -50,6 +52,11 @@ impl Activity {
         let Running { last_response, limit, .. } = self.lock().filter(|running| !running.is_paused)?;
         let duration = last_response.elapsed();
         (duration > limit).then_some(Silence { duration, limit })
+    }
+
+    /// Returns how long lists and watches have failed without a success.
+    pub(crate) fn failing(&self) -> Option<Duration> {
+        Some(self.lock().as_ref()?.failing_since?.elapsed())
     }
 
     fn set_paused(&self, is_paused: bool) {
@@ -72,6 +79,20 @@ impl ActivityGuard {
     pub(super) fn responded(&self) {
         if let Some(running) = &mut *self.0.lock() {
             running.last_response = Instant::now();
+        }
+    }
+
+    /// Records a list, a part of one, the start of a watch, or an event.
+    pub(super) fn succeeded(&self) {
+        if let Some(running) = &mut *self.0.lock() {
+            (running.last_response, running.failing_since) = (Instant::now(), None);
+        }
+    }
+
+    /// Records a failed list or watch.
+    pub(super) fn failed(&self) {
+        if let Some(running) = &mut *self.0.lock() {
+            running.failing_since.get_or_insert_with(Instant::now);
         }
     }
 }
@@ -113,6 +134,21 @@ mod tests {
         advance(12 * MINUTE).await;
         drop(guard);
         assert_eq!(activity.silence(), None, "it does not run");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_fail_from_the_first_failure_to_the_next_success() {
+        let activity = Activity::default();
+        let guard = activity.start(MINUTE);
+        for _ in 0..2 {
+            assert_eq!(activity.failing(), None);
+            guard.failed();
+            advance(MINUTE).await;
+            guard.failed();
+            guard.responded();
+            assert_eq!(activity.failing(), Some(MINUTE));
+            guard.succeeded();
+        }
     }
 
     #[tokio::test(start_paused = true)]

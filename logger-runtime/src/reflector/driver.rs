@@ -139,7 +139,7 @@ impl<K: ApiObject> Driver<K> {
         let timed_out = |_| Err(ReflectorError::ListTimeout(list_timeout).into());
         match timeout(list_timeout, list).await.unwrap_or_else(timed_out) {
             Ok(meta) => {
-                self.activity.responded();
+                self.activity.succeeded();
                 self.page_received(meta)
             }
             Err(error) => {
@@ -161,6 +161,7 @@ impl<K: ApiObject> Driver<K> {
         if !is_absent {
             return Some(Err(error));
         }
+        self.activity.succeeded();
         if std::mem::replace(&mut self.is_absent, true) {
             return None;
         }
@@ -170,7 +171,7 @@ impl<K: ApiObject> Driver<K> {
     }
 
     fn list_failed(&mut self, error: kube::Error) -> Error {
-        self.record_response(&error);
+        self.record_failure(&error);
         self.clear_buffer();
         self.machine.list_failed(Instant::now(), Failure::classify(&error));
         self.request_error("list", error)
@@ -224,7 +225,7 @@ impl<K: ApiObject> Driver<K> {
         };
         match self.timer.timeout_at(self.machine.watch_deadline(), self.list_watch.watch(&options)).await {
             Some(Ok(events)) => {
-                self.activity.responded();
+                self.activity.succeeded();
                 self.machine.watch_started(Instant::now());
                 self.watch = Some(Watch { events: events.boxed(), started, event_count: 0 });
                 None
@@ -242,7 +243,7 @@ impl<K: ApiObject> Driver<K> {
         match self.timer.timeout_at(self.machine.watch_deadline(), watch.events.next()).await {
             Some(Some(Ok(event))) => {
                 watch.event_count += 1;
-                self.activity.responded();
+                self.activity.succeeded();
                 match self.handle_event(event) {
                     Ok(event) => {
                         self.watch = Some(watch);
@@ -266,6 +267,7 @@ impl<K: ApiObject> Driver<K> {
     fn watch_ended(&mut self) -> Option<Item<K>> {
         self.activity.responded();
         let error = self.machine.watch_ended(Instant::now())?;
+        self.activity.failed();
         if matches!(error, ReflectorError::VeryShortWatch) {
             self.metrics.short_watch();
         }
@@ -274,17 +276,19 @@ impl<K: ApiObject> Driver<K> {
 
     fn watch_timed_out(&mut self) -> Option<Item<K>> {
         let error = self.machine.watch_timed_out(Instant::now())?;
+        self.activity.failed();
         Some(Err(self.request_error("watch", error.into())))
     }
 
     fn watch_failed(&mut self, error: kube::Error) -> Error {
-        self.record_response(&error);
+        self.record_failure(&error);
         self.clear_buffer();
         self.machine.watch_failed(Instant::now(), Failure::classify(&error));
         self.request_error("watch", error)
     }
 
-    fn record_response(&self, error: &kube::Error) {
+    fn record_failure(&self, error: &kube::Error) {
+        self.activity.failed();
         if failure::is_response(error) {
             self.activity.responded();
         }

@@ -9,7 +9,9 @@ use kube::{
     runtime::wait::{await_condition, conditions},
 };
 use logger_client::{Clientset, SharedInformerFactory};
-use logger_runtime::{Event, InformerFactory, ObjectKey, informer::Config, reflector::ExponentialBackoff};
+use logger_runtime::{
+    CancellationToken, Event, ObjectKey, SharedInformer, informer::Config, reflector::ExponentialBackoff,
+};
 use logger_types::v1::Logger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,10 +40,7 @@ fn subscribe(informer: &logger_client::informers::example_v1::LoggerInformer) ->
 }
 
 async fn next(events: &mut mpsc::UnboundedReceiver<String>) -> String {
-    timeout(TIMEOUT, events.recv())
-        .await
-        .expect("the handler receives an event")
-        .expect("the informer runs")
+    timeout(TIMEOUT, events.recv()).await.expect("the handler receives an event").expect("the informer runs")
 }
 
 pub(super) async fn informers_deliver_events_and_listers_read_the_store(client: Client) {
@@ -108,31 +107,32 @@ struct PluginSpec {
 
 pub(super) async fn an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed(client: Client) {
     let namespace = namespace(&client, "optional").await;
-    let factory = InformerFactory::new(client.clone());
     let backoff = ExponentialBackoff::new(Duration::from_millis(50), Duration::from_millis(200));
-    let plugins = factory.informer::<Plugin>();
-    let optional = |config: Config<Plugin>| config.reflector(|reflector| reflector.optional().backoff(backoff));
-    plugins.configure(optional).unwrap();
-    let lister = plugins.lister();
-    factory.start();
-    factory.wait_for_sync(TIMEOUT).await.unwrap();
-    assert!(lister.list().is_empty());
+    let api = Api::<Plugin>::namespaced(client.clone(), &namespace);
+    let config = Config::default().reflector(|reflector| reflector.optional().backoff(backoff));
+    let (plugins, stop) = (SharedInformer::with_config([api.clone()], config), CancellationToken::new());
+    let store = plugins.store();
+    let running = tokio::spawn({
+        let (plugins, stop) = (plugins.clone(), stop.clone());
+        async move { plugins.run(stop).await }
+    });
+    plugins.wait_for_sync_within(TIMEOUT).await.unwrap();
+    assert!(store.is_empty());
 
     // The informer follows without a restart, however often the definition is installed and removed.
     for round in ["first", "second"] {
         install(&client, [Plugin::crd()]).await;
-        let api = Api::<Plugin>::namespaced(client.clone(), &namespace);
         let plugin = Plugin::new(round, PluginSpec { path: "/plugin".to_owned() });
         api.create(&PostParams::default(), &plugin).await.unwrap();
         let key = ObjectKey::namespaced(&namespace, round);
-        lister.wait_until(&key, TIMEOUT, |plugin| plugin.is_some()).await.unwrap();
+        timeout(TIMEOUT, store.wait_until(&key, |plugin| plugin.is_some())).await.unwrap().unwrap();
         let definitions = Api::<CustomResourceDefinition>::all(client.clone());
         let uid = definitions.get(Plugin::crd_name()).await.unwrap().metadata.uid.unwrap();
         definitions.delete(Plugin::crd_name(), &DeleteParams::default()).await.unwrap();
-        lister.wait_until(&key, TIMEOUT, |plugin| plugin.is_none()).await.unwrap();
+        timeout(TIMEOUT, store.wait_until(&key, |plugin| plugin.is_none())).await.unwrap().unwrap();
         let removed = await_condition(definitions, Plugin::crd_name(), conditions::is_deleted(&uid));
         timeout(TIMEOUT, removed).await.unwrap().unwrap();
     }
-    assert_eq!(plugins.failure(), None);
-    factory.shutdown().await;
+    stop.cancel();
+    timeout(TIMEOUT, running).await.unwrap().unwrap().unwrap();
 }

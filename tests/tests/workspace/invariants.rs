@@ -136,9 +136,11 @@ fn every_module_begins_with_a_doc_line() {
 fn every_file_is_declared_as_a_module() {
     for name in CRATES.into_iter().chain(OTHERS) {
         let src = root().join(name).join("src");
+        let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
         for file in files(&src, "rs") {
             let stem = file.file_stem().unwrap().to_str().unwrap();
-            let is_program = file.parent() == Some(&src.join("bin"));
+            let is_target = manifest.contains(&format!("path = \"src/{stem}.rs\""));
+            let is_program = file.parent() == Some(&src.join("bin")) || file.parent() == Some(&src) && is_target;
             let is_root = is_program || file.parent() == Some(&src) && ["lib", "main"].contains(&stem);
             let parent = file.parent().unwrap();
             let parents = [parent.join("lib.rs"), parent.join("main.rs"), parent.with_extension("rs")];

@@ -3,9 +3,15 @@
 use std::{
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
+use tokio::time::Instant;
+
 use crate::serving::certificates::{CertificateError, Certificates};
+
+/// How long a server can have the maximum number of connections before it is not ready: a peak is no failure.
+const FULL_TOLERANCE: Duration = Duration::from_secs(10);
 
 /// The status of a [`Server`](super::Server). Clones are handles to the same status.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +28,19 @@ enum Phase {
     #[default]
     NotStarted,
     Accepting,
-    Full,
+    /// Since when there is the maximum number of connections.
+    Full(Instant),
     Failed(String),
     Stopped,
+}
+
+/// Marks a server as stopped on drop.
+pub(super) struct StopGuard(ServerStatus);
+
+impl Drop for StopGuard {
+    fn drop(&mut self) {
+        self.0.state().phase = Phase::Stopped;
+    }
 }
 
 /// The reason why a server accepts no connections.
@@ -33,9 +49,9 @@ pub enum StatusError {
     /// The server is not running.
     #[error("the server is not running")]
     NotRunning,
-    /// There are as many connections as [allowed](super::ServerConfig::max_connections).
-    #[error("the server has the maximum number of connections; further ones wait")]
-    Full,
+    /// For 10 s, there have been as many connections as [allowed](super::ServerConfig::max_connections).
+    #[error("the server has had the maximum number of connections for {} s; further ones wait", .0.as_secs())]
+    Full(Duration),
     /// The operating system does not accept connections, for example because too many files are open.
     #[error("connections cannot be accepted: {0}")]
     NotAccepted(String),
@@ -53,9 +69,9 @@ impl ServerStatus {
         let state = self.state();
         match &state.phase {
             Phase::NotStarted | Phase::Stopped => return Err(StatusError::NotRunning),
-            Phase::Full => return Err(StatusError::Full),
+            Phase::Full(since) if since.elapsed() >= FULL_TOLERANCE => return Err(StatusError::Full(since.elapsed())),
             Phase::Failed(reason) => return Err(StatusError::NotAccepted(reason.clone())),
-            Phase::Accepting => {}
+            Phase::Accepting | Phase::Full(_) => {}
         }
         let certificate = state.certificates.as_ref().map_or(Ok(()), Certificates::check);
         certificate.map_err(|error: CertificateError| StatusError::Certificate(error.to_string()))
@@ -70,15 +86,16 @@ impl ServerStatus {
     }
 
     pub(super) fn set_full(&self) {
-        self.state().phase = Phase::Full;
+        self.state().phase = Phase::Full(Instant::now());
     }
 
     pub(super) fn set_failed(&self, error: &io::Error) {
         self.state().phase = Phase::Failed(error.to_string());
     }
 
-    pub(super) fn set_stopped(&self) {
-        self.state().phase = Phase::Stopped;
+    /// Returns a guard that marks the server as stopped when it is dropped.
+    pub(super) fn stop_on_drop(&self) -> StopGuard {
+        StopGuard(self.clone())
     }
 
     /// Ignores poisoning: the state is consistent between any two statements.
