@@ -10,17 +10,23 @@ use logger_names::resource::is_camel_case_kind;
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
 
-use crate::{diagnostic::Diagnostics, names};
+use crate::{diagnostic::Diagnostics, layout::Layout, names};
 
 /// All groups that a client is generated for, sorted by module name.
 pub(crate) struct Api {
     /// Each version of each group.
     pub(crate) groups: Vec<Group>,
+    /// Path of the client in generated code.
+    pub(crate) client: TokenStream,
 }
 
 /// A version of a group.
 pub(crate) struct Group {
     pub(crate) meta: ApiGroup,
+    /// Path of the module where its kinds are public, in generated code.
+    pub(crate) path: TokenStream,
+    /// Path of the client in generated code.
+    pub(crate) client: TokenStream,
     /// Name of its modules and getters, such as `example_v1`.
     pub(crate) module: String,
     /// The kinds that have a client, sorted by name.
@@ -44,14 +50,15 @@ impl Api {
     ///
     /// # Errors
     /// Two kinds or groups have conflicting names, or a kind lacks a type that its client needs.
-    pub(crate) fn new(groups: &[ApiGroup]) -> Result<Self, Diagnostics> {
+    pub(crate) fn new(groups: &[ApiGroup], layout: &Layout) -> Result<Self, Diagnostics> {
         let mut errors = Diagnostics::default();
         check::declarations(groups, &mut errors);
         let modules = modules(groups);
-        let mut groups: Vec<_> = groups.iter().zip(modules).map(|(group, module)| Group::new(*group, module)).collect();
+        let groups = groups.iter().zip(modules);
+        let mut groups: Vec<_> = groups.map(|(group, module)| Group::new(*group, module, layout)).collect();
         groups.sort_by(|a, b| a.module.cmp(&b.module));
         check::generated_names(&groups, &mut errors);
-        errors.or(Api { groups })
+        errors.or(Api { groups, client: path(&layout.client_path()) })
     }
 
     /// Returns the groups with a client for at least one of their kinds.
@@ -61,7 +68,7 @@ impl Api {
 }
 
 impl Group {
-    fn new(meta: ApiGroup, module: String) -> Self {
+    fn new(meta: ApiGroup, module: String, layout: &Layout) -> Self {
         let kind = |kind: &'static ApiKind| ClientKind {
             meta: *kind,
             ty: path(&format!("types::{}", kind.rust_name)),
@@ -70,7 +77,8 @@ impl Group {
         };
         let mut kinds: Vec<_> = meta.kinds().filter(|kind| kind.genclient).map(kind).collect();
         kinds.sort_by_key(|kind| kind.meta.kind);
-        Group { meta, module, kinds }
+        let (types, client) = (path(&layout.types_path(meta.module)), path(&layout.client_path()));
+        Group { meta, path: types, client, module, kinds }
     }
 
     /// Returns the name of its modules and getters.
@@ -81,11 +89,6 @@ impl Group {
     /// Returns the name of a generated type of this group, such as `ExampleV1Client`.
     pub(crate) fn type_named(&self, suffix: &str) -> Ident {
         format_ident!("{}{suffix}", names::pascal_case(&self.module))
-    }
-
-    /// Returns the path of the module where its kinds are public.
-    pub(crate) fn path(&self) -> TokenStream {
-        path(self.meta.module)
     }
 
     /// Returns ``group `example.com`, version `v1` `` for documentation.

@@ -99,8 +99,8 @@ pub(crate) fn applies_kind(method: &Method) -> bool {
 pub(crate) fn input_configuration(group: &Group, method: &Method) -> Option<TokenStream> {
     match method.input?() {
         Shape::Struct(shape) => {
-            let (module, name) = (group.ident(), format_ident!("{}Apply", shape.of.name));
-            Some(quote!(crate::applyconfigurations::#module::#name))
+            let (client, module, name) = (&group.client, group.ident(), format_ident!("{}Apply", shape.of.name));
+            Some(quote!(#client::applyconfigurations::#module::#name))
         }
         Shape::Kubernetes(schema) => match kubernetes::field_type(&schema) {
             Some(FieldType::Configuration(path)) => Some(path),

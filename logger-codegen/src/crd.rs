@@ -9,6 +9,7 @@ mod overrides;
 mod parallel;
 pub(crate) mod patch;
 pub(crate) mod rule_report;
+mod served;
 pub(crate) mod size;
 mod validate;
 mod version;
@@ -16,5 +17,6 @@ mod yaml;
 
 pub(crate) use definition::{Definition, Definitions};
 pub(crate) use definitions::{definitions, files};
+pub(crate) use served::served;
 pub(crate) use version::RustPaths;
 pub(crate) use yaml::{CrdFiles, files as files_of, without_descriptions};

@@ -29,7 +29,7 @@ pub(crate) fn client(api: &Api, definitions: &Definitions, layout: &Layout) -> R
         root::sources(api, layout),
         applyconfigurations::sources(api, &mut errors),
         clientset::sources(api),
-        fake::sources(layout),
+        fake::sources(api, layout),
         typed::sources(api, layout),
         listers::sources(api),
         informers::sources(api),
@@ -38,7 +38,8 @@ pub(crate) fn client(api: &Api, definitions: &Definitions, layout: &Layout) -> R
     let mut files = files(sources.into_iter().flatten(), layout)?;
     if fake::is_enabled(layout) {
         let path = format!("{}/{}", layout.client_dir, fake::DEFINITIONS);
-        files.push(crd::without_descriptions(path, definitions, layout)?);
+        let groups: Vec<_> = api.groups.iter().map(|group| group.meta).collect();
+        files.push(crd::without_descriptions(path, &crd::served(&groups, definitions, layout)?, layout)?);
     }
     errors.or(files)
 }

@@ -33,7 +33,7 @@ pub fn generate(groups: &[ApiGroup], layout: &Layout) -> Result<Vec<File>, Diagn
 /// # Errors
 /// A kind is invalid: every error names its Rust item.
 pub fn generate_with_warnings(groups: &[ApiGroup], layout: &Layout) -> Result<Generated, Diagnostics> {
-    let api = Api::new(groups)?;
+    let api = Api::new(groups, layout)?;
     let definitions = crd::definitions(groups, layout)?;
     let crds = crd::files_of(&definitions, layout)?;
     let mut files = emit::client(&api, &definitions, layout)?;

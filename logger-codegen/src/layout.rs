@@ -10,10 +10,13 @@ pub struct Layout {
     /// Name of the types crate in Rust, such as `logger_types`. The mark of every generated file contains it, so several
     /// types crates can share a directory: each removes only its own stray files.
     pub types_crate: String,
-    /// Name of the client crate in Rust, such as `logger_client`.
+    /// Path of the client in Rust, such as `logger_client`, or `my_operator::client` for a module.
     pub client_crate: String,
-    /// Source directory of the client crate, such as `logger-client/src`.
+    /// Source directory of the client, such as `logger-client/src`, or `my-operator/src/client` for a module.
     pub client_dir: String,
+    /// Path of the client below the root of the types crate, such as `client`, if it is a module of that crate; empty if
+    /// it is a crate.
+    pub client_module: String,
     /// Directory of the CRD files, such as `config/crd/bases`.
     pub crd_dir: String,
     /// The cargo features that the client's package declares. A layer whose name is among them (`applyconfigurations`,
@@ -43,12 +46,66 @@ impl Layout {
             types_crate: types_crate.to_owned(),
             client_crate,
             client_dir,
+            client_module: String::new(),
             crd_dir: "config/crd/bases".to_owned(),
             features: BTreeSet::new(),
             header: String::new(),
             docs_dir: "docs/api".to_owned(),
             crd: CrdOptions::default(),
         }
+    }
+
+    /// Makes the client a module of the types crate, so that kinds and client are in one package: `my-operator/src/client`
+    /// for the module `client` of the package in `my-operator`. The directory of a package at the root is empty.
+    #[must_use]
+    pub fn with_client_module(self, package_dir: &str, module: &str) -> Self {
+        let slash = if package_dir.is_empty() { "" } else { "/" };
+        Layout {
+            client_crate: format!("{}::{module}", self.types_crate),
+            client_dir: format!("{package_dir}{slash}{}", source_dir(module)),
+            client_module: module.to_owned(),
+            ..self
+        }
+    }
+
+    /// Whether the client is a module of the types crate.
+    pub(crate) fn has_client_module(&self) -> bool {
+        !self.client_module.is_empty()
+    }
+
+    /// Returns the directory of the client's package; empty for the root.
+    pub(crate) fn client_package(&self) -> &str {
+        match self.client_dir.strip_suffix(&source_dir(&self.client_module)) {
+            Some("") => "",
+            Some(package) => package.strip_suffix('/').unwrap_or(&self.client_dir),
+            None => &self.client_dir,
+        }
+    }
+
+    /// Returns the path of the client in generated code: `crate`, or `crate::client`.
+    pub(crate) fn client_path(&self) -> String {
+        match self.client_module.as_str() {
+            "" => "crate".to_owned(),
+            module => format!("crate::{module}"),
+        }
+    }
+
+    /// Returns the path of an item of the types crate in generated code, which can be in the same crate.
+    pub(crate) fn types_path(&self, path: &str) -> String {
+        match path.strip_prefix(self.types_crate.as_str()) {
+            Some(below) if self.has_client_module() && (below.is_empty() || below.starts_with("::")) => {
+                format!("crate{below}")
+            }
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Returns the source directory of a module below the directory of its package. The root module has no name.
+fn source_dir(module: &str) -> String {
+    match module {
+        "" => "src".to_owned(),
+        module => format!("src/{}", module.replace("::", "/")),
     }
 }
 

@@ -12,10 +12,11 @@ use serde::{
 };
 
 use crate::{
+    apply::Shape,
     built_in::BuiltIn,
     deep_copy::DeepCopy,
     group_version::GroupVersionKind,
-    meta::{ApiGroup, ApiKind, TypeMeta},
+    meta::{ApiGroup, ApiKind, DeclaredCrd, TypeMeta},
     object::Object,
     scheme::{Conflict, Registration, Scheme},
 };
@@ -35,6 +36,12 @@ impl Adopted {
     /// Returns the metadata of a built-in kind, with the name of its type in the module of `adopt!`.
     pub const fn built_in<T: BuiltIn>(rust_name: &'static str) -> Self {
         Adopted { group: T::GROUP, version: T::VERSION, kind: ApiKind { rust_name, ..T::API_KIND } }
+    }
+
+    /// Adds the definition that kube's derive declares, and the shape that `#[derive(ApplyConfiguration)]` declares.
+    #[must_use]
+    pub const fn with_declared(self, crd: Option<DeclaredCrd>, apply: Option<fn() -> Shape>) -> Self {
+        Adopted { kind: ApiKind { crd, apply, ..self.kind }, ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 mod extract;
 mod shape;
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData};
+use std::{borrow::Cow, collections::BTreeMap, fmt, marker::PhantomData};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use serde::{
@@ -17,6 +17,39 @@ pub use shape::{
     Applied, AppliedField, Atomic, AtomicValue, DerivedShape, Field, FieldOf, NoShape, Shape, Struct, Type,
 };
 
+/// A kind that has an apply configuration or owns objects: its names, and the metadata of its objects.
+///
+/// Kinds of k8s-openapi and kinds that derive `Object` implement it; `adopt!` implements it for kinds of kube's derive.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the type of a Kubernetes object",
+    label = "does not implement `ObjectKind`",
+    note = "derive `Object` on it, or list a type of kube's `CustomResource` derive in `adopt!`"
+)]
+pub trait ObjectKind {
+    /// Returns the `apiVersion`, such as `example.com/v1`.
+    fn object_api_version() -> Cow<'static, str>;
+
+    /// Returns the `kind`, such as `Widget`.
+    fn object_kind() -> Cow<'static, str>;
+
+    /// Returns the metadata of an object.
+    fn object_metadata(&self) -> &ObjectMeta;
+}
+
+impl<K: k8s_openapi::Metadata<Ty = ObjectMeta>> ObjectKind for K {
+    fn object_api_version() -> Cow<'static, str> {
+        Cow::Borrowed(K::API_VERSION)
+    }
+
+    fn object_kind() -> Cow<'static, str> {
+        Cow::Borrowed(K::KIND)
+    }
+
+    fn object_metadata(&self) -> &ObjectMeta {
+        self.metadata()
+    }
+}
+
 /// The desired fields of an object, which a field manager applies and then owns.
 ///
 /// The generator declares an implementation for each kind that derives `ApplyConfiguration`. Guarantees:
@@ -25,7 +58,7 @@ pub use shape::{
 /// - Applying an extracted configuration again changes nothing.
 pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     /// The kind it configures.
-    type Kind: k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize;
+    type Kind: ObjectKind + Serialize;
 
     /// Returns name, namespace and other metadata.
     fn metadata(&self) -> &Metadata;
@@ -37,7 +70,7 @@ pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     /// configured object after its owner. The owner is an object from the server, in the same namespace or
     /// cluster-scoped.
     #[must_use]
-    fn with_owner(self, owner: &impl k8s_openapi::Metadata<Ty = ObjectMeta>) -> Self {
+    fn with_owner(self, owner: &impl ObjectKind) -> Self {
         self.with_owner_reference(controller_reference(owner))
     }
 
@@ -76,11 +109,11 @@ pub trait ApplyConfiguration: Serialize + DeserializeOwned {
     }
 }
 
-fn controller_reference<K: k8s_openapi::Metadata<Ty = ObjectMeta>>(owner: &K) -> OwnerReference {
-    let metadata: &ObjectMeta = owner.metadata();
+fn controller_reference<K: ObjectKind>(owner: &K) -> OwnerReference {
+    let metadata = owner.object_metadata();
     OwnerReference {
-        api_version: K::API_VERSION.to_owned(),
-        kind: K::KIND.to_owned(),
+        api_version: K::object_api_version().into_owned(),
+        kind: K::object_kind().into_owned(),
         name: metadata.name.clone().unwrap_or_default(),
         uid: metadata.uid.clone().unwrap_or_default(),
         controller: Some(true),
@@ -153,7 +186,7 @@ pub struct ApiVersion<K>(PhantomData<fn() -> K>);
 pub struct KindName<K>(PhantomData<fn() -> K>);
 
 macro_rules! constant_string {
-    ($($ty:ident: $constant:ident)*) => {$(
+    ($($ty:ident: $name:ident)*) => {$(
         impl<K> Clone for $ty<K> {
             fn clone(&self) -> Self {
                 Self::default()
@@ -172,30 +205,31 @@ macro_rules! constant_string {
             }
         }
 
-        impl<K: k8s_openapi::Resource> fmt::Debug for $ty<K> {
+        impl<K: ObjectKind> fmt::Debug for $ty<K> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                K::$constant.fmt(f)
+                fmt::Debug::fmt(&*K::$name(), f)
             }
         }
 
-        impl<K: k8s_openapi::Resource> Serialize for $ty<K> {
+        impl<K: ObjectKind> Serialize for $ty<K> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(K::$constant)
+                serializer.serialize_str(&K::$name())
             }
         }
 
-        impl<'de, K: k8s_openapi::Resource> Deserialize<'de> for $ty<K> {
+        impl<'de, K: ObjectKind> Deserialize<'de> for $ty<K> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                match String::deserialize(deserializer)? {
-                    text if text == K::$constant => Ok(Self::default()),
-                    text => Err(D::Error::invalid_value(Unexpected::Str(&text), &K::$constant)),
+                let (text, expected) = (String::deserialize(deserializer)?, K::$name());
+                match text == expected {
+                    true => Ok(Self::default()),
+                    false => Err(D::Error::invalid_value(Unexpected::Str(&text), &&*expected)),
                 }
             }
         }
     )*};
 }
 
-constant_string! { ApiVersion: API_VERSION KindName: KIND }
+constant_string! { ApiVersion: object_api_version KindName: object_kind }
 
 /// Appends to a list of a configuration.
 pub fn append<T, I: Into<T>>(list: &mut Option<Vec<T>>, values: impl IntoIterator<Item = I>) {

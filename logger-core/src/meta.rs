@@ -57,6 +57,9 @@ pub enum TypeMeta {
     List(ApiList),
 }
 
+/// Returns the CustomResourceDefinition of a kind as JSON.
+pub type DeclaredCrd = fn() -> Result<serde_json::Value, serde_json::Error>;
+
 /// A kind, as its derive and attributes declare it.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiKind {
@@ -103,6 +106,8 @@ pub struct ApiKind {
     pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
     /// Its shape, if it derives `ApplyConfiguration`.
     pub apply: Option<fn() -> Shape>,
+    /// The CustomResourceDefinition that kube's derive declares; `None` for all other kinds.
+    pub crd: Option<DeclaredCrd>,
     /// The location of the Rust type, for messages; unknown for adopted kinds.
     pub location: Location,
 }
@@ -131,6 +136,7 @@ impl ApiKind {
         deprecated: None,
         schema: None,
         apply: None,
+        crd: None,
         location: Location::UNKNOWN,
     };
 

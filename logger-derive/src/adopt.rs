@@ -75,7 +75,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let uses = unique.iter().map(reexport);
     let for_kube = for_kube(&custom, &krate, errors.is_empty());
     let custom_paths: Vec<_> = custom.iter().map(|kind| &kind.path).collect();
-    let custom = custom.iter().map(Kind::adopted);
+    let custom = custom.iter().map(|kind| kind.adopted(&krate));
     let names = built_in.iter().map(rust_name);
     let errors = errors.into_compile_errors();
     quote! {
@@ -172,11 +172,13 @@ fn for_kube(custom: &[Kind], krate: &TokenStream, is_accepted: bool) -> TokenStr
     if custom.is_empty() {
         return quote!();
     }
-    let (kube_kind, kube_object, kube_facts) = (kube_kind(krate), kube_object(krate), kube_facts());
+    let (kube_kind, kube_object, kube_facts) = (kube_kind(krate), kube_object(krate), kube_facts(krate));
     let impls = custom.iter().map(|kind| kind.impls(krate));
     // A rejected key may be a misspelt `status`.
     let statuses = custom.iter().filter(|_| is_accepted).map(Kind::check_status);
     quote! {
+        #[allow(unused_imports)]
+        use #krate::apply::NoShape as _;
         #kube_kind
         #kube_object
         #kube_facts
@@ -285,12 +287,13 @@ fn kube_object(krate: &TokenStream) -> TokenStream {
 }
 
 /// Emits `KubeFacts::<K>`: its inherent constants take precedence over those of the trait if their bound is satisfied.
-fn kube_facts() -> TokenStream {
+fn kube_facts(krate: &TokenStream) -> TokenStream {
     quote! {
         struct KubeFacts<K>(::core::marker::PhantomData<K>);
         trait KubeFactsDefault {
             const IS_KIND: ::core::primitive::bool = false;
             const HAS_STATUS: ::core::primitive::bool = false;
+            const CRD: ::core::option::Option<#krate::meta::DeclaredCrd> = ::core::option::Option::None;
         }
         impl<K> KubeFactsDefault for KubeFacts<K> {}
         impl<K: KubeKind<'static>> KubeFacts<K> {
@@ -298,6 +301,13 @@ fn kube_facts() -> TokenStream {
         }
         impl<K: ::kube::core::object::HasStatus> KubeFacts<K> {
             const HAS_STATUS: ::core::primitive::bool = true;
+        }
+        impl<K: ::kube::CustomResourceExt> KubeFacts<K> {
+            const CRD: ::core::option::Option<#krate::meta::DeclaredCrd> =
+                ::core::option::Option::Some(Self::crd);
+            fn crd() -> ::core::result::Result<#krate::serde_json::Value, #krate::serde_json::Error> {
+                #krate::serde_json::to_value(K::crd())
+            }
         }
     }
 }
@@ -367,7 +377,7 @@ impl Kind {
         }
     }
 
-    /// Emits the impl of `Object`, which other kinds have through k8s-openapi's traits.
+    /// Emits the impls of `Object` and `ObjectKind`, which other kinds have through k8s-openapi's traits.
     fn object(&self, krate: &TokenStream) -> TokenStream {
         let path = &self.path;
         quote_spanned! {name_span(path)=>
@@ -378,6 +388,22 @@ impl Kind {
             {
                 fn registration() -> #krate::scheme::Registration {
                     <#path as KubeObject<'static>>::registration()
+                }
+            }
+
+            #[automatically_derived]
+            impl #krate::apply::ObjectKind for #path
+            where
+                for<'a> #path: KubeObject<'a>,
+            {
+                fn object_api_version() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
+                    ::std::borrow::Cow::Owned(<#path as KubeObject<'static>>::registration().gvk.api_version())
+                }
+                fn object_kind() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
+                    <#path as KubeObject<'static>>::registration().gvk.kind
+                }
+                fn object_metadata(&self) -> &#krate::wire::ObjectMeta {
+                    <#path as KubeObject<'static>>::object_meta(self)
                 }
             }
 
@@ -431,8 +457,11 @@ impl Kind {
     }
 
     /// Emits the metadata of the kind, which is evaluated when the generator runs.
-    fn adopted(&self) -> TokenStream {
+    fn adopted(&self, krate: &TokenStream) -> TokenStream {
         let (path, name, status) = (&self.path, rust_name(&self.path), self.keys.status.is_present());
-        quote!(<#path as KubeKind<'static>>::adopted(#name, #status))
+        quote! {
+            <#path as KubeKind<'static>>::adopted(#name, #status)
+                .with_declared(KubeFacts::<#path>::CRD, #krate::apply::DerivedShape::<#path>::SHAPE)
+        }
     }
 }

@@ -31,6 +31,11 @@ pub(crate) fn configurations_of_group(group: &Group, errors: &mut Diagnostics) -
     (builder.configurations, builder.aliases)
 }
 
+/// Returns the name of the configuration of a struct that is not a kind, whose generated items can have another name.
+fn configuration_name(shape: &Struct) -> Ident {
+    format_ident!("{}Apply", shape.of.name)
+}
+
 struct Builder<'a> {
     errors: &'a mut Diagnostics,
     /// Every generated name, with the type that it is generated for.
@@ -48,7 +53,7 @@ impl Builder<'_> {
         subresources.sort();
         subresources.dedup();
         let root = Root { ty: kind.ty.clone(), is_namespaced: kind.is_namespaced(), subresources };
-        self.add(shape, &kind.ty, kind.linked(), Some(root));
+        self.add(kind.type_named("Apply"), shape, &kind.ty, kind.linked(), Some(root));
     }
 
     /// Adds the configurations of the inputs of methods that apply another type than the kind.
@@ -57,14 +62,13 @@ impl Builder<'_> {
             if let Some(Shape::Struct(shape)) = method.input.map(|shape| shape()) {
                 let (ty, index) = (&kind.ty, Literal::usize_unsuffixed(i));
                 let input = quote!(<#ty as logger_core::ExtensionMethod<#index>>::Input);
-                self.add(&shape, &input, format!("`{}`", shape.of.name), None);
+                self.add(configuration_name(&shape), &shape, &input, format!("`{}`", shape.of.name), None);
             }
         }
     }
 
     /// Adds the configuration of a struct and of the types of its fields, if it does not exist yet.
-    fn add(&mut self, shape: &Struct, ty: &TokenStream, of: String, root: Option<Root>) {
-        let name = format_ident!("{}Apply", shape.of.name);
+    fn add(&mut self, name: Ident, shape: &Struct, ty: &TokenStream, of: String, root: Option<Root>) {
         if !self.reserve(&name, shape.of) {
             return;
         }
@@ -91,8 +95,8 @@ impl Builder<'_> {
     fn field_type(&mut self, shape: Shape, leaf: &TokenStream, item: &str) -> FieldType {
         match shape {
             Shape::Struct(shape) => {
-                self.add(&shape, leaf, format!("`{}`", shape.of.name), None);
-                let name = format_ident!("{}Apply", shape.of.name);
+                let name = configuration_name(&shape);
+                self.add(name.clone(), &shape, leaf, format!("`{}`", shape.of.name), None);
                 FieldType::Configuration(quote!(#name))
             }
             Shape::Kubernetes(schema) => kubernetes::field_type(&schema).unwrap_or_else(|| {

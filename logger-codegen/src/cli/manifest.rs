@@ -19,20 +19,21 @@ pub(super) struct Manifest {
 impl Manifest {
     /// Reads the manifest of the client's package, if it exists.
     pub(super) fn of_client(root: &Path, layout: &Layout) -> Result<Option<Self>> {
-        let package = root.join(layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir));
-        Self::read(package.join("Cargo.toml"))
+        Self::read(root.join(layout.client_package()).join("Cargo.toml"))
     }
 
-    /// Reads the manifest of the types, if their package is beside the client's in a directory of the same name.
-    pub(super) fn of_types(root: &Path, layout: &Layout) -> Result<Option<Self>> {
-        let client = layout.client_dir.strip_suffix("/src").unwrap_or(&layout.client_dir);
-        let beside = client.rsplit_once('/').map_or(root.to_owned(), |(parent, _)| root.join(parent));
+    /// Reads the manifest of the types, if their package is the root, or beside the client's in a directory of the same
+    /// name. Also returns the directory of the package relative to the root.
+    pub(super) fn of_types(root: &Path, layout: &Layout) -> Result<Option<(Self, String)>> {
+        let beside = layout.client_package().rsplit_once('/').map_or(String::new(), |(parent, _)| format!("{parent}/"));
         for name in [layout.types_crate.replace('_', "-"), layout.types_crate.clone()] {
-            if let Some(manifest) = Self::read(beside.join(name).join("Cargo.toml"))? {
-                return Ok(Some(manifest));
+            let directory = format!("{beside}{name}");
+            if let Some(manifest) = Self::read(root.join(&directory).join("Cargo.toml"))? {
+                return Ok(Some((manifest, directory)));
             }
         }
-        Ok(None)
+        let of_root = Self::read(root.join("Cargo.toml"))?.filter(|manifest| manifest.is_crate(&layout.types_crate));
+        Ok(of_root.map(|manifest| (manifest, String::new())))
     }
 
     fn read(path: PathBuf) -> Result<Option<Self>> {
@@ -50,6 +51,17 @@ impl Manifest {
         self.path.with_file_name("src")
     }
 
+    /// Whether the library of the package is this crate.
+    pub(super) fn is_crate(&self, name: &str) -> bool {
+        let of = |table: &str| self.content.get(table)?.get("name")?.as_str();
+        of("lib").or_else(|| of("package")).is_some_and(|found| found.replace('-', "_") == name)
+    }
+
+    /// Returns the path of the file, for messages.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns the cargo features that the package declares.
     pub(super) fn features(&self) -> BTreeSet<String> {
         let features = self.content.get("features").and_then(toml::Value::as_table);
@@ -57,7 +69,7 @@ impl Manifest {
     }
 
     /// Returns its `[package.metadata.codegen]`, if it has one.
-    fn settings(&self) -> Result<Option<Settings>> {
+    pub(super) fn settings(&self) -> Result<Option<Settings>> {
         let metadata = self.content.get("package").and_then(|package| package.get("metadata"));
         let Some(table) = metadata.and_then(|metadata| metadata.get("codegen")) else { return Ok(None) };
         let settings = table.clone().try_into();

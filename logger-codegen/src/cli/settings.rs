@@ -35,6 +35,11 @@ pub struct Settings {
     /// Write a `kustomization.yaml` that lists the CRD files beside them.
     #[arg(long)]
     pub kustomization: bool,
+    /// Generate the client as a module of the types crate, such as `client`, in place of a client crate. The package of the
+    /// types is the root, or a directory of its name beside the client's default directory; for any other set
+    /// `--client-dir my-package/src/client`.
+    #[arg(long, value_name = "MODULE")]
+    pub client_module: Option<String>,
 }
 
 impl Settings {
@@ -48,6 +53,7 @@ impl Settings {
             floats: self.floats.or(others.floats),
             embedded_metadata: self.embedded_metadata.or(others.embedded_metadata),
             kustomization: self.kustomization || others.kustomization,
+            client_module: self.client_module.or(others.client_module),
         }
     }
 

@@ -21,8 +21,7 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<Defini
     let mut kinds: BTreeMap<String, Vec<(&ApiGroup, &'static ApiKind)>> = BTreeMap::new();
     for group in groups {
         for kind in group.kinds().filter(|kind| has_definition(group, kind)) {
-            let path = format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural);
-            kinds.entry(path).or_default().push((group, kind));
+            kinds.entry(path(group, kind, layout)).or_default().push((group, kind));
         }
     }
     let kinds: Vec<_> = kinds.into_iter().collect();
@@ -40,6 +39,11 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<Defini
         errors.0.extend(more.0);
     }
     errors.or(definitions)
+}
+
+/// Returns the path of the file of a definition.
+pub(super) fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
+    format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural)
 }
 
 /// Whether a definition is generated: not for a kind that is defined elsewhere, nor in a group of Kubernetes itself, whose

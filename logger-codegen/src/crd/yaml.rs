@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use super::{
     definition::{Definition, Definitions},
-    descriptions, kustomization, parallel, size,
+    descriptions, kustomization, parallel,
+    served::{Served, ServedDefinitions},
+    size,
 };
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, RustItem},
@@ -51,11 +53,11 @@ pub(crate) fn files(definitions: &Definitions, layout: &Layout) -> Result<CrdFil
 /// Returns all definitions in one file without descriptions, for servers rather than readers.
 pub(crate) fn without_descriptions(
     path: String,
-    definitions: &Definitions,
+    definitions: &ServedDefinitions,
     layout: &Layout,
 ) -> Result<File, Diagnostics> {
     let mut errors = Diagnostics::default();
-    let document = |definition: &Definition| {
+    let document = |definition: &Served| {
         let mut crd = definition.crd.clone();
         descriptions::truncate(&mut crd, 0);
         write(&crd, &definition.item, &mut errors)

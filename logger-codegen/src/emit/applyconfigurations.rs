@@ -378,6 +378,6 @@ impl FieldType {
 
 /// Returns the path of the configuration of a kind, for other modules of the client crate.
 pub(super) fn path(group: &Group, kind: &ClientKind) -> TokenStream {
-    let (module, name) = (group.ident(), kind.type_named("Apply"));
-    quote!(crate::applyconfigurations::#module::#name)
+    let (client, module, name) = (&group.client, group.ident(), kind.type_named("Apply"));
+    quote!(#client::applyconfigurations::#module::#name)
 }

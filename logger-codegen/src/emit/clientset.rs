@@ -21,11 +21,12 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     let arms = api.client_groups().flat_map(|group| {
         group.kinds.iter().map(|kind| {
             let (resource, path, name) =
-                (resource_pattern(group, kind), group.path(), names::ident(kind.meta.rust_name));
+                (resource_pattern(group, kind), &group.path, names::ident(kind.meta.rust_name));
             quote!(#resource => GenericClient::new::<#path::#name>(client),)
         })
     });
     let arms: Vec<_> = arms.collect();
+    let root = &api.client;
     let allowed = allow_deprecated(api.client_groups().flat_map(|group| &group.kinds)).map(|allow| quote!(#[#allow]));
     let items = vec![
         quote! {
@@ -33,7 +34,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
             use logger_runtime::GenericClient;
             use logger_runtime::kube::{Client, Error};
 
-            #(use crate::typed::#modules::#clients;)*
+            #(use #root::typed::#modules::#clients;)*
         },
         quote! {
             /// The typed clients of every group and version. Cloning is cheap: all clones share one connection pool.

@@ -3,7 +3,7 @@
 use quote::quote;
 
 use super::source::Source;
-use crate::layout::Layout;
+use crate::{api::Api, layout::Layout};
 
 /// Path of the definitions below the source directory.
 pub(super) const DEFINITIONS: &str = "fake/definitions.yaml";
@@ -13,10 +13,11 @@ pub(super) fn is_enabled(layout: &Layout) -> bool {
     layout.features.contains("fake")
 }
 
-pub(super) fn sources(layout: &Layout) -> Vec<Source> {
+pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
     if !is_enabled(layout) {
         return Vec::new();
     }
+    let client = &api.client;
     let items = vec![
         quote! {
             use logger_apiserver::fake::{Fake, Fakeable};
@@ -25,14 +26,14 @@ pub(super) fn sources(layout: &Layout) -> Vec<Source> {
         quote! {
             /// The real clientset with a dedicated in-memory API server. `Clientset::new([object, ..])` starts with these
             /// objects, `Clientset::empty()` with none.
-            pub type Clientset = Fake<crate::Clientset>;
+            pub type Clientset = Fake<#client::Clientset>;
         },
         quote! {
-            impl Fakeable for crate::Clientset {
+            impl Fakeable for #client::Clientset {
                 const DEFINITIONS: &'static str = include_str!(#DEFINITIONS);
 
                 fn on(client: Client) -> Self {
-                    crate::Clientset::new(client)
+                    #client::Clientset::new(client)
                 }
             }
         },

@@ -11,12 +11,13 @@ use crate::api::{Api, ClientKind, Group};
 
 pub(super) fn sources(api: &Api) -> Vec<Source> {
     let groups: Vec<_> = api.client_groups().filter(|group| group.informed_kinds().next().is_some()).collect();
-    let mut sources = vec![factory(&groups)];
+    let mut sources = vec![factory(api, &groups)];
     sources.extend(groups.into_iter().map(group));
     sources
 }
 
-fn factory(groups: &[&Group]) -> Source {
+fn factory(api: &Api, groups: &[&Group]) -> Source {
+    let client = &api.client;
     let modules = groups.iter().map(|group| group.ident());
     let getters = groups.iter().map(|group| {
         let (getter, informers) = (group.ident(), group.type_named("Informers"));
@@ -37,7 +38,7 @@ fn factory(groups: &[&Group]) -> Source {
             use logger_core::GroupVersionResource;
             use logger_runtime::{GenericInformer, InformerFactory, InformerFactoryBuilder, SyncError};
 
-            use crate::clientset::Clientset;
+            use #client::clientset::Clientset;
         },
         quote! {
             /// Creates and runs the shared informers of a program: request those you need, then start them.
@@ -146,10 +147,10 @@ fn getters(group: &Group) -> TokenStream {
     let getters = group.informed_kinds().map(|kind| {
         let (getter, informer, deprecated) = (&kind.getter, kind.type_named("Informer"), &kind.deprecated);
         let docs = doc(&format!("Returns the informer of {}.", kind.meta.plural));
-        let (module, indexes) = (group.ident(), kind.indexes());
+        let (client, module, indexes) = (&group.client, group.ident(), kind.indexes());
         let body = match indexes.is_empty() {
             true => quote!(self.factory.informer()),
-            false => quote!(self.factory.indexed_informer(&[#(crate::listers::#module::#indexes),*])),
+            false => quote!(self.factory.indexed_informer(&[#(#client::listers::#module::#indexes),*])),
         };
         quote! {
             #docs

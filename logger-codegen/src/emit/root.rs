@@ -1,4 +1,4 @@
-//! `lib.rs`: the layers of the client crate.
+//! `lib.rs`, or `mod.rs` for a client that is a module: the layers of the client.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -47,7 +47,8 @@ pub(super) fn sources(api: &Api, layout: &Layout) -> Vec<Source> {
             pub use informers::SharedInformerFactory;
         },
     ];
-    vec![Source::new("lib.rs", docs(api, layout), items)]
+    let path = if layout.has_client_module() { "mod.rs" } else { "lib.rs" };
+    vec![Source::new(path, docs(api, layout), items)]
 }
 
 fn docs(api: &Api, layout: &Layout) -> String {

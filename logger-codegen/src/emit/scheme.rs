@@ -11,7 +11,7 @@ pub(super) fn sources(api: &Api) -> Vec<Source> {
     // A module can adopt the kinds of several groups.
     let mut seen = BTreeSet::new();
     let groups = api.groups.iter().filter(|group| seen.insert(group.meta.module));
-    let paths = groups.map(|group| group.path());
+    let paths = groups.map(|group| &group.path);
     let items = vec![
         quote!(
             use logger_core::Scheme;

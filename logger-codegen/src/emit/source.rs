@@ -28,7 +28,7 @@ impl Source {
 
 /// Returns the import of the module of the kinds of a group as `types`.
 pub(super) fn import_types(group: &Group) -> TokenStream {
-    let path = group.path();
+    let path = &group.path;
     quote!(use #path as types;)
 }
 

@@ -1,12 +1,9 @@
 //! Extracts the fields of an object that a manager owns, according to the object's `managedFields`.
 
-use k8s_openapi::{
-    Metadata, Resource,
-    apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta},
-};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use serde_json::{Map, Value};
 
-use super::ApplyConfiguration;
+use super::{ApplyConfiguration, ObjectKind};
 
 /// An error of an extraction.
 #[derive(Debug, thiserror::Error)]
@@ -32,21 +29,20 @@ pub(super) fn extract<C: ApplyConfiguration>(
     manager: &str,
     subresource: Option<&str>,
 ) -> Result<C, ExtractError> {
-    let metadata: &ObjectMeta = object.metadata();
+    let (metadata, api_version) = (object.object_metadata(), C::Kind::object_api_version());
     let Some(name) = metadata.name.clone() else { return Err(ExtractError::Unnamed) };
     let malformed = |source| ExtractError::Malformed { name: name.clone(), manager: manager.to_owned(), source };
-    let owned = match managed_fields_entry(metadata, C::Kind::API_VERSION, manager, subresource)
-        .and_then(|of| of.fields_v1.as_ref())
-    {
-        Some(fields) => owned_value(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
-        None => Value::Null,
-    };
+    let owned =
+        match managed_fields_entry(metadata, &api_version, manager, subresource).and_then(|of| of.fields_v1.as_ref()) {
+            Some(fields) => owned_value(&serde_json::to_value(object).map_err(malformed)?, &fields.0),
+            None => Value::Null,
+        };
     let mut owned = match owned {
         Value::Object(owned) => owned,
         _ => Map::new(),
     };
-    owned.insert("apiVersion".to_owned(), C::Kind::API_VERSION.into());
-    owned.insert("kind".to_owned(), C::Kind::KIND.into());
+    owned.insert("apiVersion".to_owned(), api_version.into_owned().into());
+    owned.insert("kind".to_owned(), C::Kind::object_kind().into_owned().into());
     let owned_metadata = owned.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     owned_metadata["name"] = name.clone().into();
     if let Some(namespace) = &metadata.namespace {

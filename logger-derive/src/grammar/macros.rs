@@ -173,7 +173,8 @@ pub(crate) const MACROS: Section = Section {
             syntax: "logger_core::adopt! { .. }",
             description: "Passes kinds that are declared elsewhere to the generator, which generates clients, \
                           listers and informers for them.",
-            constraints: "No CRD is generated for them. Defines `api_groups()`, the input of the generator.",
+            constraints: "No CRD file is generated for them; the fake clientset serves the definitions of kube's \
+                          derive. Defines `api_groups()`, the input of the generator.",
             example: "logger_core::adopt! { built_in = [k8s_openapi::api::core::v1::Pod] }",
             ..EMPTY
         },
@@ -258,7 +259,9 @@ pub(crate) const ADOPT: Section = Section {
             key: "custom_resources",
             syntax: "custom_resources = [Widget(status)]",
             description: "Types of kube's `CustomResource` derive, which provides group, version, names and scope.",
-            constraints: "The parentheses contain the keys of `#[genclient]`.",
+            constraints: "The parentheses contain the keys of `#[genclient]`. With `#[kube(derive = \
+                          \"logger_core::ApplyConfiguration\")]`, and the derive on spec and status, a kind has an \
+                          apply configuration.",
             example: "logger_core::adopt! { custom_resources = [crate::Widget(status), crate::Gauge(readonly)] }",
             ..EMPTY
         },
