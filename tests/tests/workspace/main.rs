@@ -8,6 +8,7 @@ mod defaults;
 mod definitions;
 mod fake;
 mod invariants;
+mod kube_derive;
 mod quickstart;
 mod types;
 mod values;
