@@ -81,6 +81,23 @@ const STEPS: &[Step] = &[
         ),
     },
     Step {
+        name: "adopt-in-place",
+        run: Run::Cargo(
+            &[
+                "test",
+                "--quiet",
+                "--workspace",
+                "--features",
+                "probe-operator/fake",
+                "--manifest-path",
+                "examples/adopt-in-place/Cargo.toml",
+                "--target-dir",
+                "target",
+            ],
+            &[],
+        ),
+    },
+    Step {
         name: "licences",
         run: Run::Tool {
             package: "cargo-deny",

@@ -1,0 +1,41 @@
+//! The controller: applies the status of each Probe.
+
+use std::{sync::Arc, time::Duration};
+
+use logger_runtime::{
+    Error,
+    controller::{Action, Context, Controller},
+};
+
+use crate::{
+    client::{
+        Clientset, SharedInformerFactory,
+        applyconfigurations::probes_v1::{ProbeApply, ProbeStatusApply},
+    },
+    crd::Probe,
+};
+
+/// Methods of a kind are declared in its crate.
+impl Probe {
+    /// Whether the target responds. The names below `.invalid` never do, and this example asks no other host.
+    fn is_healthy(&self) -> bool {
+        !self.spec.target.ends_with(".invalid")
+    }
+}
+
+/// Creates the controller, which starts the informers of the factory.
+pub fn controller(clientset: &Clientset, factory: &SharedInformerFactory) -> Controller {
+    let probes = factory.probes_v1().probes();
+    Controller::for_informer("probes", &probes)
+        .start_factory(factory.factory())
+        .for_object(clientset.client().clone(), |_| (), reconcile)
+        .build()
+}
+
+async fn reconcile(probe: Arc<Probe>, ctx: Context) -> Result<Action, Error> {
+    let status = ProbeStatusApply::new().with_healthy(probe.is_healthy());
+    let configuration = ProbeApply::new(ctx.key().name(), ctx.key().namespace()).with_status(status);
+    ctx.apply_status(&configuration).await?;
+    let interval = probe.spec.interval_seconds.unsigned_abs();
+    Ok(Action::RequeueAfter(Duration::from_secs(interval.into())))
+}
