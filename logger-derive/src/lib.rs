@@ -182,15 +182,17 @@ pub fn group_version(input: TokenStream) -> TokenStream {
 /// `built_in` lists built-in kinds of Kubernetes, by their types in k8s-openapi. `custom_resources` lists types of
 /// kube's `CustomResource` derive in this crate, which provides group, version, names and scope. The parentheses after
 /// a type contain the keys of `#[genclient]` for verbs (`readonly`, `only_verbs`, `skip_verbs`, `no_verbs`,
-/// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD is
-/// generated for these kinds.
+/// `no_status`), and `status`, which is required for a kind with a status if its client writes that. No CRD
+/// file is generated for these kinds; the fake clientset serves the definitions that kube's derive declares. A kind with
+/// `#[kube(derive = "logger_core::ApplyConfiguration")]`, and with that derive on its spec and status, has an apply
+/// configuration.
 ///
 /// Rename one of two types with the same name by `pub use path::Event as NewEvent;`: generated items have the name of
 /// the kind.
 ///
 /// The macro defines `api_groups()`, the input of the generator, `add_to_scheme(&mut Scheme)` for the kinds and their
-/// lists, and re-exports each type of another module. It implements `Object` for `custom_resources`, with `Clone` as
-/// the deep copy.
+/// lists, and re-exports each type of another module. It implements `Object`, with `Clone` as the deep copy,
+/// and `ObjectKind` for `custom_resources`.
 #[doc = include_str!("../docs/adopt.md")]
 #[proc_macro]
 pub fn adopt(input: TokenStream) -> TokenStream {

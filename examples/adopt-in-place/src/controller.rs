@@ -17,7 +17,7 @@ use crate::{
 
 /// Methods of a kind are declared in its crate.
 impl Probe {
-    /// Whether the target responds. The names below `.invalid` never do, and this example asks no other host.
+    /// Whether the target responds. This example sends no requests: only names below `.invalid` do not respond.
     fn is_healthy(&self) -> bool {
         !self.spec.target.ends_with(".invalid")
     }

@@ -11,11 +11,16 @@ use super::{
 };
 use crate::{
     diagnostic::{Diagnostic, Diagnostics, RustItem},
-    layout::CrdOptions,
+    layout::{CrdOptions, Layout},
 };
 
 /// Definitions by the path of their file.
 pub(crate) type Definitions = BTreeMap<String, Definition>;
+
+/// Returns the path of the file of a definition.
+pub(super) fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
+    format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural)
+}
 
 /// A generated definition.
 pub(crate) struct Definition {

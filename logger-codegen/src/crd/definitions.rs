@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use logger_core::meta::{ApiGroup, ApiKind};
 
 use super::{
-    definition::{Definition, Definitions},
+    definition::{Definition, Definitions, path},
     parallel, validate,
     yaml::{self, CrdFiles},
 };
@@ -39,11 +39,6 @@ pub(crate) fn definitions(groups: &[ApiGroup], layout: &Layout) -> Result<Defini
         errors.0.extend(more.0);
     }
     errors.or(definitions)
-}
-
-/// Returns the path of the file of a definition.
-pub(super) fn path(group: &ApiGroup, kind: &ApiKind, layout: &Layout) -> String {
-    format!("{}/{}_{}.yaml", layout.crd_dir, group.group, kind.plural)
 }
 
 /// Whether a definition is generated: not for a kind that is defined elsewhere, nor in a group of Kubernetes itself, whose

@@ -9,8 +9,7 @@ use logger_names::version;
 use serde_json::{Value, json};
 
 use super::{
-    definition::{Definition, Definitions},
-    definitions::path,
+    definition::{Definition, Definitions, path},
     rule_report,
 };
 use crate::{
