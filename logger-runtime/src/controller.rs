@@ -14,6 +14,7 @@ mod predicate;
 mod processor;
 mod reconciler;
 mod status;
+mod trigger;
 mod watch;
 mod write_layer;
 mod writes;
@@ -61,7 +62,9 @@ use watch::Subscription;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
 ///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must
 ///   be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
-/// - every reconciliation has a `tracing` span `reconcile` with the name of the controller, the key and a number.
+/// - every reconciliation has a `tracing` span `reconcile`, which contains the events and requests of the reconciler, with
+///   the fields of controller-runtime's logger: `controller`, `namespace`, `name`, `reconcileID`. The field `trigger` is
+///   why the key was in the queue, such as `ConfigMap updated` or `retry`.
 ///
 /// A controller starts no informer unless it has a factory to [start](ControllerBuilder::start_factory). Its queue is
 /// filled from the time it is [built](ControllerBuilder::build), so a replica that waits for leadership is warm when it

@@ -8,12 +8,13 @@ use super::{
     Controller, Timeouts,
     gate::{Gate, KeyedGate},
     loop_guard::LoopGuard,
-    mapping::KeyMapping,
+    mapping::{KeyMapping, Target},
     metrics::ControllerMetrics,
     object::{Context, ObjectControllerBuilder},
     own_writes::{CachedKind, OwnWrites, cached_kind},
     processor::Processor,
     reconciler::{Action, AnyReconciler, ReconcileError, Reconciler},
+    trigger::Triggers,
     watch::{IntoWatch, Subscribe, Watch, controller_key, object_key, subscribe},
     write_layer::recording_client,
 };
@@ -228,13 +229,17 @@ impl<K: ApiObject> ControllerBuilder<K> {
         });
         let metrics = ControllerMetrics::new(self.metrics.as_ref(), &self.name);
         metrics.set_max_concurrent_reconciles(self.max_concurrent_reconciles);
-        let watches = self.watches.into_iter().map(|subscribe| subscribe(queue.clone(), own_writes.clone())).collect();
+        let triggers = Arc::<Triggers>::default();
+        let target = Target { queue, own_writes, triggers };
+        let watches = self.watches.into_iter().map(|subscribe| subscribe(target.clone())).collect();
+        let Target { queue, own_writes, triggers } = target;
         let processor = Processor {
             name: self.name,
             queue,
             reconciler,
             gates: self.gates,
             own_writes,
+            triggers,
             reconciliation_timeout: self.reconciliation_timeout,
             metrics,
             processing: Arc::default(),

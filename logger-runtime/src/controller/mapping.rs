@@ -11,7 +11,11 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{own_writes::OwnWrites, predicate::Predicate};
+use super::{
+    own_writes::OwnWrites,
+    predicate::Predicate,
+    trigger::{Change, Triggers},
+};
 use crate::{
     error::{UserCodePanicked, catch_panic},
     informer::{Event, PanicReporter},
@@ -38,13 +42,22 @@ pub(super) type KeyMapping<K> = Box<dyn Fn(&K, &mut Vec<ObjectKey>) + Send + Syn
 pub(super) struct EventMapper<K> {
     pub(super) predicate: Option<Predicate<K>>,
     pub(super) keys: KeyMapping<K>,
-    pub(super) queue: WorkQueue<ObjectKey>,
-    /// The recorder of the client of the controller, if it has one.
-    pub(super) own_writes: Option<Arc<OwnWrites>>,
+    /// The kind of the objects, for the spans of reconciliations.
+    pub(super) kind: Arc<str>,
+    pub(super) target: Target,
     /// Whether the events are those of the reconciled objects themselves.
     pub(super) is_reconciled_kind: bool,
     pub(super) report: PanicReporter,
     pub(super) retries: Retries<K>,
+}
+
+/// Where a watch adds keys.
+#[derive(Clone)]
+pub(super) struct Target {
+    pub(super) queue: WorkQueue<ObjectKey>,
+    /// The recorder of the client of the controller, if it has one.
+    pub(super) own_writes: Option<Arc<OwnWrites>>,
+    pub(super) triggers: Arc<Triggers>,
 }
 
 /// The objects whose mapping panicked.
@@ -66,7 +79,8 @@ impl<K: ApiObject> EventMapper<K> {
         if !self.matches(event) {
             return;
         }
-        let (mut found, priority) = (Vec::new(), priority(event));
+        let (mut found, change) = (Vec::new(), change(event));
+        let priority = priority(change);
         if let Event::Updated { old, .. } = event {
             self.map(old, priority, MIN_RETRY_DELAY, &mut found);
         }
@@ -75,7 +89,7 @@ impl<K: ApiObject> EventMapper<K> {
             Event::Updated { new, .. } if self.is_reconciled_kind => new.meta().resource_version.as_deref(),
             _ => None,
         };
-        self.add(found, priority, version);
+        self.add(found, change, priority, version);
     }
 
     /// Retries the mappings that panicked, without end.
@@ -84,7 +98,7 @@ impl<K: ApiObject> EventMapper<K> {
             let Retry { object, priority, delay, .. } = self.retries.next().await;
             let mut found = Vec::new();
             self.map(&object, priority, delay.saturating_mul(2).min(MAX_RETRY_DELAY), &mut found);
-            self.add(found, priority, None);
+            self.add(found, Change::Remapped, priority, None);
         }
     }
 
@@ -117,15 +131,17 @@ impl<K: ApiObject> EventMapper<K> {
     }
 
     /// Adds the distinct keys to the queue. The version is that of an updated object that is reconciled itself.
-    fn add(&self, mut found: Vec<ObjectKey>, priority: i32, version: Option<&str>) {
+    fn add(&self, mut found: Vec<ObjectKey>, change: Change, priority: i32, version: Option<&str>) {
         found.sort();
         found.dedup();
         let options = AddOptions { priority, ..AddOptions::default() };
+        let Target { queue, own_writes, triggers } = &self.target;
         for key in found {
-            if let Some(writes) = &self.own_writes {
+            if let Some(writes) = own_writes {
                 writes.loop_guard.record_cause(&key, version);
             }
-            self.queue.add_with(key, options);
+            triggers.record_event(&key, &self.kind, change);
+            queue.add_with(key, options);
         }
     }
 }
@@ -173,13 +189,22 @@ impl<K> Retries<K> {
     }
 }
 
-/// Returns the priority of an event. Initial objects and resyncs have a low one, as in controller-runtime.
-fn priority<K: ApiObject>(event: &Event<K>) -> i32 {
+fn change<K: ApiObject>(event: &Event<K>) -> Change {
     let is_resync = |old: &K, new: &K| old.meta().resource_version == new.meta().resource_version;
     match event {
-        Event::Added { initial: true, .. } => LOW_PRIORITY,
-        Event::Updated { old, new } if is_resync(old, new) => LOW_PRIORITY,
-        Event::Added { .. } | Event::Updated { .. } | Event::Deleted { .. } => 0,
+        Event::Added { initial: true, .. } => Change::Initial,
+        Event::Added { .. } => Change::Added,
+        Event::Updated { old, new } if is_resync(old, new) => Change::Resynced,
+        Event::Updated { .. } => Change::Updated,
+        Event::Deleted { .. } => Change::Deleted,
+    }
+}
+
+/// Returns the priority of a change. Initial objects and resyncs have a low one, as in controller-runtime.
+fn priority(change: Change) -> i32 {
+    match change {
+        Change::Initial | Change::Resynced => LOW_PRIORITY,
+        Change::Added | Change::Updated | Change::Deleted | Change::Remapped => 0,
     }
 }
 

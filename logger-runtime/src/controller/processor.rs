@@ -1,18 +1,12 @@
 //! The worker loop: takes keys from the queue, reconciles them and requeues them according to the result.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 use super::{
     gate::Gate,
@@ -20,15 +14,13 @@ use super::{
     own_writes::OwnWrites,
     reconciler::{Action, AnyReconciler, ReconcileError},
     status::Processing,
+    trigger::{Trigger, Triggers},
 };
 use crate::{
     error::{Error, panic_message},
     object::ObjectKey,
     workqueue::{AddOptions, WorkItem, WorkQueue},
 };
-
-/// Numbers the reconciliations of this process, for logs.
-static NEXT_RECONCILE_ID: AtomicU64 = AtomicU64::new(1);
 
 /// How long a worker waits for a cache that has not caught up with the writes. Most caches are faster.
 const MAX_CACHE_WAIT: Duration = Duration::from_millis(200);
@@ -43,6 +35,7 @@ pub(super) struct Processor {
     pub(super) gates: Vec<Box<dyn Gate>>,
     /// The recorder of the client of the controller, if it has one.
     pub(super) own_writes: Option<Arc<OwnWrites>>,
+    pub(super) triggers: Arc<Triggers>,
     pub(super) reconciliation_timeout: Duration,
     pub(super) metrics: ControllerMetrics,
     pub(super) processing: Arc<Processing>,
@@ -114,12 +107,24 @@ impl Processor {
 
     async fn process(&self, key: &WorkItem<ObjectKey>) {
         let (_processing, _active) = (self.processing.start(key), self.metrics.start_reconciliation());
-        let id = NEXT_RECONCILE_ID.fetch_add(1, Ordering::Relaxed);
-        let span = tracing::info_span!("reconcile", controller = self.name, key = %key, reconcile_id = id);
-        let started = Instant::now();
+        let (span, started) = (self.span(key), Instant::now());
         let outcome = self.reconcile(key, span.clone()).await;
         self.metrics.observe_time(started.elapsed());
         span.in_scope(|| self.handle_outcome(key, outcome));
+    }
+
+    /// Creates the span of a reconciliation, with the field names of controller-runtime. Its level is that of errors, so
+    /// that it is enabled if only errors are logged: their lines have its fields.
+    fn span(&self, key: &ObjectKey) -> Span {
+        let trigger = self.triggers.take(key);
+        tracing::error_span!(
+            "reconcile",
+            controller = self.name,
+            namespace = key.namespace(),
+            name = key.name(),
+            reconcileID = %Uuid::new_v4(),
+            %trigger,
+        )
     }
 
     /// Calls the reconciler. A panic is caught, whether the future is created or polled.
@@ -149,12 +154,14 @@ impl Processor {
                 metrics.success.add(1);
             }
             Outcome::Success(Action::Requeue) => {
-                self.requeue(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+                let options = AddOptions { rate_limited: true, ..AddOptions::default() };
+                self.requeue(key, Trigger::Requeue, options);
                 metrics.requeue.add(1);
             }
             Outcome::Success(Action::RequeueAfter(delay)) => {
                 self.queue.forget(key);
-                self.requeue(key, AddOptions { after: Some(delay), ..AddOptions::default() });
+                let options = AddOptions { after: Some(delay), ..AddOptions::default() };
+                self.requeue(key, Trigger::RequeueAfter, options);
                 metrics.requeue_after.add(1);
             }
             Outcome::Error(error) if error.is_terminal() => {
@@ -182,7 +189,7 @@ impl Processor {
 
     fn retry(&self, key: &WorkItem<ObjectKey>) {
         self.metrics.count_error();
-        self.requeue(key, AddOptions { rate_limited: true, ..AddOptions::default() });
+        self.requeue(key, Trigger::Retry, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
     /// Requeues a key whose cache is slow. This is no cause of a reconciliation.
@@ -192,10 +199,11 @@ impl Processor {
     }
 
     /// Requeues a key with its current priority.
-    fn requeue(&self, key: &WorkItem<ObjectKey>, options: AddOptions) {
+    fn requeue(&self, key: &WorkItem<ObjectKey>, trigger: Trigger, options: AddOptions) {
         if let Some(writes) = &self.own_writes {
             writes.loop_guard.record_cause(key, None);
         }
+        self.triggers.record_requeue(key, trigger);
         self.queue.add_with(ObjectKey::clone(key), AddOptions { priority: key.priority(), ..options });
     }
 }

@@ -6,15 +6,13 @@ use futures::future::BoxFuture;
 use k8s_openapi::{ClusterResourceScope, apimachinery::pkg::apis::meta::v1::OwnerReference};
 
 use super::{
-    mapping::{EventMapper, KeyMapping, Retries},
-    own_writes::OwnWrites,
+    mapping::{EventMapper, KeyMapping, Retries, Target},
     predicate::Predicate,
 };
 use crate::{
     informer::{Delivery, HandlerOptions, HandlerRegistration, Overflow, SharedInformer, Stopped, WatchSilent},
     object::{ApiObject, ObjectKey, resource_name},
     store::Store,
-    workqueue::WorkQueue,
 };
 
 /// The maximum number of pending events before they are coalesced. The handlers of controllers are fast, so only a
@@ -77,8 +75,7 @@ impl<K: ApiObject> IntoWatch for &SharedInformer<K> {
 }
 
 /// Starts a watch for a queue.
-pub(super) type Subscribe =
-    Box<dyn FnOnce(WorkQueue<ObjectKey>, Option<Arc<OwnWrites>>) -> Box<dyn Subscription> + Send>;
+pub(super) type Subscribe = Box<dyn FnOnce(Target) -> Box<dyn Subscription> + Send>;
 
 /// A watch that adds keys to a queue, with the kind erased.
 pub(super) trait Subscription: Send + Sync {
@@ -101,12 +98,13 @@ pub(super) trait Subscription: Send + Sync {
 /// Adds the keys of a watch's events to a queue. It gets every event: an intermediate state can map to other keys,
 /// which must be processed too.
 pub(super) fn subscribe<K: ApiObject>(watch: Watch<K>, keys: KeyMapping<K>, is_reconciled_kind: bool) -> Subscribe {
-    Box::new(move |queue, own_writes| {
+    Box::new(move |target| {
         let Watch { informer, predicate } = watch;
         let delivery = Delivery::EveryEvent { cap: MAX_PENDING_EVENTS, overflow: Overflow::Coalesce };
         let options = HandlerOptions::new().delivery(delivery);
-        let (report, retries) = (informer.panic_reporter(), Retries::default());
-        let mapper = Arc::new(EventMapper { predicate, keys, queue, own_writes, is_reconciled_kind, report, retries });
+        let (kind, report, retries) = (K::kind(&()).into(), informer.panic_reporter(), Retries::default());
+        let mapper = EventMapper { predicate, keys, kind, target, is_reconciled_kind, report, retries };
+        let mapper = Arc::new(mapper);
         let handler = Arc::clone(&mapper);
         let registration = informer.add_event_handler_with(options, move |event| handler.handle(event));
         Box::new(InformerSubscription { informer, registration, mapper })

@@ -1,8 +1,7 @@
 //! The fixture of the tests: a server, informers, and a controller whose reconciler reports to the test.
 
 use std::{
-    io::{Result as IoResult, Write},
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
@@ -28,39 +27,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::log::LOG;
+
 /// How long a test waits for an event that must, or must not, occur. Exceeds every back-off that the tests cause.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The log of all tests. It is installed before the first controller starts: a callsite that is registered while the
-/// subscriber is being installed can stay disabled for the rest of the process.
-pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(tracing::Level::INFO);
-    subscriber.with_ansi(false).without_time().init();
-    log
-});
-
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    /// Returns the lines that contain `with`.
-    pub(crate) fn lines(&self, with: &str) -> Vec<String> {
-        let text = String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned();
-        text.lines().filter(|line| line.contains(with)).map(str::to_owned).collect()
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> IoResult<()> {
-        Ok(())
-    }
-}
 
 /// Creates a server without garbage collection: tests name owners that never existed.
 pub(crate) fn server() -> ApiServer {

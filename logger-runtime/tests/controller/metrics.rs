@@ -12,7 +12,10 @@ use logger_runtime::{
     controller::{Action, Controller, ReconcileError},
 };
 
-use crate::fixture::{Fixture, LOG, Running, recorder, with_state};
+use crate::{
+    fixture::{Fixture, Running, recorder, with_state},
+    log::LOG,
+};
 
 /// Reconciles with the outcome that the name of the object selects.
 async fn outcome_by_name(key: ObjectKey) -> Result<Action, ReconcileError> {
@@ -96,7 +99,7 @@ async fn metrics_have_the_names_of_controller_runtime() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_logged_with_controller_key_and_reconcile_id_and_a_conflict_is_not() {
+async fn a_failure_is_logged_with_controller_namespace_name_and_reconcile_id_and_a_conflict_is_not() {
     let fixture = Fixture::started();
     let (recorder, mut records) = recorder();
     let reconciler = with_state((outcome_once(), recorder), |state, key: ObjectKey| async move {
@@ -111,13 +114,13 @@ async fn a_failure_is_logged_with_controller_key_and_reconcile_id_and_a_conflict
         records.next().await;
     }
     running.stop().await.unwrap();
-    let is_logged = |key: &str, text: &str| {
-        let span = format!("reconcile{{controller=\"logged\" key={key} reconcile_id=");
+    let is_logged = |name: &str, text: &str| {
+        let span = format!("reconcile{{controller=\"logged\" namespace=\"default\" name=\"{name}\" reconcileID=");
         LOG.lines(&span).iter().any(|line| line.contains(text))
     };
-    assert!(is_logged("default/fails", "retrying error=failed"), "{:?}", LOG.lines("logged"));
-    assert!(is_logged("default/fails", "reconciling"), "logs of the reconciler are in the span");
-    assert!(!is_logged("default/conflicts", "retrying"), "{:?}", LOG.lines("logged"));
+    assert!(is_logged("fails", "retrying error=failed"), "{:?}", LOG.lines("logged"));
+    assert!(is_logged("fails", "reconciling"), "logs of the reconciler are in the span");
+    assert!(!is_logged("conflicts", "retrying"), "{:?}", LOG.lines("logged"));
 }
 
 #[cfg(feature = "prometheus")]

@@ -14,7 +14,10 @@ use logger_runtime::{
 };
 use serde_json::json;
 
-use crate::fixture::{Fixture, LOG, Recorder, Running, recorder, server};
+use crate::{
+    fixture::{Fixture, Recorder, Running, recorder, server},
+    log::LOG,
+};
 
 /// Applies a Secret for each entry of the ConfigMap, and prunes the others.
 async fn reconcile_secrets(config_map: Arc<ConfigMap>, context: Context<Recorder<usize>>) -> Result<(), Error> {
