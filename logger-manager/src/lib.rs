@@ -10,12 +10,15 @@
 //! | [`health`] | health checks, and what `/livez`, `/readyz` and `/healthz` respond |
 //! | [`serving`] | HTTP and HTTPS servers with limits, certificates, metrics endpoint, authentication by the API server |
 //! | [`manager`] | supervised tasks, their start and stop, leader election |
+//! | [`telemetry`] | the log of a process as text or JSON, and the export of traces |
 
 pub mod health;
 pub mod manager;
 pub mod serving;
+pub mod telemetry;
 
 pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
 
 pub use health::HealthChecks;
 pub use manager::{BoxError, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
+pub use telemetry::{LogFormat, Telemetry};

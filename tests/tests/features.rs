@@ -6,6 +6,11 @@
 
 use std::{collections::BTreeSet, process::Command};
 
+use serde_json::Value;
+
+/// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
+const GATE: &str = "logger-apiserver/serve,logger-manager/otlp";
+
 /// The packages that a selection builds, each with its enabled features, such as `syn v3.0.9 derive,full`.
 fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
@@ -19,13 +24,19 @@ fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
     text.lines().map(|line| line.trim_end_matches(" (*)").trim_end().to_owned()).collect()
 }
 
-/// Fails with the packages that `selection` compiles with other features than the complete workspace does.
+/// Fails with the packages that `selection` compiles with other features than the complete workspace does, with and
+/// without the features of the gate.
 fn check_shared(selection: &[&str]) {
-    let workspace = packages(&["--workspace"], "normal,build");
     let selected = packages(selection, "normal,build");
     assert!(selected.len() > 50, "{selected:#?}");
-    let different: Vec<_> = selected.difference(&workspace).collect();
-    assert!(different.is_empty(), "{selection:?} and `--workspace` enable different features of: {different:#?}");
+    for features in ["", GATE] {
+        let workspace = packages(&["--workspace", "--features", features], "normal,build");
+        let different: Vec<_> = selected.difference(&workspace).collect();
+        assert!(
+            different.is_empty(),
+            "{selection:?} and `--workspace --features '{features}'` enable different features of: {different:#?}"
+        );
+    }
 }
 
 #[test]
@@ -36,6 +47,28 @@ fn codegen_shares_every_package_with_the_workspace() {
 #[test]
 fn the_quickstart_shares_every_package_with_the_workspace() {
     check_shared(&["--package", "quickstart"]);
+}
+
+#[test]
+fn the_gate_compiles_every_feature_of_the_published_packages() {
+    let suite = include_str!("../../xtask/src/suite.rs");
+    assert!(suite.contains(&format!("\"{GATE}\"")), "the gate enables other features than {GATE}");
+    let enabled = packages(&["--workspace", "--features", GATE], "normal,build,dev");
+    let metadata = tests::cargo(&["metadata", "--offline", "--no-deps", "--format-version", "1"]).output().unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let published = metadata["packages"].as_array().unwrap().iter().filter(|package| package["publish"].is_null());
+    let mut count = 0;
+    for package in published {
+        let name = package["name"].as_str().unwrap();
+        let lines = enabled.iter().filter(|line| line.split(' ').next() == Some(name));
+        let features: BTreeSet<&str> =
+            lines.filter_map(|line| line.rsplit(' ').next()).flat_map(|list| list.split(',')).collect();
+        for feature in package["features"].as_object().unwrap().keys() {
+            count += 1;
+            assert!(features.contains(feature.as_str()), "{name}/{feature} is not in {GATE}, and no test enables it");
+        }
+    }
+    assert!(count > 5, "{count} features");
 }
 
 #[test]

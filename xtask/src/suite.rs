@@ -41,30 +41,32 @@ enum Run {
     Tool { package: &'static str, args: &'static [&'static str] },
 }
 
-/// The feature of the API server as a program, which no other crate enables.
-const SERVE: &str = "logger-apiserver/serve";
+/// The features that no other crate enables: the API server as a program, and the export of traces.
+const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp";
 
 const STEPS: &[Step] = &[
     Step { name: "format", run: Run::Cargo(&["fmt", "--all", "--check"], &[]) },
     Step {
         name: "clippy",
         run: Run::Cargo(
-            &["clippy", "--workspace", "--all-targets", "--features", SERVE, "--quiet", "--", "-D", "warnings"],
+            &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--quiet", "--", "-D", "warnings"],
             &[],
         ),
     },
     Step {
         name: "docs",
         run: Run::Cargo(
-            &["doc", "--workspace", "--features", SERVE, "--no-deps", "--quiet"],
+            &["doc", "--workspace", "--features", FEATURES, "--no-deps", "--quiet"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
+    // The other steps enable the optional features, which users need not do.
+    Step { name: "defaults", run: Run::Cargo(&["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], &[]) },
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
         name: "doctests",
-        run: Run::Cargo(&["test", "--workspace", "--features", SERVE, "--doc", "--no-fail-fast", "--quiet"], &[]),
+        run: Run::Cargo(&["test", "--workspace", "--features", FEATURES, "--doc", "--no-fail-fast", "--quiet"], &[]),
     },
     Step {
         name: "own-api",
@@ -172,7 +174,7 @@ fn execute(name: &str, run: &Run, totals: &mut Option<binaries::Totals>) -> Outc
         }
         Run::Binaries => {
             println!("\n==> {name}: the test binaries of the workspace");
-            totals.insert(binaries::run(&["--workspace", "--features", SERVE], &[])).passed().into()
+            totals.insert(binaries::run(&["--workspace", "--features", FEATURES], &[])).passed().into()
         }
     }
 }
