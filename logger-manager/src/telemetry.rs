@@ -37,13 +37,13 @@ type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 ///
 /// Guarantees:
 /// - nothing is process-wide until the program calls [`install`](Self::install);
-/// - the filter of the log is that of the environment variable `RUST_LOG`, and `info` without one. An invalid filter is an
-///   error;
+/// - the filter of the log is that of the environment variable `RUST_LOG`, and `info` without one. An invalid filter is
+///   an error;
 /// - the log is written to the standard error stream;
 /// - the lines of a reconciliation contain the fields of its span, also if only errors are logged;
-/// - a line in JSON is an object with the keys `ts`, `level`, `logger` and `msg`, as those of controller-runtime, `span`,
-///   and the fields of the event and of the spans around it: an inner one replaces an outer one. A field whose name is one
-///   of these keys gets the suffix `_`;
+/// - a line in JSON is an object with the keys `ts`, `level`, `logger` and `msg`, as those of controller-runtime,
+///   `span`, and the fields of the event and of the spans around it: an inner one replaces an outer one. A field whose
+///   name is one of these keys gets the suffix `_`;
 /// - traces are exported only with the feature `otlp` and its configuration.
 ///
 /// ```no_run
@@ -123,8 +123,8 @@ impl Telemetry {
         self
     }
 
-    /// Installs the subscriber of this process, and forwards the records of the crate `log` to it. The guard exports the
-    /// remaining traces: add it to the manager.
+    /// Installs the subscriber of this process, and forwards the records of the crate `log` to it. The guard exports
+    /// the remaining traces: add it to the manager.
     ///
     /// # Errors
     /// Fails if the filter or the configuration of the export is invalid, or if a subscriber or a logger is installed.

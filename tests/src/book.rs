@@ -16,6 +16,7 @@ pages! {
     leader_election: "docs/guides/leader-election.md",
     manager: "docs/guides/manager.md",
     serving: "docs/guides/serving.md",
+    telemetry: "docs/guides/telemetry.md",
     testing: "docs/guides/testing.md",
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",

@@ -22,8 +22,8 @@ const KEYS: [&str; 5] = ["ts", "level", "logger", "msg", "span"];
 
 /// Formats each event as a JSON object on one line.
 ///
-/// The JSON format of `tracing-subscriber` writes the name of a span as its field `name`, which is the name of the object
-/// in the span of a reconciliation.
+/// The JSON format of `tracing-subscriber` writes the name of a span as its field `name`, which is the name of the
+/// object in the span of a reconciliation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonLines;
 

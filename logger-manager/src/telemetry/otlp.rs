@@ -36,17 +36,29 @@ const EXCLUDED: &str = "opentelemetry=off";
 /// The export of traces to an OpenTelemetry collector, over OTLP/HTTP with Protobuf bodies.
 ///
 /// Guarantees:
-/// - spans are exported in batches by a dedicated thread, which ends with the [guard](super::TelemetryGuard). A span that
-///   ends never waits;
+/// - spans are exported in batches by a dedicated thread, which ends with the [guard](super::TelemetryGuard). The end
+///   of a span never waits;
 /// - the queue is bounded: spans that do not fit are dropped, and their number is logged;
 /// - an export is retried, and fails after the [timeout](Self::timeout). Failures are logged, and are no errors of the
 ///   program;
-/// - the remaining spans are exported when the guard is shut down, within the [flush timeout](Self::flush_timeout) and 5 s;
+/// - the remaining spans are exported when the guard is shut down, within 5 s and the
+///   [flush timeout](Self::flush_timeout);
 /// - values of headers are not logged.
 ///
 /// What is not configured has the value of the environment variable of OpenTelemetry, such as
-/// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER` and `OTEL_BSP_SCHEDULE_DELAY`, or its
-/// default.
+/// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER` and `OTEL_BSP_SCHEDULE_DELAY`, or
+/// its default.
+///
+/// ```no_run
+/// use logger_manager::telemetry::{OtlpConfig, Telemetry};
+///
+/// # fn example() -> Result<(), logger_manager::telemetry::TelemetryError> {
+/// let export = OtlpConfig::new("my-operator").endpoint("http://collector:4318").sample_ratio(0.1);
+/// let telemetry = Telemetry::new().otlp(export).install()?;
+/// # drop(telemetry);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 #[must_use = "it does nothing until it is passed to `Telemetry::otlp`"]
 pub struct OtlpConfig {
@@ -111,8 +123,8 @@ impl OtlpConfig {
     }
 
     /// Sets the URL of the collector, such as `http://collector:4318`. By default it is that of
-    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, or `http://localhost:4318`. With `https`, the certificates of the system verify the
-    /// collector.
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, or `http://localhost:4318`. With `https`, the certificates of the system verify
+    /// the collector.
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoint = Some(endpoint.into());
         self

@@ -135,7 +135,7 @@ fn direct_fields(message: &[u8], number: u64) -> Vec<&[u8]> {
             _ => usize::try_from(varint(&mut rest)).unwrap(),
         };
         let (value, after) = rest.split_at(length);
-        if tag == number << 3 | 2 {
+        if tag == (number << 3) | 2 {
             found.push(value);
         }
         rest = after;
