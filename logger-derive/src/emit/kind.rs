@@ -92,6 +92,7 @@ fn api_kind(kind: &Kind) -> TokenStream {
             #lifecycle,
             schema: ::core::option::Option::Some(<#ident as #krate::schemars::JsonSchema>::json_schema),
             apply: #shape,
+            crd: ::core::option::Option::None,
             location: #location,
         };
 

@@ -70,7 +70,7 @@ async fn retry_request(metrics: &Arc<dyn MetricsProvider>) {
         };
         std::future::ready(response)
     });
-    let server = Server::bind(ServerConfig::new("api", 0), router).await.unwrap();
+    let server = Server::bind(ServerConfig::new("api", 0), router).unwrap();
     let url: Uri = format!("http://{}", server.local_address()).parse().unwrap();
     let stop = CancellationToken::new();
     let running = tokio::spawn(server.run(stop.clone()));
