@@ -3,13 +3,18 @@
 #[cfg(doctest)]
 mod book;
 pub mod definitions;
+pub mod history;
+pub mod journal;
 pub mod matrix;
+pub mod process;
+pub mod replica;
 pub mod scenarios;
 pub mod values;
 
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use k8s_openapi::{
@@ -17,8 +22,9 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
-    Api, Client,
+    Api, Client, Config,
     api::PostParams,
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
     runtime::wait::{await_condition, conditions},
 };
 use logger_types::v1::{Logger, LoggerSpec};
@@ -71,6 +77,25 @@ pub async fn namespace(client: &Client, name: &str) -> String {
     let namespace = Namespace { metadata, ..Namespace::default() };
     Api::all(client.clone()).create(&PostParams::default(), &namespace).await.expect("the namespace is created");
     name.to_owned()
+}
+
+/// Reads the configuration of a client from a kubeconfig.
+///
+/// # Errors
+/// Fails if the file cannot be read, or its current context is invalid.
+pub async fn config(kubeconfig: &Path) -> Result<Config, KubeconfigError> {
+    Config::from_custom_kubeconfig(Kubeconfig::read_from(kubeconfig)?, &KubeConfigOptions::default()).await
+}
+
+/// Returns the duration in an environment variable: a number of `s`, `m` or `h`. `None` if it is not set.
+///
+/// # Panics
+/// If the variable has another format.
+pub fn duration_of_env(name: &str) -> Option<Duration> {
+    let text = std::env::var(name).ok()?;
+    let unit = |unit, seconds| Some(Duration::from_secs(text.strip_suffix(unit)?.parse::<u64>().ok()? * seconds));
+    let duration = unit('s', 1).or_else(|| unit('m', 60)).or_else(|| unit('h', 3600));
+    Some(duration.unwrap_or_else(|| panic!("{name} is a number of `s`, `m` or `h`, not `{text}`")))
 }
 
 /// Starts an embedded API server with every generated CRD and returns a client of it.

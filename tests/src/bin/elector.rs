@@ -11,10 +11,6 @@ use std::{
     time::Duration,
 };
 
-use kube::{
-    Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
 use logger_runtime::{
     CancellationToken,
     leader_election::{LeaderElectionConfig, LeaderElector, lease_client},
@@ -36,8 +32,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let [kubeconfig, namespace, identity, file] = args.as_slice() else {
         return Err("usage: elector KUBECONFIG NAMESPACE IDENTITY FILE".into());
     };
-    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    let config = tests::config(kubeconfig.as_ref()).await?;
     let options = LeaderElectionConfig::new("election", identity)
         .namespace(namespace)
         .lease_duration(Duration::from_secs(5))

@@ -1,73 +1,30 @@
 //! Leader election by three processes on the real server, of which one is paused and one is killed.
 
 use std::{
-    io::Read,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
+use tests::process::{Exit, Process, TIMEOUT};
 
 use super::{Suite, trial};
 
-/// The limit of every wait.
-const TIMEOUT: Duration = Duration::from_secs(60);
 const NAMESPACE: &str = "election-processes";
+/// The name of the file in which leaders write their identity.
+const LEADERS: &str = "leaders";
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![trial(suite, "election::a_paused_and_a_killed_leader_are_replaced", paused_and_killed)]
 }
 
-/// A process with an elector. It is killed on drop.
-struct Process {
-    identity: &'static str,
-    child: Child,
-}
-
-impl Process {
-    fn start(control_plane: &ControlPlane, identity: &'static str, file: &Path) -> Result<Self, Failed> {
-        let child = Command::new(env!("CARGO_BIN_EXE_elector"))
-            .arg(control_plane.kubeconfig())
-            .args([NAMESPACE, identity])
-            .arg(file)
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        Ok(Process { identity, child })
-    }
-
-    /// Sends a signal, such as `STOP`.
-    fn signal(&self, signal: &str) -> Result<(), Failed> {
-        let status = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status()?;
-        if status.success() { Ok(()) } else { Err(format!("cannot send SIG{signal}").into()) }
-    }
-
-    /// Waits for the end of the process. Returns its exit code and its errors.
-    fn wait(mut self) -> Result<(Option<i32>, String), Failed> {
-        drop(self.child.stdin.take());
-        let started = Instant::now();
-        while self.child.try_wait()?.is_none() {
-            if started.elapsed() > TIMEOUT {
-                return Err(format!("{} does not end", self.identity).into());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let mut errors = String::new();
-        if let Some(stderr) = &mut self.child.stderr {
-            stderr.read_to_string(&mut errors)?;
-        }
-        Ok((self.child.wait()?.code(), errors))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
+fn start(control_plane: &ControlPlane, identity: &str, directory: &Path) -> Result<Process, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elector"));
+    command.arg(control_plane.kubeconfig()).args([NAMESPACE, identity]).arg(directory.join(LEADERS));
+    Ok(Process::start(identity, &mut command, directory.join(identity))?)
 }
 
 /// The file in which leaders write their identity.
@@ -110,24 +67,24 @@ fn paused_and_killed(control_plane: &ControlPlane) -> Result<(), Failed> {
     let created = control_plane.kubectl().args(["create", "namespace", NAMESPACE]).output()?;
     assert!(created.status.success());
     let directory = tempfile::tempdir()?;
-    let log = Log(directory.path().join("leaders"));
-    let start = |identity| Process::start(control_plane, identity, &log.0);
+    let log = Log(directory.path().join(LEADERS));
+    let start = |identity| start(control_plane, identity, directory.path());
     let mut processes = vec![start("a")?, start("b")?, start("c")?];
     let mut take = |identity: &str| {
-        let index = processes.iter().position(|process| process.identity == identity);
+        let index = processes.iter().position(|process| process.name() == identity);
         index.map(|index| processes.remove(index)).ok_or("no such process")
     };
 
     let paused = take(&log.wait_for_leader(1)?)?;
-    paused.signal("STOP")?;
+    paused.pause()?;
     let killed = take(&log.wait_for_leader(2)?)?;
-    paused.signal("CONT")?;
-    let (code, errors) = paused.wait()?;
+    paused.resume()?;
+    let Exit { code, errors } = paused.wait()?;
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("leader election lost: lease `election-processes/election` "), "{errors}");
     drop(killed);
     let last = take(&log.wait_for_leader(3)?)?;
-    let (code, errors) = last.wait()?;
+    let Exit { code, errors } = last.wait()?;
     assert_eq!(code, Some(0), "{errors}");
     let args = ["get", "lease", "election", "--namespace", NAMESPACE, "--output", "jsonpath={.spec.holderIdentity}"];
     let holder = control_plane.kubectl().args(args).output()?;

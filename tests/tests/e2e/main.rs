@@ -16,10 +16,7 @@ mod values;
 use std::{error::Error, process::ExitCode, sync::Arc};
 
 use envtest::{Assets, ControlPlane};
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::Client;
 use libtest_mimic::{Arguments, Failed, Trial};
 use tests::scenarios;
 
@@ -74,9 +71,7 @@ fn scenarios(suite: &Arc<Suite>) -> impl Iterator<Item = Trial> {
 }
 
 async fn client(control_plane: &ControlPlane) -> Result<Client, Failed> {
-    let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    Ok(Client::try_from(config)?)
+    Ok(Client::try_from(tests::config(control_plane.kubeconfig()).await?)?)
 }
 
 /// Creates a trial that runs with a client of the control plane.

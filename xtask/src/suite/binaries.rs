@@ -19,8 +19,18 @@ use crate::cargo;
 const CONCURRENCY: usize = 3;
 
 /// The suites that take longest, in descending order. They start first, so that none of them runs alone at the end.
-const LONGEST: [&str; 9] =
-    ["getting_started", "kubectl", "conformance", "e2e", "ui", "packages", "import_random", "differential", "server"];
+const LONGEST: [&str; 10] = [
+    "getting_started",
+    "kubectl",
+    "conformance",
+    "e2e",
+    "ui",
+    "replicas",
+    "packages",
+    "import_random",
+    "differential",
+    "server",
+];
 
 /// The tests of all binaries.
 #[derive(Debug, Default)]
