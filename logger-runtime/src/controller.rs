@@ -37,7 +37,9 @@ pub use reconciler::{Action, ReconcileError, Reconciler};
 pub use status::{ControllerStatus, ReconcileStuck};
 pub use watch::{IntoWatch, Watch};
 
-use crate::{factory::InformerFactory, object::ObjectKey, signal::termination, workqueue::WorkQueue};
+use crate::{
+    factory::InformerFactory, leader_election::fenced, object::ObjectKey, signal::termination, workqueue::WorkQueue,
+};
 use processor::Processor;
 use watch::Subscription;
 
@@ -59,6 +61,8 @@ use watch::Subscription;
 ///   error with its name;
 /// - a reconciliation that only the writes of its client to the object caused is counted, and a loop of them is logged;
 /// - initial objects do not delay changes, and do not starve, as the queue has ageing;
+/// - in the work of a [`LeaderElector`](crate::LeaderElector), no reconciliation is polled after the time at which the
+///   work must have ended, even if the process was paused;
 /// - when stopped, running reconciliations can complete within the graceful shutdown timeout and are then cancelled. No
 ///   task outlives [`run`](Self::run), unless it blocks its thread: the error then contains its key, and the process must
 ///   be exited. A reconciler that blocks needs `tokio::task::spawn_blocking`, and the runtime a second thread;
@@ -250,7 +254,8 @@ impl Controller {
         tracing::info!(controller = self.name(), workers = self.max_concurrent_reconciles, "starting workers");
         let (mut workers, stop) = (JoinSet::new(), cancelled.child_token());
         for _ in 0..self.max_concurrent_reconciles {
-            workers.spawn(Arc::clone(&self.processor).run_worker(stop.clone()));
+            let worker = fenced(Arc::clone(&self.processor).run_worker(stop.clone()));
+            workers.spawn(async move { worker.await.unwrap_or_default() });
         }
         let ended = tokio::select! {
             biased;

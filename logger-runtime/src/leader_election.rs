@@ -27,3 +27,4 @@ pub use record::LeaderElectionRecord;
 pub use requests::lease_client;
 pub use state_machine::LossReason;
 pub use status::{LeaderStatus, LeaseOverdue};
+pub use work::{Fenced, fenced};

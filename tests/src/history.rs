@@ -97,8 +97,8 @@ impl Run {
         intervals
     }
 
-    /// Returns until when a reconciliation was active that ended at this time: until the start of the last pause, unless
-    /// it wrote after it.
+    /// Returns until when a reconciliation that ended at this time was active: until the start of the last pause, unless
+    /// it wrote afterwards.
     fn last_activity(&self, open: &Open, at: Duration) -> Duration {
         let pause = self.pauses.iter().rev().find(|pause| open.start <= pause.start && pause.end <= at);
         let pause = pause.filter(|pause| open.write.is_none_or(|write| write <= pause.start));

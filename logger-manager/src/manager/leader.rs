@@ -5,15 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use logger_runtime::{CancellationToken, leader_election::LeaderStatus};
+use logger_runtime::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{
-    error::ManagerError,
-    probes::TaskState,
-    runnable::Registered,
-    tasks::{Fence, Tasks},
-};
+use super::{error::ManagerError, probes::TaskState, runnable::Registered, tasks::Tasks};
 
 /// The connection between the manager and the work of the elector.
 #[derive(Default)]
@@ -32,27 +27,21 @@ pub(super) struct Leader {
 impl Leader {
     /// Runs the runnables until they are stopped or the leadership ends. Then holds the lease until the manager has
     /// stopped.
-    pub(super) async fn lead(
-        self: Arc<Self>,
-        leading: CancellationToken,
-        status: LeaderStatus,
-        runnables: Vec<Registered>,
-    ) {
+    pub(super) async fn lead(self: Arc<Self>, leading: CancellationToken, runnables: Vec<Registered>) {
         let running = self.running.token();
         // The manager may have been stopped while the lease was being acquired. It does not wait for this.
         if !self.stop.is_cancelled() {
-            self.run(&leading, status, runnables).await;
+            self.run(&leading, runnables).await;
         }
         drop(running);
         leading.cancelled().await;
     }
 
-    async fn run(&self, leading: &CancellationToken, status: LeaderStatus, runnables: Vec<Registered>) {
+    async fn run(&self, leading: &CancellationToken, runnables: Vec<Registered>) {
         let (mut tasks, stop) = (Tasks::default(), leading.child_token());
         for runnable in runnables {
             lock(&self.states).push(Arc::clone(&runnable.state));
-            let fence = Fence { status: status.clone(), token: self.running.token() };
-            tasks.spawn_fenced(runnable, stop.clone(), fence);
+            tasks.spawn_fenced(runnable, stop.clone(), self.running.token());
         }
         tokio::select! {
             biased;

@@ -131,8 +131,8 @@ impl Run {
         let runnables = std::mem::take(&mut self.runnables);
         match self.elector.take() {
             Some(elector) => {
-                let (leader, status) = (Arc::clone(&self.leader), elector.status());
-                let work = move |leading| leader.lead(leading, status, runnables);
+                let leader = Arc::clone(&self.leader);
+                let work = move |leading| leader.lead(leading, runnables);
                 self.election.spawn(elector.run(self.stop_election.clone(), work));
             }
             None => {

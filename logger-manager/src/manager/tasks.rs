@@ -1,13 +1,8 @@
 //! Supervised tasks: each end is reported with the name of the task.
 
-use std::{
-    collections::HashMap,
-    future::{pending, poll_fn},
-    sync::Arc,
-    task::Poll,
-};
+use std::{collections::HashMap, future::pending, sync::Arc};
 
-use logger_runtime::{CancellationToken, leader_election::LeaderStatus};
+use logger_runtime::{CancellationToken, leader_election::fenced};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -54,13 +49,6 @@ enum End {
     Aborted,
 }
 
-/// Restricts a task to a leadership.
-pub(super) struct Fence {
-    pub(super) status: LeaderStatus,
-    /// Dropped when the task has ended, whether it completed or was aborted.
-    pub(super) token: TaskTrackerToken,
-}
-
 impl Tasks {
     /// Runs a runnable on a dedicated task.
     pub(super) fn spawn(&mut self, level: Level, runnable: Registered, stop: CancellationToken) {
@@ -68,19 +56,15 @@ impl Tasks {
         self.spawn_future(level, state, async move { Completion::Returned(run(stop).await) });
     }
 
-    /// Runs a runnable of the leader. It is never polled after the leadership.
-    pub(super) fn spawn_fenced(&mut self, runnable: Registered, stop: CancellationToken, fence: Fence) {
+    /// Runs a runnable of the leader: called by the work of the elector. It is never polled after the leadership. The
+    /// token is dropped when the task has ended, whether it completed or was aborted.
+    pub(super) fn spawn_fenced(&mut self, runnable: Registered, stop: CancellationToken, token: TaskTrackerToken) {
         let Registered { run, state, .. } = runnable;
-        let fenced = async move {
-            let Fence { status, token: _token } = fence;
-            let mut run = Box::pin(async move { run(stop).await });
-            poll_fn(|context| match status.is_leader() {
-                true => run.as_mut().poll(context).map(Completion::Returned),
-                false => Poll::Ready(Completion::Fenced),
-            })
-            .await
-        };
-        self.spawn_future(Level::Leader, state, fenced);
+        let run = fenced(async move { run(stop).await });
+        self.spawn_future(Level::Leader, state, async move {
+            let _token = token;
+            run.await.map_or(Completion::Fenced, Completion::Returned)
+        });
     }
 
     fn spawn_future(

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
 use kube::Api;
 use logger_apiserver::{ApiServer, Fault, Faults, Requests};
 use logger_manager::{BoxError, CancellationToken, Group, LeaderElectionConfig, Manager, ManagerBuilder, ManagerError};
-use logger_runtime::leader_election::LeaderElectionError;
+use logger_runtime::{
+    Controller, InformerFactory, ObjectKey, ReconcileError,
+    leader_election::{LeaderElectionError, fenced},
+};
 use tokio::time::{Instant, advance, sleep};
 
-use crate::fixture::{Log, Running, SECOND, ending_after, ignore_stop, step};
+use crate::fixture::{Log, Running, SECOND, create_config_map, ending_after, ignore_stop, step};
 
 fn builder(server: &ApiServer, faults: &Faults, identity: &str) -> ManagerBuilder {
     let builder = Manager::builder(server.client_with(faults.layer()));
@@ -99,6 +102,60 @@ async fn m03_work_that_ignores_a_lost_lease_is_aborted_before_another_process_ta
     second.wait_until(|_| second_log.contains("+leader")).await;
     assert!(log.time("dropped leader") < second_log.time("+leader"));
     second.stop().await.unwrap();
+}
+
+/// As after a pause of the process: the timers of the reconciliation and of the elector have passed.
+#[tokio::test(start_paused = true)]
+async fn m03_a_reconciliation_does_not_continue_after_the_lease_expired() {
+    let (server, faults, log) = (ApiServer::new(), Faults::new(), Log::default());
+    create_config_map(server.client(), "a").await;
+    let factory = InformerFactory::namespaced(server.client(), "default");
+    let reconciled = log.clone();
+    let reconcile = move |key: ObjectKey| {
+        let log = reconciled.clone();
+        async move {
+            log.push(format!("+{key}"));
+            sleep(SECOND).await;
+            log.push(format!("-{key}"));
+            Ok::<_, ReconcileError>(())
+        }
+    };
+    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>()).build(reconcile);
+    let manager = builder(&server, &faults, "a")
+        .add(Group::Always, "informers", factory)
+        .add(Group::LeaderElected, "config-maps", controller)
+        .build()
+        .unwrap();
+    let running = Running::ready(manager).await;
+    running.wait_until(|_| log.contains("+default/a")).await;
+    advance(60 * SECOND).await;
+    let error = running.result().await.unwrap_err();
+    assert!(matches!(error, ManagerError::LeaderElection(LeaderElectionError::Lost { .. })), "{error}");
+    assert_eq!(log.entries(), ["+default/a"]);
+}
+
+/// As after a pause of the process.
+#[tokio::test(start_paused = true)]
+async fn m03_a_fenced_task_of_a_runnable_does_not_continue_after_the_lease_expired() {
+    let (server, faults, log) = (ApiServer::new(), Faults::new(), Log::default());
+    let started = log.clone();
+    let runnable = move |stop: CancellationToken| async move {
+        let task = fenced(async move {
+            started.push("+task");
+            sleep(SECOND).await;
+            started.push("-task");
+        });
+        drop(tokio::spawn(task).await);
+        stop.cancelled().await;
+        Ok::<_, BoxError>(())
+    };
+    let manager = builder(&server, &faults, "a").add(Group::LeaderElected, "runnable", runnable).build().unwrap();
+    let running = Running::ready(manager).await;
+    running.wait_until(|_| log.contains("+task")).await;
+    advance(60 * SECOND).await;
+    let error = running.result().await.unwrap_err();
+    assert!(matches!(error, ManagerError::LeaderElection(LeaderElectionError::Lost { .. })), "{error}");
+    assert_eq!(log.entries(), ["+task"]);
 }
 
 #[tokio::test(start_paused = true)]

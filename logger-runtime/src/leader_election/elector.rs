@@ -50,10 +50,10 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
 ///   expires, or, if that is less, half of the time between renew deadline and lease duration before it.
 /// - The work ends when it is dropped: it neither blocks its thread nor leaves detached tasks or processes behind.
 /// - A process may be paused at any time, for any time, for example by SIGSTOP or the migration of a virtual machine,
-///   if its monotonic clock continues to run. Its work is not polled after the pause if the lease has expired. A
-///   request that the work was about to send when the process was paused can still be sent afterwards. Updates and
-///   deletes with a resource version then fail with a conflict, so use such preconditions for writes that must not be
-///   repeated.
+///   if its monotonic clock continues to run. Its work is not polled after the pause if the lease has expired, and
+///   neither are tasks of the work that are [`fenced`](super::fenced), such as those of controllers. A request that the
+///   work was about to send when the process was paused can still be sent afterwards. Updates and deletes with a
+///   resource version then fail with a conflict, so use such preconditions for writes that must not be repeated.
 ///
 /// # Example
 ///

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    fmt,
     pin::Pin,
     sync::{
         Arc,
@@ -11,7 +12,17 @@ use std::{
     time::Duration,
 };
 
-use tokio::{task::JoinSet, time::Instant};
+use futures::future::Either;
+use tokio::{
+    task::{JoinSet, futures::TaskLocalFuture},
+    task_local,
+    time::Instant,
+};
+
+task_local! {
+    /// The fence of the leadership to which the current task belongs.
+    static FENCE: Fence;
+}
 
 /// The deadline of the leader's work, which each renewal extends. Clones share it.
 #[derive(Clone, Debug)]
@@ -60,7 +71,8 @@ pub(super) struct Work(JoinSet<WorkEnd>);
 impl Work {
     pub(super) fn spawn(work: impl Future<Output = ()> + Send + 'static, fence: Fence) -> Self {
         let mut tasks = JoinSet::new();
-        tasks.spawn(Fenced { work: Some(Box::pin(work)), fence });
+        let work = Fenced::new(work, Some(fence));
+        tasks.spawn(async move { work.await.map_or(WorkEnd::Dropped, |()| WorkEnd::Completed) });
         Work(tasks)
     }
 
@@ -79,29 +91,71 @@ impl Work {
     }
 }
 
-/// Polls the work only while the fence is open, and drops it afterwards: a process that was paused does not resume
-/// work that is past its deadline.
-struct Fenced {
-    work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    fence: Fence,
+/// Restricts a future to the leadership in which this function is called, for tasks that the leader's work spawns.
+///
+/// The future is never polled after the time at which the work of the leader must have ended, even if the process was
+/// paused: it is dropped, and the result is `None`. Outside the work of an elector it is not restricted.
+///
+/// The controllers of this crate restrict their tasks.
+///
+/// ```
+/// use logger_runtime::leader_election::fenced;
+/// use tokio::task::JoinSet;
+///
+/// fn spawn(tasks: &mut JoinSet<()>) {
+///     let work = fenced(async { println!("working") });
+///     tasks.spawn(async move { work.await.unwrap_or_default() });
+/// }
+/// ```
+pub fn fenced<F: Future>(future: F) -> Fenced<F> {
+    Fenced::new(future, FENCE.try_with(Fence::clone).ok())
 }
 
-impl Future for Fenced {
-    type Output = WorkEnd;
+/// A future that is restricted to a leadership: that of [`fenced`].
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Fenced<F: Future> {
+    future: Option<Pin<Box<Scoped<F>>>>,
+    fence: Option<Fence>,
+}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<WorkEnd> {
-        let is_open = self.fence.is_open();
-        let Some(work) = self.work.as_mut().filter(|_| is_open) else {
-            self.work = None;
-            return Poll::Ready(WorkEnd::Dropped);
+/// A future in whose scope the fence is known, if there is one.
+type Scoped<F> = Either<TaskLocalFuture<Fence, F>, F>;
+
+impl<F: Future> Fenced<F> {
+    fn new(future: F, fence: Option<Fence>) -> Self {
+        let scoped = match &fence {
+            Some(fence) => Either::Left(FENCE.scope(fence.clone(), future)),
+            None => Either::Right(future),
         };
-        work.as_mut().poll(context).map(|()| WorkEnd::Completed)
+        Fenced { future: Some(Box::pin(scoped)), fence }
+    }
+}
+
+impl<F: Future> Future for Fenced<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<F::Output>> {
+        let is_open = self.fence.as_ref().is_none_or(Fence::is_open);
+        let Some(future) = self.future.as_mut().filter(|_| is_open) else {
+            self.future = None;
+            return Poll::Ready(None);
+        };
+        future.as_mut().poll(context).map(Some)
+    }
+}
+
+impl<F: Future> fmt::Debug for Fenced<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fenced").field("fence", &self.fence).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::{advance, sleep};
+    use tokio::{
+        sync::oneshot,
+        time::{advance, sleep},
+    };
 
     use super::*;
 
@@ -128,6 +182,27 @@ mod tests {
         assert!(matches!(work.ended().await, WorkEnd::Dropped));
         fence.close();
         assert!(!fence.is_open());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fenced_tasks_of_the_work_are_not_polled_after_the_fence_closed() {
+        let fence = Fence::closed();
+        fence.open_until(Instant::now() + SECOND);
+        let (sender, receiver) = oneshot::channel();
+        let nested = async { sender.send(tokio::spawn(fenced(sleep(SECOND / 2)))).unwrap() };
+        let mut work = Work::spawn(async { tokio::spawn(fenced(nested)).await.unwrap().unwrap() }, fence);
+        assert!(matches!(work.ended().await, WorkEnd::Completed));
+        advance(3 * SECOND).await;
+        assert_eq!(receiver.await.unwrap().await.unwrap(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn fenced_futures_complete_while_the_fence_is_open_and_without_one() {
+        let fence = Fence::closed();
+        fence.open_until(Instant::now() + 2 * SECOND);
+        let mut work = Work::spawn(async { assert_eq!(fenced(sleep(SECOND)).await, Some(())) }, fence);
+        assert!(matches!(work.ended().await, WorkEnd::Completed));
+        assert_eq!(fenced(async { 7 }).await, Some(7));
     }
 
     #[tokio::test]
