@@ -97,7 +97,7 @@ impl Run {
         intervals
     }
 
-    /// Returns until when a reconciliation that ended at this time was active: until the start of the last pause, unless
+    /// Returns until when a reconciliation that ended at this time was active: to the start of the last pause, unless
     /// it wrote afterwards.
     fn last_activity(&self, open: &Open, at: Duration) -> Duration {
         let pause = self.pauses.iter().rev().find(|pause| open.start <= pause.start && pause.end <= at);
