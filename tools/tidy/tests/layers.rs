@@ -59,6 +59,7 @@ const CRATES: [Layers; 4] = [
             &["controller"],
         ],
     ),
+    ("logger-manager", &[&["health"], &["serving"], &["manager"], &["telemetry"]]),
 ];
 
 #[test]
