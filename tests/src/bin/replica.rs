@@ -88,7 +88,7 @@ fn election(options: &Options) -> LeaderElectionConfig {
         .retry_period(Duration::from_millis(300))
 }
 
-/// Who writes, and the journal.
+/// The identity of the writes, and the journal.
 struct Writer {
     identity: String,
     /// The number of writes.
