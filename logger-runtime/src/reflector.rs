@@ -10,6 +10,7 @@ mod list_buffer;
 mod list_options;
 mod list_watch;
 mod metrics;
+mod prepare;
 mod shard;
 mod skipped;
 mod state_machine;

@@ -14,6 +14,7 @@ pub mod values;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
     time::Duration,
 };
 
@@ -114,18 +115,39 @@ pub fn logger(name: &str) -> Logger {
     }
 }
 
-/// Runs the quickstart with these arguments, as a user starts it, and returns its output.
+/// Runs the quickstart with these arguments, and returns its output.
 ///
 /// # Panics
-/// If cargo cannot be started.
-pub fn quickstart(args: &[&str]) -> std::process::Output {
-    let args = [&["run", "--quiet", "--package", "quickstart", "--"], args].concat();
-    cargo(&args).env("KUBECONFIG", "/nowhere").output().expect("cargo starts")
+/// If it cannot be built or started.
+pub fn quickstart(args: &[&str]) -> Output {
+    let mut quickstart = Command::new(program("quickstart"));
+    quickstart.args(args).current_dir(workspace_root()).env("KUBECONFIG", "/nowhere");
+    quickstart.output().expect("the program starts")
+}
+
+/// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
+pub const FEATURES: &str = "logger-apiserver/serve,logger-manager/otlp";
+
+/// Builds a program of the workspace, and returns the path of its executable. The features are those of the suite, which
+/// has compiled all dependencies of the program.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn program(name: &str) -> PathBuf {
+    let args = ["build", "--quiet", "--workspace", "--features", FEATURES, "--bin", name, "--message-format", "json"];
+    let output = cargo(&args).stderr(Stdio::inherit()).output().expect("cargo starts");
+    assert!(output.status.success(), "{name} is built");
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut executables = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.next_back().expect("cargo reports the path of the executable")
 }
 
 /// Returns a cargo command in this workspace, as a user starts it.
-pub fn cargo(args: &[&str]) -> std::process::Command {
-    let mut cargo = std::process::Command::new(env!("CARGO"));
+pub fn cargo(args: &[&str]) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
     cargo.args(args).current_dir(workspace_root());
     // Cargo sets these for the package of a test, and build scripts that depend on them would run again. Settings, such as
     // those of profiles, are the same for all commands, which then share the compiled packages.

@@ -7,9 +7,7 @@
 use std::{collections::BTreeSet, process::Command};
 
 use serde_json::Value;
-
-/// The features that `cargo xtask test` enables, as `xtask/src/suite.rs` declares them.
-const GATE: &str = "logger-apiserver/serve,logger-manager/otlp";
+use tests::FEATURES;
 
 /// The packages that a selection builds, each with its enabled features, such as `syn v3.0.9 derive,full`.
 fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
@@ -29,7 +27,7 @@ fn packages(selection: &[&str], edges: &str) -> BTreeSet<String> {
 fn check_shared(selection: &[&str]) {
     let selected = packages(selection, "normal,build");
     assert!(selected.len() > 50, "{selected:#?}");
-    for features in ["", GATE] {
+    for features in ["", FEATURES] {
         let workspace = packages(&["--workspace", "--features", features], "normal,build");
         let is_compared = |package: &&String| features.is_empty() || !package.contains("(/");
         let different: Vec<_> = selected.difference(&workspace).filter(is_compared).collect();
@@ -53,8 +51,8 @@ fn the_quickstart_shares_every_package_with_the_workspace() {
 #[test]
 fn the_gate_compiles_every_feature_of_the_published_packages() {
     let suite = include_str!("../../xtask/src/suite.rs");
-    assert!(suite.contains(&format!("\"{GATE}\"")), "the gate enables other features than {GATE}");
-    let enabled = packages(&["--workspace", "--features", GATE], "normal,build,dev");
+    assert!(suite.contains(&format!("\"{FEATURES}\"")), "the gate enables other features than {FEATURES}");
+    let enabled = packages(&["--workspace", "--features", FEATURES], "normal,build,dev");
     let metadata = tests::cargo(&["metadata", "--offline", "--no-deps", "--format-version", "1"]).output().unwrap();
     let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
     let published = metadata["packages"].as_array().unwrap().iter().filter(|package| package["publish"].is_null());
@@ -66,7 +64,10 @@ fn the_gate_compiles_every_feature_of_the_published_packages() {
             lines.filter_map(|line| line.rsplit(' ').next()).flat_map(|list| list.split(',')).collect();
         for feature in package["features"].as_object().unwrap().keys() {
             count += 1;
-            assert!(features.contains(feature.as_str()), "{name}/{feature} is not in {GATE}, and no test enables it");
+            assert!(
+                features.contains(feature.as_str()),
+                "{name}/{feature} is not in {FEATURES}, and no test enables it"
+            );
         }
     }
     assert!(count > 5, "{count} features");
@@ -74,8 +75,8 @@ fn the_gate_compiles_every_feature_of_the_published_packages() {
 
 #[test]
 fn tests_share_the_packages_of_the_workspace() {
-    let build = packages(&["--workspace"], "normal,build");
-    let test = packages(&["--workspace"], "normal,build,dev");
+    let selection = ["--workspace", "--features", FEATURES];
+    let (build, test) = (packages(&selection, "normal,build"), packages(&selection, "normal,build,dev"));
     let changed: Vec<_> = build.difference(&test).collect();
     assert!(changed.is_empty(), "dev-dependencies enable further features of: {changed:#?}");
 }

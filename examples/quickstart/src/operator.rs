@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use logger_client::{Clientset, SharedInformerFactory};
-use logger_manager::{Group, LeaderElectionConfig, Manager, serving::ServerConfig};
+use logger_manager::{Group, LeaderElectionConfig, Manager, Telemetry, serving::ServerConfig};
 use logger_runtime::{
     kube::{Client, Config},
     leader_election::unique_identity,
@@ -15,7 +15,7 @@ use logger_runtime::{
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let telemetry = Telemetry::new().install()?;
     let (config, metrics) = (Config::infer().await?, PrometheusMetrics::default());
     let client = Client::try_from(config.clone())?;
     let factory = SharedInformerFactory::new(&Clientset::new(client.clone()));
@@ -25,6 +25,7 @@ async fn main() -> Result<()> {
         .metrics(Arc::new(metrics.clone()))
         .serve_health(ServerConfig::new("health", 8081))
         .serve_metrics(ServerConfig::new("metrics", 8080), metrics)
+        .add(Group::Always, "telemetry", telemetry)
         .add(Group::Always, "informers", factory.factory().clone())
         .add(Group::LeaderElected, "loggers", controller)
         .build()?;

@@ -2,7 +2,6 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::Arc,
 };
@@ -45,7 +44,7 @@ impl Program {
     /// Starts the program on a free port and waits until it serves.
     fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut command = Command::new(build());
+        let mut command = Command::new(tests::program("logger-apiserver"));
         command.args(["--port", "0", "--write-kubeconfig"]).arg(directory.path().join("kubeconfig"));
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut program = Self { child, directory };
@@ -67,17 +66,4 @@ impl Drop for Program {
         drop(self.child.kill());
         drop(self.child.wait());
     }
-}
-
-/// Builds the program with cargo and returns the path of its executable.
-fn build() -> PathBuf {
-    let args = ["build", "--quiet", "--package", "logger-apiserver", "--features", "serve", "--message-format", "json"];
-    let output = tests::cargo(&args).stderr(Stdio::inherit()).output().unwrap();
-    assert!(output.status.success());
-    let messages = String::from_utf8(output.stdout).unwrap();
-    let mut executables = messages.lines().filter_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(PathBuf::from)
-    });
-    executables.next_back().expect("cargo reports the path of the executable")
 }
