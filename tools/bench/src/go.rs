@@ -19,9 +19,13 @@ const MODULE: &str = "example.com/logger/tools/bench";
 
 /// Returns the versions of the compared modules that go.mod pins.
 pub(crate) fn versions() -> String {
-    let compared = ["k8s.io/code-generator", "sigs.k8s.io/controller-tools", "k8s.io/client-go"];
-    let required = GO_MOD.lines().filter_map(|line| line.trim().split_once(' '));
-    let named = required.filter(|(module, _)| compared.contains(module));
+    required(GO_MOD, &["k8s.io/code-generator", "sigs.k8s.io/controller-tools", "k8s.io/client-go"])
+}
+
+/// Returns these modules with the versions that a go.mod requires.
+pub(crate) fn required(go_mod: &str, modules: &[&str]) -> String {
+    let required = go_mod.lines().filter_map(|line| line.trim().split_once(' '));
+    let named = required.filter(|(module, _)| modules.contains(module));
     named
         .map(|(module, rest)| format!("{module} {}", rest.trim_end_matches(" // indirect")))
         .collect::<Vec<_>>()

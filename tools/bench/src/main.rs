@@ -10,6 +10,7 @@ mod files;
 mod generator;
 mod go;
 mod kinds;
+mod operator;
 mod paths;
 mod program;
 mod project;
@@ -44,6 +45,8 @@ enum Bench {
     /// Sync many objects from a real API server, list them and queue their keys with client-go, kube-runtime and our
     /// runtime.
     Runtime(runtime::Options),
+    /// Run the same small operator on controller-runtime, kube-runtime and our manager, each on a new API server.
+    Operator(operator::Options),
     /// Load the API server in memory, in process and on a socket, and a real etcd and kube-apiserver.
     Apiserver(apiserver::Options),
 }
@@ -66,6 +69,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Derive(options) => derive::run(&options),
         Bench::QueueDefects => queue_defects::run(),
         Bench::Runtime(options) => runtime::run(&options),
+        Bench::Operator(options) => operator::run(&options),
         Bench::Apiserver(options) => apiserver::run(&options),
     }
 }

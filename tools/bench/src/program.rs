@@ -42,11 +42,22 @@ fn children_cpu_time() -> f64 {
     parse_children_cpu_time(&fs::read_to_string("/proc/self/stat").unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns the sum of the 16th and 17th field. The second, the program's name, is in parentheses and can contain
-/// spaces.
+/// Returns the CPU time of a process in seconds from its `/proc/PID/stat`: the sum of the 14th and 15th field.
+pub(crate) fn parse_cpu_time(stat: &str) -> Option<f64> {
+    parse_seconds(stat, 14)
+}
+
+/// Returns the sum of the 16th and 17th field.
 fn parse_children_cpu_time(stat: &str) -> Option<f64> {
+    parse_seconds(stat, 16)
+}
+
+/// Returns the sum of a field, counted from 1, and the next one, in seconds. The second field, the program's name, is in
+/// parentheses and can contain spaces.
+fn parse_seconds(stat: &str, field: usize) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(") ")?;
-    let hundredths = rest.split(' ').skip(13).take(2).map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>()?;
+    let fields = rest.split(' ').skip(field - 3).take(2);
+    let hundredths = fields.map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>()?;
     Some(hundredths / 100.0)
 }
 
@@ -66,7 +77,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     }
 }
 
-fn last_lines(text: &str) -> String {
+/// Returns the end of a long text.
+pub(crate) fn last_lines(text: &str) -> String {
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")
 }
@@ -84,10 +96,10 @@ mod tests {
     }
 
     #[test]
-    fn cpu_time_of_children_is_parsed() {
-        let stat = "7 (a ) b) S 4 5 6 7 8 9 10 11 12 13 14 15 150 25 18 19";
-        assert_eq!(parse_children_cpu_time(stat), Some(1.75));
-        assert_eq!(parse_children_cpu_time(""), None);
+    fn cpu_time_of_a_process_and_its_children_is_parsed() {
+        let stat = "7 (a ) b) S 4 5 6 7 8 9 10 11 12 13 100 50 150 25 18 19";
+        assert_eq!((parse_cpu_time(stat), parse_children_cpu_time(stat)), (Some(1.5), Some(1.75)));
+        assert_eq!((parse_cpu_time(""), parse_children_cpu_time("")), (None, None));
     }
 
     #[test]

@@ -35,6 +35,14 @@ impl Samples {
         }
     }
 
+    /// Returns the smallest sample that is not exceeded by this percentage of the samples, or NaN without samples.
+    pub(crate) fn percentile(&self, percentage: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let rank = (sorted.len() * percentage).div_ceil(100).max(1);
+        sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
+    }
+
     /// Returns all samples in the order of measurement.
     pub(crate) fn all(&self) -> &[f64] {
         &self.0
@@ -76,6 +84,14 @@ mod tests {
         assert_eq!(samples([4.0, 1.0, 2.0, 9.0]).median(), 3.0);
         assert!(samples([]).median().is_nan());
         assert_eq!(samples([3.0, 1.0, 2.0]).min(), 1.0);
+    }
+
+    #[test]
+    fn a_percentile_is_a_sample() {
+        let hundred: Samples = (1..=100).rev().map(f64::from).collect();
+        assert_eq!([1, 50, 99, 100].map(|percentage| hundred.percentile(percentage)), [1.0, 50.0, 99.0, 100.0]);
+        assert_eq!(samples([3.0, 1.0]).percentile(99), 3.0);
+        assert!(samples([]).percentile(50).is_nan());
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// Formats a ratio with two digits after the point.
+pub(crate) fn ratio(ratio: f64) -> String {
+    if ratio.is_finite() { format!("{ratio:.2}") } else { "–".to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +58,11 @@ mod tests {
     fn figures_have_three_significant_digits() {
         let shown = [f64::NAN, 0.394, 45.52, 217.4, 9173.0, 65_318.0].map(number);
         assert_eq!(shown, ["–", "0.39", "45.5", "217", "9173", "65 k"]);
+    }
+
+    #[test]
+    fn a_ratio_to_zero_is_not_shown() {
+        assert_eq!([0.126, 2.0, f64::INFINITY, f64::NAN].map(ratio), ["0.13", "2.00", "–", "–"]);
     }
 
     #[test]

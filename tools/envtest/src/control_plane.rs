@@ -54,6 +54,12 @@ impl ControlPlane {
         Self::launch(assets, &std::env::temp_dir(), flags)
     }
 
+    /// Starts a control plane as [`start_in`](Self::start_in) does, with additional flags for kube-apiserver as in
+    /// [`start_with`](Self::start_with).
+    pub fn start_in_with(assets: &Assets, parent: &Path, flags: &[&str]) -> Result<ControlPlane> {
+        Self::launch(assets, parent, flags)
+    }
+
     fn launch(assets: &Assets, parent: &Path, flags: &[&str]) -> Result<ControlPlane> {
         let never = AtomicBool::new(false);
         let launch = Launch { assets, flags, parent, detached: false, cancelled: &never };

@@ -3,7 +3,7 @@
 use super::Figures;
 use crate::{
     stats::Samples,
-    table::{Table, number},
+    table::{Table, number, ratio},
 };
 
 /// A row with its goal.
@@ -100,10 +100,6 @@ impl Goal {
             Goal::OfSettled(limit) => (format!("≤ {limit} × settled"), own <= limit),
         }
     }
-}
-
-fn ratio(ratio: f64) -> String {
-    if ratio.is_nan() { "–".to_owned() } else { format!("{ratio:.2}") }
 }
 
 #[cfg(test)]

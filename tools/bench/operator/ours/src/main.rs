@@ -1,0 +1,61 @@
+//! The operator of the benchmark on our runtime and manager. It prints `ready` when its caches have synced.
+
+mod reconciler;
+
+use std::{future::ready, io, sync::Arc};
+
+use anyhow::Result;
+use bytes::Bytes;
+use http::{Method, Request};
+use logger_client::{Clientset, SharedInformerFactory};
+use logger_manager::{
+    BoxError, CancellationToken, Group, HealthChecks, Manager,
+    serving::{MetricsHandler, Router, Server, ServerConfig, handler::text},
+};
+use logger_runtime::{
+    kube::Config,
+    metrics::{MetricsProvider, PrometheusMetrics, client_with_metrics},
+};
+use tracing_subscriber::filter::LevelFilter;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_writer(io::stderr).init();
+    let prometheus = PrometheusMetrics::default();
+    let metrics: Arc<dyn MetricsProvider> = Arc::new(prometheus.clone());
+    let config = Config::infer().await?;
+    let client = client_with_metrics(config.clone(), Arc::clone(&metrics))?;
+    let reflector_metrics = Arc::clone(&metrics);
+    let informers = SharedInformerFactory::with(&Clientset::new(client.clone()), |options| {
+        options.defaults(|config| config.reflector(|reflector| reflector.metrics(reflector_metrics)))
+    });
+    let controller = reconciler::controller(client, &informers, Arc::clone(&metrics));
+
+    let manager = Manager::for_config(config)?.metrics(metrics);
+    let router = router(prometheus, manager.health().clone());
+    // No program requests the metrics or the health.
+    let server = Server::bind(ServerConfig::new("http", 0), router).await?;
+    let manager = manager
+        .add(Group::Always, "http", move |stop: CancellationToken| server.run(stop))
+        .add(Group::Always, "informers", informers.factory().clone())
+        .add(Group::LeaderElected, "loggers", controller)
+        .add(Group::LeaderElected, "ready", report_ready)
+        .build()?;
+    manager.run_until_signal().await?;
+    Ok(())
+}
+
+fn router(metrics: PrometheusMetrics, health: HealthChecks) -> Router {
+    let respond = move |request: Request<Bytes>| {
+        let (status, body) = health.respond(request.uri().path(), request.uri().query().unwrap_or_default());
+        ready(text(status, body))
+    };
+    Router::new().get("/metrics", MetricsHandler::from(metrics)).prefix(Method::GET, "/", respond)
+}
+
+/// Runs when the informers have synced, as the controller does.
+async fn report_ready(stop: CancellationToken) -> Result<(), BoxError> {
+    println!("ready");
+    stop.cancelled().await;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Applies the ConfigMap of each Logger and reports the observed state.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use logger_apply::core_v1::ConfigMapApply;
+use logger_client::SharedInformerFactory;
+use logger_runtime::{
+    Context, Controller, Error,
+    controller::{Predicate, Watch},
+    kube::Client,
+    metrics::MetricsProvider,
+};
+use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+
+/// The number of concurrent reconciliations in all compared programs.
+const WORKERS: usize = 4;
+
+/// Creates the controller of Loggers, which owns ConfigMaps.
+pub(crate) fn controller(
+    client: Client,
+    informers: &SharedInformerFactory,
+    metrics: Arc<dyn MetricsProvider>,
+) -> Controller {
+    let loggers = Watch::new(&informers.example_v1().loggers()).with_predicate(Predicate::generation_changed());
+    Controller::for_informer("loggers", loggers)
+        .owns(&informers.factory().informer::<ConfigMap>())
+        .max_concurrent_reconciles(WORKERS)
+        .metrics(metrics)
+        .for_object(client, |_| (), reconcile)
+        .build()
+}
+
+/// Drives the ConfigMap and the status of a Logger towards its spec.
+async fn reconcile(logger: Arc<Logger>, ctx: Context) -> Result<(), Error> {
+    let config_map = ConfigMapApply::new(ctx.key().name(), ctx.key().namespace()).with_data(data(&logger));
+    ctx.apply_owned(&*logger, config_map).await?;
+    ctx.update_status(&*logger, |logger| logger.status = Some(status(logger))).await?;
+    Ok(())
+}
+
+fn data(logger: &Logger) -> [(&'static str, String); 3] {
+    [
+        ("name", logger.spec.name.clone()),
+        ("interval", logger.spec.time_interval.to_string()),
+        ("replicas", replicas(logger).to_string()),
+    ]
+}
+
+fn status(logger: &Logger) -> LoggerStatus {
+    let state = if replicas(logger) == 0 { LoggerState::Unavailable } else { LoggerState::Available };
+    LoggerStatus {
+        state: Some(state),
+        observed_generation: logger.metadata.generation,
+        replicas: Some(replicas(logger)),
+        selector: Some(format!("logger={}", logger.spec.name)),
+        conditions: None,
+    }
+}
+
+fn replicas(logger: &Logger) -> i32 {
+    logger.spec.replicas.unwrap_or(1)
+}
