@@ -1,4 +1,5 @@
-// Command operator is the operator of the benchmark on controller-runtime. It prints "ready" when its caches have synced.
+// Command operator is the operator of the benchmark on controller-runtime. It prints "ready" when its caches have
+// synced.
 package main
 
 import (

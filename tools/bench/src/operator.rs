@@ -1,5 +1,4 @@
-//! `bench operator`: the same small operator on controller-runtime, on kube-runtime and on our manager, each on a new API
-//! server.
+//! `bench operator`: the same small operator on controller-runtime, on kube-runtime and on our manager.
 
 mod cluster;
 mod load;

@@ -52,8 +52,8 @@ fn parse_children_cpu_time(stat: &str) -> Option<f64> {
     parse_seconds(stat, 16)
 }
 
-/// Returns the sum of a field, counted from 1, and the next one, in seconds. The second field, the program's name, is in
-/// parentheses and can contain spaces.
+/// Returns the sum of a field, counted from 1, and the next one, in seconds. The second field, the name of the program,
+/// is in parentheses and can contain spaces.
 fn parse_seconds(stat: &str, field: usize) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(") ")?;
     let fields = rest.split(' ').skip(field - 3).take(2);

@@ -35,7 +35,7 @@ impl Samples {
         }
     }
 
-    /// Returns the smallest sample that is not exceeded by this percentage of the samples, or NaN without samples.
+    /// Returns the smallest sample that this percentage of the samples does not exceed, or NaN without samples.
     pub(crate) fn percentile(&self, percentage: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);

@@ -52,7 +52,9 @@ impl Programs {
             let args = ["build", "--release", "--package", package];
             program::output(&mut cargo::command(paths::workspace_root(), args))?;
         }
-        let go = paths::home().join("operator/operator-go");
+        let home = paths::home().join("operator");
+        fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+        let go = home.join("operator-go");
         let mut command = Command::new("go");
         command.args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]).arg(&go).arg(".");
         command.env("CGO_ENABLED", "0").current_dir(paths::crate_dir().join("operator"));
