@@ -27,4 +27,5 @@ pub use record::LeaderElectionRecord;
 pub use requests::lease_client;
 pub use state_machine::LossReason;
 pub use status::{LeaderStatus, LeaseOverdue};
+pub(crate) use work::is_leadership_over;
 pub use work::{Fenced, fenced};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
 use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
 use kube::Api;
 use logger_apiserver::{ApiServer, Fault, Faults, Requests};
@@ -132,6 +133,35 @@ async fn m03_a_reconciliation_does_not_continue_after_the_lease_expired() {
     let error = running.result().await.unwrap_err();
     assert!(matches!(error, ManagerError::LeaderElection(LeaderElectionError::Lost { .. })), "{error}");
     assert_eq!(log.entries(), ["+default/a"]);
+}
+
+/// The clock advances while the first reconciliation is polled, as if the process were paused.
+#[tokio::test(start_paused = true)]
+async fn m03_no_reconciliation_starts_in_a_poll_in_which_the_lease_expired() {
+    let (server, faults, log) = (ApiServer::new(), Faults::new(), Log::default());
+    create_config_map(server.client(), "a").await;
+    create_config_map(server.client(), "b").await;
+    let factory = InformerFactory::namespaced(server.client(), "default");
+    let reconciled = log.clone();
+    let reconcile = move |_: ObjectKey| {
+        let log = reconciled.clone();
+        async move {
+            log.push("reconciled");
+            advance(60 * SECOND).now_or_never();
+            Ok::<_, ReconcileError>(())
+        }
+    };
+    let controller = Controller::for_informer("config-maps", &factory.informer::<ConfigMap>())
+        .max_concurrent_reconciles(1)
+        .build(reconcile);
+    let manager = builder(&server, &faults, "a")
+        .add(Group::Always, "informers", factory)
+        .add(Group::LeaderElected, "config-maps", controller)
+        .build()
+        .unwrap();
+    let error = Running::start(manager).result().await.unwrap_err();
+    assert!(matches!(error, ManagerError::LeaderElection(LeaderElectionError::Lost { .. })), "{error}");
+    assert_eq!(log.entries(), ["reconciled"]);
 }
 
 /// As after a pause of the process.

@@ -41,7 +41,7 @@ impl Collector {
             requests.lock().unwrap().push((parts.headers, body));
             ready(Response::new(Bytes::new()))
         });
-        let server = Server::bind(ServerConfig::new("collector", 0), router).await.unwrap();
+        let server = Server::bind(ServerConfig::new("collector", 0), router).unwrap();
         let address = server.local_address();
         let running = tokio::spawn(async move { server.run(CancellationToken::new()).await.unwrap() });
         Collector { address, received, running }

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     error::{Error, panic_message},
+    leader_election::is_leadership_over,
     object::ObjectKey,
     workqueue::{AddOptions, WorkItem, WorkQueue},
 };
@@ -70,6 +71,10 @@ impl Processor {
                     None => return,
                 },
             };
+            // Reconciliations that do not wait share a poll, during which the process can have been paused.
+            if is_leadership_over() {
+                return;
+            }
             match readiness {
                 Readiness::Ready => self.process(&item).await,
                 Readiness::Waiting => self.delay(&item),

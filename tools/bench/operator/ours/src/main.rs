@@ -2,15 +2,13 @@
 
 mod reconciler;
 
-use std::{future::ready, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use anyhow::Result;
-use bytes::Bytes;
-use http::{Method, Request};
 use logger_client::{Clientset, SharedInformerFactory};
 use logger_manager::{
-    BoxError, CancellationToken, Group, HealthChecks, Manager,
-    serving::{MetricsHandler, Router, Server, ServerConfig, handler::text},
+    BoxError, CancellationToken, Group, Manager,
+    serving::{MetricsHandler, Router, Server, ServerConfig},
 };
 use logger_runtime::{
     kube::Config,
@@ -32,25 +30,17 @@ async fn main() -> Result<()> {
     let controller = reconciler::controller(client, &informers, Arc::clone(&metrics));
 
     let manager = Manager::for_config(config)?.metrics(metrics);
-    let router = router(prometheus, manager.health().clone());
     // No program requests the metrics or the health.
-    let server = Server::bind(ServerConfig::new("http", 0), router).await?;
+    let router = Router::new().health(manager.health()).get("/metrics", MetricsHandler::from(prometheus));
+    let server = Server::bind(ServerConfig::new("http", 0), router)?;
     let manager = manager
-        .add(Group::Always, "http", move |stop: CancellationToken| server.run(stop))
+        .add(Group::Always, "http", server)
         .add(Group::Always, "informers", informers.factory().clone())
         .add(Group::LeaderElected, "loggers", controller)
         .add(Group::LeaderElected, "ready", report_ready)
         .build()?;
     manager.run_until_signal().await?;
     Ok(())
-}
-
-fn router(metrics: PrometheusMetrics, health: HealthChecks) -> Router {
-    let respond = move |request: Request<Bytes>| {
-        let (status, body) = health.respond(request.uri().path(), request.uri().query().unwrap_or_default());
-        ready(text(status, body))
-    };
-    Router::new().get("/metrics", MetricsHandler::from(metrics)).prefix(Method::GET, "/", respond)
 }
 
 /// Runs when the informers have synced, as the controller does.
