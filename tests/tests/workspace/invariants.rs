@@ -49,6 +49,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-manager", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
+        ("logger-simulator", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
     ] {
         for dependency in forbidden {
@@ -76,7 +77,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "logger-names",
     "logger-core",
     "logger-crd",
@@ -85,6 +86,7 @@ const CRATES: [&str; 11] = [
     "logger-runtime",
     "logger-manager",
     "logger-apiserver",
+    "logger-simulator",
     "xtask",
     "tools/envtest",
     "tools/overlay",
@@ -110,7 +112,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 /// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
 #[test]
 fn no_task_is_detached() {
-    for name in ["logger-runtime", "logger-manager"] {
+    for name in ["logger-runtime", "logger-manager", "logger-simulator"] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

@@ -7,7 +7,7 @@ use tidy::{assert_none, modules, modules::Module};
 /// A crate with the layers of its top-level modules, lowest first.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
-const CRATES: [Layers; 4] = [
+const CRATES: [Layers; 5] = [
     (
         "logger-apiserver",
         &[
@@ -58,6 +58,10 @@ const CRATES: [Layers; 4] = [
             &["factory"],
             &["controller"],
         ],
+    ),
+    (
+        "logger-simulator",
+        &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
     ),
 ];
 
