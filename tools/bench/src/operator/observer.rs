@@ -2,13 +2,13 @@
 
 use std::{
     collections::HashMap,
-    pin::pin,
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use futures::{Stream, StreamExt};
+use futures::{StreamExt, stream::BoxStream};
 use http::Request;
 use kube::{Client, core::WatchEvent};
 use serde::Deserialize;
@@ -23,6 +23,8 @@ const POLL: Duration = Duration::from_millis(50);
 /// Exceeds the duration of a measurement.
 const WATCH_SECONDS: u32 = 24 * 3600;
 
+type Events = BoxStream<'static, kube::Result<WatchEvent<ObservedLogger>>>;
+
 /// The part of a Logger that is observed.
 #[derive(Clone, Deserialize)]
 pub(super) struct ObservedLogger {
@@ -32,9 +34,11 @@ pub(super) struct ObservedLogger {
 }
 
 #[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ObservedMetadata {
     pub(super) name: String,
     pub(super) generation: i64,
+    resource_version: String,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -47,10 +51,11 @@ struct ObservedStatus {
 #[derive(Default)]
 struct History(HashMap<String, Vec<(i64, Instant)>>);
 
-/// A watch of all Loggers, which ends when this is dropped.
+/// A watch of all Loggers, which ends when this is dropped. When the API server closes it, which it does if a client
+/// receives events slowly, it is continued from the last event.
 pub(super) struct Observer {
     history: Arc<Mutex<History>>,
-    watch: JoinHandle<Result<()>>,
+    watch: JoinHandle<Result<Infallible>>,
 }
 
 impl Observer {
@@ -58,10 +63,9 @@ impl Observer {
     pub(super) async fn start(client: &Client) -> Result<Observer> {
         let list: Value = client.request(Request::get(format!("{LOGGERS}?limit=1")).body(Vec::new())?).await?;
         let version = list["metadata"]["resourceVersion"].as_str().context("the list has no resourceVersion")?;
-        let watch = format!("{LOGGERS}?watch=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}");
-        let events = client.request_events::<ObservedLogger>(Request::get(watch).body(Vec::new())?).await?;
         let history = Arc::default();
-        let watch = tokio::spawn(record(events, Arc::clone(&history)));
+        let events = watch(client, version).await?;
+        let watch = tokio::spawn(record(client.clone(), version.to_owned(), events, Arc::clone(&history)));
         Ok(Observer { history, watch })
     }
 
@@ -79,8 +83,7 @@ impl Observer {
             }
             check()?;
             if self.watch.is_finished() {
-                (&mut self.watch).await??;
-                bail!("the watch of the load generator ended");
+                match (&mut self.watch).await?? {}
             }
             ensure!(start.elapsed() < TIMEOUT, "not all Loggers are reconciled within {} s", TIMEOUT.as_secs());
             sleep(POLL).await;
@@ -94,20 +97,33 @@ impl Drop for Observer {
     }
 }
 
+/// Watches the changes after this version.
+async fn watch(client: &Client, version: &str) -> Result<Events> {
+    let path = format!("{LOGGERS}?watch=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}");
+    Ok(client.request_events::<ObservedLogger>(Request::get(path).body(Vec::new())?).await?.boxed())
+}
+
 async fn record(
-    events: impl Stream<Item = kube::Result<WatchEvent<ObservedLogger>>>,
+    client: Client,
+    mut version: String,
+    mut events: Events,
     history: Arc<Mutex<History>>,
-) -> Result<()> {
-    let mut events = pin!(events);
-    while let Some(event) = events.next().await {
-        let received = Instant::now();
-        match event? {
-            WatchEvent::Added(logger) | WatchEvent::Modified(logger) => lock(&history).record(logger, received),
-            WatchEvent::Error(status) => bail!("the watch of the load generator failed: {}", status.message),
-            WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
+) -> Result<Infallible> {
+    loop {
+        while let Some(event) = events.next().await {
+            let received = Instant::now();
+            match event? {
+                WatchEvent::Added(logger) | WatchEvent::Modified(logger) => {
+                    version.clone_from(&logger.metadata.resource_version);
+                    lock(&history).record(logger, received);
+                }
+                WatchEvent::Error(status) => bail!("the watch of the load generator failed: {}", status.message),
+                WatchEvent::Deleted(_) | WatchEvent::Bookmark(_) => {}
+            }
         }
+        sleep(POLL).await;
+        events = watch(&client, &version).await?;
     }
-    Ok(())
 }
 
 impl History {
@@ -141,7 +157,7 @@ mod tests {
 
     fn logger(observed: i64) -> ObservedLogger {
         let json =
-            format!(r#"{{"metadata":{{"name":"a","generation":9}},"status":{{"observedGeneration":{observed}}}}}"#);
+            format!(r#"{{"metadata":{{"name":"a","generation":9,"resourceVersion":"1"}},"status":{{"observedGeneration":{observed}}}}}"#);
         serde_json::from_str(&json).unwrap()
     }
 
@@ -161,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_logger_without_a_status_is_not_observed() {
-        let logger: ObservedLogger = serde_json::from_str(r#"{"metadata":{"name":"a","generation":1}}"#).unwrap();
+        let logger: ObservedLogger = serde_json::from_str(r#"{"metadata":{"name":"a","generation":1,"resourceVersion":"1"}}"#).unwrap();
         assert_eq!(logger.status.observed_generation, 0);
     }
 }
