@@ -156,8 +156,9 @@ mod tests {
     use super::*;
 
     fn logger(observed: i64) -> ObservedLogger {
-        let json =
-            format!(r#"{{"metadata":{{"name":"a","generation":9,"resourceVersion":"1"}},"status":{{"observedGeneration":{observed}}}}}"#);
+        let json = format!(
+            r#"{{"metadata":{{"name":"a","generation":9,"resourceVersion":"1"}},"status":{{"observedGeneration":{observed}}}}}"#
+        );
         serde_json::from_str(&json).unwrap()
     }
 
@@ -177,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_logger_without_a_status_is_not_observed() {
-        let logger: ObservedLogger = serde_json::from_str(r#"{"metadata":{"name":"a","generation":1,"resourceVersion":"1"}}"#).unwrap();
+        let logger: ObservedLogger =
+            serde_json::from_str(r#"{"metadata":{"name":"a","generation":1,"resourceVersion":"1"}}"#).unwrap();
         assert_eq!(logger.status.observed_generation, 0);
     }
 }
