@@ -1,0 +1,196 @@
+//! The operations on files that the agent needs. Tests replace them by ones that fail.
+
+use std::{
+    any::Any,
+    fmt,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    path::Path,
+    time::SystemTime,
+};
+
+/// Excludes other processes until it is dropped.
+pub type Lock = Box<dyn Any + Send>;
+
+/// A file system.
+pub trait FileSystem: fmt::Debug + Send + Sync {
+    /// Lists the regular files of a directory whose names are valid Unicode.
+    ///
+    /// # Errors
+    /// Fails if the directory cannot be read.
+    fn list(&self, directory: &Path) -> io::Result<Vec<FileInfo>>;
+
+    /// Opens a file to read it.
+    ///
+    /// # Errors
+    /// Fails if there is no such file, or it cannot be read.
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>>;
+
+    /// Creates a file to append to it.
+    ///
+    /// # Errors
+    /// Fails with [`io::ErrorKind::AlreadyExists`] if the file exists, or if it cannot be created.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>>;
+
+    /// Opens an existing file to append to it.
+    ///
+    /// # Errors
+    /// Fails if there is no such file, or it cannot be written.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Fails if there is no such file, or it cannot be removed.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes created and removed entries of a directory durable.
+    ///
+    /// # Errors
+    /// Fails if the directory cannot be synchronized.
+    fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+
+    /// Locks a file, which is created if necessary. The lock of a process ends with it.
+    ///
+    /// # Errors
+    /// Fails with [`io::ErrorKind::WouldBlock`] if another process has the lock, or if the file cannot be created.
+    fn lock(&self, path: &Path) -> io::Result<Lock>;
+}
+
+/// A file that is appended to.
+pub trait SegmentFile: fmt::Debug + Send {
+    /// Appends bytes with one call, and returns how many were appended.
+    ///
+    /// # Errors
+    /// Fails as the operating system does, such as without space.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Makes the content durable. After a failure, the content may be lost although a second call succeeds.
+    ///
+    /// # Errors
+    /// Fails if the content could not be written to the device.
+    fn sync(&mut self) -> io::Result<()>;
+
+    /// Truncates the file.
+    ///
+    /// # Errors
+    /// Fails as the operating system does.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
+}
+
+/// A file of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// The name in the directory.
+    pub name: String,
+    /// The size.
+    pub bytes: u64,
+    /// The time of the last change.
+    pub modified: SystemTime,
+}
+
+/// The file system of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl FileSystem for Disk {
+    fn list(&self, directory: &Path) -> io::Result<Vec<FileInfo>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            match entry.metadata() {
+                Ok(data) if data.is_file() => {
+                    files.push(FileInfo { name, bytes: data.len(), modified: data.modified()? });
+                }
+                Ok(_) => {}
+                // Another process has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(files)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
+        Ok(Box::new(DiskFile(OpenOptions::new().append(true).create_new(true).open(path)?)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SegmentFile>> {
+        Ok(Box::new(DiskFile(OpenOptions::new().append(true).open(path)?)))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    #[cfg(unix)]
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        File::open(directory)?.sync_all()
+    }
+
+    /// Does nothing: other platforms cannot synchronize directories.
+    #[cfg(not(unix))]
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Lock> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Box::new(file)),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct DiskFile(File);
+
+impl SegmentFile for DiskFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_lock_fails_until_the_first_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let lock = Disk.lock(&path).unwrap();
+        assert_eq!(Disk.lock(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(lock);
+        Disk.lock(&path).unwrap();
+    }
+
+    #[test]
+    fn files_are_appended_to_after_a_truncation() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut file = Disk.create(&path).unwrap();
+        file.append(b"one two").unwrap();
+        file.truncate(4).unwrap();
+        file.append(b"three").unwrap();
+        file.sync().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one three");
+        assert_eq!(Disk.create(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(Disk.list(directory.path()).unwrap()[0].bytes, 9);
+    }
+}

@@ -1,0 +1,165 @@
+//! The journal: one thread that writes records to segments, makes them durable, and removes old segments.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `config`, `error` | options and errors |
+//! | `status` | what other threads see of the journal |
+//! | `request` | records to append, and their acknowledgement |
+//! | `files`, `pending` | the open and the closed segments; the records that wait for their fsync |
+//! | `recovery` | the state of existing segments |
+//! | `writer` | appends, commits, rotation and retention |
+//! | `thread` | the thread of the writer |
+
+mod config;
+mod error;
+mod files;
+mod pending;
+mod recovery;
+mod request;
+mod status;
+mod thread;
+mod writer;
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{SyncSender, TrySendError, sync_channel},
+    },
+    time::Instant,
+};
+
+use jiff::Timestamp;
+use tokio::sync::{Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::{file_system::FileSystem, metrics::Metrics, record::Draft, segment::Series};
+
+pub use config::{ConfigError, Durability, JournalConfig};
+pub use error::{AppendError, JournalError};
+pub use request::{Acknowledgement, Receipt, Reservation};
+pub use thread::JournalThread;
+
+use request::{Command, Request};
+use status::Status;
+use writer::Writer;
+
+/// Appends records to the segments of one series. Clones share the journal.
+///
+/// Guarantees:
+/// - an acknowledged record is durable: its fdatasync has succeeded;
+/// - records are in the order of their sequence numbers, which have no gaps, whatever the clock does;
+/// - a record is one line, which is appended with one call;
+/// - a torn tail of the process before is truncated at the start, and nothing else is changed;
+/// - after a failed fsync, the segment is closed at its last durable record, and the records that are not durable are
+///   written to a new one. An fsync is never repeated on the same file: the kernel may have dropped the data;
+/// - a full file system costs the oldest closed segment, not a new record. Without a closed segment the record is
+///   rejected;
+/// - at most the configured number of bytes and requests wait for their fsync. Further ones are rejected;
+/// - records of one source with equal ids are written once, also after a restart, as far as the ids are remembered.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    sender: SyncSender<Command>,
+    unacknowledged: Arc<Semaphore>,
+    capacity: usize,
+    status: Arc<Status>,
+    stopped: CancellationToken,
+}
+
+impl Journal {
+    /// Recovers the segments of a series and starts the thread that appends to them. This blocks the calling thread.
+    ///
+    /// # Errors
+    /// Fails if the configuration is invalid, if another process writes the series, or if its directory or its last
+    /// segment cannot be read or written.
+    pub fn open(
+        files: Arc<dyn FileSystem>,
+        series: Series,
+        config: JournalConfig,
+        metrics: Arc<Metrics>,
+    ) -> Result<(Journal, JournalThread), JournalError> {
+        config.validate()?;
+        let lock = files.lock(&series.lock_path()).map_err(|source| JournalError::lock(&series, source))?;
+        let status = Arc::new(Status::default());
+        let capacity = config.max_unacknowledged_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        let (sender, receiver) = sync_channel(config.max_unacknowledged_requests.max(1));
+        let writer = Writer::recover(files, series, config, metrics, Arc::clone(&status))?;
+        let stopped = CancellationToken::new();
+        let thread = JournalThread::spawn(writer, sender.clone(), receiver, lock, stopped.clone())?;
+        let unacknowledged = Arc::new(Semaphore::new(capacity));
+        Ok((Journal { sender, unacknowledged, capacity, status, stopped }, thread))
+    }
+
+    /// Reserves memory for records of this size in bytes.
+    ///
+    /// # Errors
+    /// Fails with [`AppendError::Full`] if too many bytes wait for their fsync.
+    pub fn reserve(&self, bytes: usize) -> Result<Reservation, AppendError> {
+        let permits = u32::try_from(bytes.clamp(1, self.capacity)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.unacknowledged).try_acquire_many_owned(permits);
+        permit.map(Reservation::new).map_err(|_| AppendError::Full)
+    }
+
+    /// Appends records and waits for their acknowledgement. The records are written although the caller stops waiting.
+    ///
+    /// # Errors
+    /// Fails if the queue is full, if the journal is stopped, or if a record could not be written or made durable. Some
+    /// of the records can be in the segments nevertheless. Records with ids can be appended again.
+    pub async fn append(
+        &self,
+        drafts: Vec<Draft>,
+        acknowledgement: Acknowledgement,
+        reservation: Reservation,
+    ) -> Result<Receipt, AppendError> {
+        let (reply, receipt) = oneshot::channel();
+        let request = Request { drafts, acknowledgement, reply, reservation };
+        match self.sender.try_send(Command::Append(request)) {
+            Ok(()) => receipt.await.unwrap_or(Err(AppendError::Stopped)),
+            Err(TrySendError::Full(_)) => Err(AppendError::Full),
+            Err(TrySendError::Disconnected(_)) => Err(AppendError::Stopped),
+        }
+    }
+
+    /// Returns whether the thread runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.stopped.is_cancelled()
+    }
+
+    /// Waits until the thread has ended.
+    pub async fn stopped(&self) {
+        self.stopped.cancelled().await;
+    }
+
+    /// Returns the time of the last successful fsync of this process.
+    #[must_use]
+    pub fn last_fsync(&self) -> Option<Instant> {
+        self.status.last_fsync()
+    }
+
+    /// Returns why records cannot be made durable, if the last attempt failed.
+    #[must_use]
+    pub fn last_error(&self) -> Option<String> {
+        self.status.last_error()
+    }
+}
+
+/// The times of an operation. The writer has no clock, so that tests can pass any time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    /// The monotonic clock, for intervals.
+    pub(crate) instant: Instant,
+    /// The wall clock, for the times of records.
+    pub(crate) time: Timestamp,
+}
+
+impl Now {
+    /// Returns the times of the system. The thread of the journal does not run on tokio.
+    pub(crate) fn system() -> Self {
+        Now { instant: Instant::now(), time: Timestamp::now() }
+    }
+}
+
+#[cfg(test)]
+mod simulated_disk;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The state of the segments of the process before: the torn tail, the next sequence number, and the ids of records.
+
+use std::{
+    collections::VecDeque,
+    io,
+    time::{Instant, SystemTime},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    config::JournalConfig,
+    error::JournalError,
+    files::{Active, Closed},
+};
+use crate::{
+    deduplication::Deduplicator,
+    file_system::{FileInfo, FileSystem},
+    metrics::Metrics,
+    record::Source,
+    segment::{self, Scan, Series},
+};
+
+/// The state at the start.
+#[derive(Debug)]
+pub(super) struct Recovered {
+    pub(super) closed: VecDeque<Closed>,
+    pub(super) active: Option<Active>,
+    pub(super) next_sequence: u64,
+    pub(super) last_time: Option<Timestamp>,
+    pub(super) deduplicator: Deduplicator,
+}
+
+/// Reads the segments of a series.
+#[derive(Debug)]
+pub(super) struct Recovery<'a> {
+    pub(super) files: &'a dyn FileSystem,
+    pub(super) series: &'a Series,
+    pub(super) config: &'a JournalConfig,
+    pub(super) metrics: &'a Metrics,
+    pub(super) now: Instant,
+}
+
+type Ids = Vec<(Source, String)>;
+
+/// The content of a segment.
+#[derive(Debug, Default)]
+struct Content {
+    scan: Scan,
+    ids: Ids,
+    last: Option<(u64, Timestamp)>,
+}
+
+impl Recovery<'_> {
+    /// Recovers all segments. Only the last one is changed: its torn tail is truncated.
+    pub(super) fn run(&self) -> Result<Recovered, JournalError> {
+        let segments = self.segments().map_err(|source| JournalError::directory(self.series.directory(), source))?;
+        let mut closed: VecDeque<Closed> = segments.iter().map(|(first, file)| self.closed(*first, file)).collect();
+        let mut recovered = Recovered {
+            closed: VecDeque::new(),
+            active: None,
+            next_sequence: 0,
+            last_time: None,
+            deduplicator: Deduplicator::new(self.config.remembered_ids),
+        };
+        let mut ids = Vec::new();
+        if let Some((first, file)) = segments.last() {
+            if let Some(content) = self.last_segment(*first, file, &mut recovered)? {
+                ids.push(content.ids);
+            }
+            if recovered.active.is_some() {
+                closed.pop_back();
+            }
+        }
+        self.read_ids(&segments, &mut ids);
+        for (source, id) in ids.iter().rev().flatten() {
+            recovered.deduplicator.insert(*source, id);
+        }
+        recovered.closed = closed;
+        Ok(recovered)
+    }
+
+    /// Returns the segments with their first sequence numbers, in order.
+    fn segments(&self) -> io::Result<Vec<(u64, FileInfo)>> {
+        let files = self.files.list(self.series.directory())?;
+        let mut segments: Vec<_> =
+            files.into_iter().filter_map(|file| Some((self.series.parse(&file.name)?, file))).collect();
+        segments.sort_by_key(|(first, _)| *first);
+        Ok(segments)
+    }
+
+    fn closed(&self, first: u64, file: &FileInfo) -> Closed {
+        let age = SystemTime::now().duration_since(file.modified).unwrap_or_default();
+        Closed::new(first, file.bytes, age, self.now)
+    }
+
+    /// Truncates the torn tail of the last segment, and opens it if further records can be appended.
+    fn last_segment(
+        &self,
+        first: u64,
+        file: &FileInfo,
+        recovered: &mut Recovered,
+    ) -> Result<Option<Content>, JournalError> {
+        let path = self.series.path(first);
+        let content = match self.read(first) {
+            Ok(content) => content,
+            Err(error) => {
+                tracing::error!(segment = %path.display(), %error, "the last segment cannot be read; its records remain");
+                // It has fewer records than bytes, so that no sequence number is used twice.
+                recovered.next_sequence = first.saturating_add(file.bytes);
+                return Ok(None);
+            }
+        };
+        let scan = content.scan;
+        // A corrupt line had a sequence number as well.
+        let after_last = content.last.map_or(0, |(sequence, _)| sequence.saturating_add(1));
+        recovered.next_sequence = first.saturating_add(scan.lines).max(after_last);
+        recovered.last_time = content.last.map(|(_, time)| time);
+        let mut file = self.files.open(&path).map_err(|source| JournalError::recover(&path, source))?;
+        if scan.torn_bytes() > 0 {
+            let bytes = scan.torn_bytes();
+            tracing::warn!(segment = %path.display(), bytes, "truncating the torn tail of the last segment");
+            self.metrics.add_truncated_bytes(bytes);
+            file.truncate(scan.complete_bytes).map_err(|source| JournalError::recover(&path, source))?;
+        }
+        // The records of the process before may not be durable.
+        file.sync().map_err(|source| JournalError::recover(&path, source))?;
+        let is_reusable = scan.corrupt_lines == 0 && scan.complete_bytes < self.config.segment_bytes;
+        // An empty segment must be continued: a new one would have the same name.
+        if is_reusable || scan.lines == 0 {
+            recovered.active = Some(Active::new(file, first, scan.complete_bytes, self.now));
+        }
+        Ok(Some(content))
+    }
+
+    /// Adds the ids of earlier segments, latest first, until enough are known. A segment that cannot be read is skipped.
+    fn read_ids(&self, segments: &[(u64, FileInfo)], ids: &mut Vec<Ids>) {
+        let mut count = ids.iter().map(Vec::len).sum::<usize>();
+        for (first, file) in segments.iter().rev().skip(1) {
+            if count >= self.config.remembered_ids.get() {
+                return;
+            }
+            match self.read(*first) {
+                Ok(content) => {
+                    count += content.ids.len();
+                    ids.push(content.ids);
+                }
+                Err(error) => tracing::error!(segment = file.name, %error, "a segment cannot be read; it is skipped"),
+            }
+        }
+    }
+
+    fn read(&self, first: u64) -> io::Result<Content> {
+        let path = self.series.path(first);
+        let (mut content, mut first_error) = (Content::default(), None);
+        content.scan = segment::scan(self.files.read(&path)?, |line, record| match record {
+            Ok(record) => {
+                content.last = Some((record.sequence, record.time));
+                content.ids.extend(record.id.map(|id| (record.source, id)));
+            }
+            Err(error) => {
+                first_error.get_or_insert((line, error));
+            }
+        })?;
+        let lines = content.scan.corrupt_lines;
+        if let Some((line, error)) = first_error {
+            let segment = path.display();
+            tracing::error!(%segment, lines, line, %error, "lines are not valid records; they are skipped");
+        }
+        self.metrics.add_corrupt_lines(lines);
+        Ok(content)
+    }
+}

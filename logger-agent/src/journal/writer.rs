@@ -1,0 +1,374 @@
+//! The writer of a series: appends, commits, rotation and retention. It has no thread and no clock.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    Now,
+    config::JournalConfig,
+    error::{AppendError, JournalError},
+    files::{Active, Closed, is_full},
+    pending::Pending,
+    recovery::{Recovered, Recovery},
+    request::{Acknowledgement, Receipt, Request},
+    status::Status,
+};
+use crate::{
+    deduplication::Deduplicator,
+    file_system::{FileSystem, SegmentFile},
+    metrics::{Dropped, Metrics, Removed},
+    record::{self, Draft},
+    segment::Series,
+};
+
+/// The maximum time between two checks of the ages of segments.
+const MAX_IDLE: Duration = Duration::from_secs(60);
+
+/// The pause after records could not be made durable, unless the interval is shorter.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// Owns the segments of a series.
+#[derive(Debug)]
+pub(super) struct Writer {
+    files: Arc<dyn FileSystem>,
+    series: Series,
+    config: JournalConfig,
+    metrics: Arc<Metrics>,
+    status: Arc<Status>,
+    deduplicator: Deduplicator,
+    closed: VecDeque<Closed>,
+    /// Absent after a failure, and after a rotation until the next record.
+    active: Option<Active>,
+    pending: Pending,
+    next_sequence: u64,
+    last_time: Option<Timestamp>,
+}
+
+impl Writer {
+    /// Recovers the segments of a series.
+    pub(super) fn recover(
+        files: Arc<dyn FileSystem>,
+        series: Series,
+        config: JournalConfig,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+    ) -> Result<Self, JournalError> {
+        let now = Now::system().instant;
+        let recovery = Recovery { files: &*files, series: &series, config: &config, metrics: &metrics, now };
+        let Recovered { closed, active, next_sequence, last_time, deduplicator } = recovery.run()?;
+        let pending = Pending::default();
+        let mut writer = Writer {
+            files,
+            series,
+            config,
+            metrics,
+            status,
+            deduplicator,
+            closed,
+            active,
+            pending,
+            next_sequence,
+            last_time,
+        };
+        tracing::info!(next_sequence, segments = writer.closed.len(), "recovered the log");
+        writer.retain(now);
+        Ok(writer)
+    }
+
+    /// Appends the records of a request. Its client is notified now, or when the records are durable.
+    pub(super) fn append(&mut self, request: Request, now: Now) {
+        let Request { drafts, acknowledgement, reply, reservation } = request;
+        let mut receipt = Receipt::default();
+        for (index, draft) in drafts.iter().enumerate() {
+            match self.append_record(draft, now) {
+                Ok(Some(sequence)) => receipt.add(sequence),
+                Ok(None) => receipt.duplicates += 1,
+                Err(error) => {
+                    self.metrics.add_dropped(Dropped::WriteFailed, drafts.len() - index);
+                    self.pending.hold(reservation);
+                    let error = self.fail("cannot write a record", &error);
+                    // The client may have stopped waiting.
+                    let _ = reply.send(Err(AppendError::Write(error)));
+                    return;
+                }
+            }
+        }
+        // All records are duplicates of durable ones, or the client does not wait until they are durable.
+        if self.pending.is_empty() || acknowledgement == Acknowledgement::Written {
+            let _ = reply.send(Ok(receipt));
+        } else {
+            self.pending.wait(reply, receipt, now.instant);
+        }
+        if !self.pending.is_empty() {
+            self.pending.hold(reservation);
+        }
+    }
+
+    /// Appends a record and returns its sequence number; `None` for a duplicate.
+    fn append_record(&mut self, draft: &Draft, now: Now) -> io::Result<Option<u64>> {
+        if draft.id().is_some_and(|id| self.deduplicator.contains(draft.source(), id)) {
+            self.metrics.add_duplicate();
+            return Ok(None);
+        }
+        self.check_clock(now.time);
+        let sequence = self.next_sequence;
+        let line = record::encode(sequence, now.time, draft);
+        self.rotate_before(line.len(), now.instant);
+        self.write(&line, now.instant)?;
+        self.next_sequence = sequence.saturating_add(1);
+        self.metrics.add_record(draft.source(), line.len());
+        if let Some(id) = draft.id() {
+            self.deduplicator.insert(draft.source(), id);
+        }
+        self.pending.push(sequence, line, now.instant);
+        Ok(Some(sequence))
+    }
+
+    /// Reports a clock that was set back. The sequence numbers order the records in any case.
+    fn check_clock(&mut self, time: Timestamp) {
+        if let Some(last) = self.last_time.replace(time).filter(|last| *last > time) {
+            tracing::warn!(%last, %time, "the clock was set back; sequence numbers order the records");
+            self.metrics.add_clock_step();
+        }
+    }
+
+    /// Writes a line to the active segment. A full file system costs the oldest closed segment, another error the active
+    /// one.
+    fn write(&mut self, line: &str, now: Instant) -> io::Result<()> {
+        let mut can_replace = true;
+        loop {
+            let error = match self.try_write(line, now) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            if is_full(&error) {
+                if !self.remove_oldest(Removed::NoSpace) {
+                    return Err(error);
+                }
+                continue;
+            }
+            // The segment may end with a torn line.
+            self.abandon(now);
+            if !std::mem::take(&mut can_replace) {
+                return Err(error);
+            }
+            tracing::warn!(%error, "a record cannot be written; trying a new segment");
+        }
+    }
+
+    fn try_write(&mut self, line: &str, now: Instant) -> io::Result<()> {
+        let mut active = self.take_active(now)?;
+        let result = active.append(line);
+        self.active = Some(active);
+        result
+    }
+
+    /// Takes the active segment out of the writer, or creates one.
+    fn take_active(&mut self, now: Instant) -> io::Result<Active> {
+        self.active.take().map_or_else(|| self.create(now), Ok)
+    }
+
+    /// Creates a segment with all records that are not durable.
+    fn create(&self, now: Instant) -> io::Result<Active> {
+        let first = self.pending.first_sequence().unwrap_or(self.next_sequence);
+        let path = self.series.path(first);
+        let mut file = match self.files.create(&path) {
+            // What an earlier failure left: no durable record has this sequence number.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.files.open(&path)?,
+            result => result?,
+        };
+        let initialized = self.initialize(&mut *file);
+        let mut active = Active::new(file, first, 0, now);
+        let filled = initialized.and_then(|()| self.pending.lines().iter().try_for_each(|line| active.append(line)));
+        if let Err(error) = filled {
+            drop(active);
+            self.remove(first);
+            return Err(error);
+        }
+        tracing::debug!(segment = %path.display(), "created a segment");
+        Ok(active)
+    }
+
+    /// Makes an empty file durable in its directory.
+    fn initialize(&self, file: &mut dyn SegmentFile) -> io::Result<()> {
+        file.truncate(0)?;
+        file.sync()?;
+        self.files.sync_directory(self.series.directory())
+    }
+
+    /// Makes all records durable. After a failure, a new segment is tried once.
+    pub(super) fn commit(&mut self, now: Instant) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let result = self.sync(now).or_else(|error| {
+            tracing::warn!(%error, "the fsync of a segment failed; its records are written to a new one");
+            if is_full(&error) {
+                self.remove_oldest(Removed::NoSpace);
+            }
+            self.abandon(now);
+            self.sync(now)
+        });
+        match result {
+            Ok(()) => self.pending.acknowledge(),
+            Err(error) => {
+                self.abandon(now);
+                let error = AppendError::NotDurable(self.fail("records are not durable", &error));
+                self.pending.fail(&error, now + RETRY_PAUSE.min(self.config.interval));
+            }
+        }
+        self.report_size();
+    }
+
+    fn sync(&mut self, now: Instant) -> io::Result<()> {
+        let mut active = loop {
+            match self.take_active(now) {
+                Err(error) if is_full(&error) && self.remove_oldest(Removed::NoSpace) => {}
+                result => break result?,
+            }
+        };
+        let started = Instant::now();
+        let result = active.sync();
+        self.metrics.add_fsync(started.elapsed(), result.is_ok());
+        self.active = Some(active);
+        if result.is_ok() {
+            self.status.succeed(now + started.elapsed());
+        }
+        result
+    }
+
+    /// Closes the active segment at its last durable record, after a failure. The pending records remain in memory.
+    fn abandon(&mut self, now: Instant) {
+        let Some(mut active) = self.active.take() else { return };
+        if let Err(error) = active.truncate_to_durable() {
+            let segment = self.series.path(active.first);
+            tracing::warn!(segment = %segment.display(), %error, "records that are written again cannot be removed");
+        }
+        match active.bytes {
+            0 => self.remove(active.first),
+            _ => self.closed.push_back(active.close(now)),
+        }
+    }
+
+    /// Makes records durable that are due, closes an old segment, and removes segments.
+    pub(super) fn tick(&mut self, now: Instant) {
+        if self.due().is_some_and(|due| due <= now) {
+            self.commit(now);
+        }
+        if self.active.as_ref().is_some_and(|active| active.is_old(self.config.segment_age, now)) {
+            self.rotate(now);
+        }
+        self.retain(now);
+    }
+
+    /// Returns when [`tick`](Self::tick) is to be called at the latest.
+    pub(super) fn deadline(&self, now: Instant) -> Instant {
+        self.due().map_or(now + MAX_IDLE, |due| due.min(now + MAX_IDLE))
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.pending.due(self.config.commit_interval(), self.config.delay())
+    }
+
+    /// Makes all records durable and ends.
+    pub(super) fn close(mut self, now: Instant) -> Result<(), JournalError> {
+        self.commit(now);
+        match self.pending.lines().len() {
+            0 => Ok(()),
+            records => {
+                let reason = self.status.last_error().unwrap_or_default();
+                Err(JournalError::NotDurable { records, reason })
+            }
+        }
+    }
+
+    /// Closes the active segment if it has no room for a line.
+    fn rotate_before(&mut self, line: usize, now: Instant) {
+        if self.active.as_ref().is_some_and(|active| active.is_full(line, self.config.segment_bytes)) {
+            self.rotate(now);
+            self.retain(now);
+        }
+    }
+
+    /// Makes the records of the active segment durable and closes it. The next record creates a segment.
+    fn rotate(&mut self, now: Instant) {
+        self.commit(now);
+        if self.pending.is_empty()
+            && let Some(active) = self.active.take()
+        {
+            self.closed.push_back(active.close(now));
+        }
+    }
+
+    /// Removes the oldest closed segments that are too old, or too large together with all others.
+    fn retain(&mut self, now: Instant) {
+        while let Some(oldest) = self.closed.front() {
+            let reason = match self.bytes() > self.config.retention_bytes {
+                true => Removed::Bytes,
+                false if oldest.age(now) > self.config.retention_age => Removed::Age,
+                false => break,
+            };
+            if !self.remove_oldest(reason) {
+                break;
+            }
+        }
+        self.report_size();
+    }
+
+    /// Removes the oldest closed segment, and returns whether there was one.
+    fn remove_oldest(&mut self, reason: Removed) -> bool {
+        let Some(oldest) = self.closed.pop_front() else { return false };
+        let segment = self.series.path(oldest.first);
+        match self.files.remove(&segment) {
+            Ok(()) if reason == Removed::NoSpace => {
+                tracing::warn!(segment = %segment.display(), "the file system is full; removed the oldest segment");
+            }
+            Ok(()) => tracing::info!(segment = %segment.display(), reason = reason.name(), "removed a segment"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                tracing::error!(segment = %segment.display(), %error, "a segment cannot be removed");
+                self.closed.push_front(oldest);
+                return false;
+            }
+        }
+        self.metrics.add_removed(reason);
+        true
+    }
+
+    /// Removes a segment without durable records.
+    fn remove(&self, first: u64) {
+        let segment = self.series.path(first);
+        if let Err(error) = self.files.remove(&segment) {
+            tracing::warn!(segment = %segment.display(), %error, "an empty segment cannot be removed");
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let active = self.active.as_ref().map_or(0, |active| active.bytes);
+        self.closed.iter().map(|closed| closed.bytes).sum::<u64>() + active
+    }
+
+    fn report_size(&self) {
+        self.metrics.set_segments(self.closed.len() + usize::from(self.active.is_some()), self.bytes());
+    }
+
+    /// Logs an error, stores it for health checks, and returns its text.
+    fn fail(&self, what: &str, error: &io::Error) -> String {
+        tracing::error!(%error, what, "the log cannot be written");
+        self.status.fail(error.to_string());
+        error.to_string()
+    }
+}
+
+#[cfg(test)]
+impl Writer {
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+}

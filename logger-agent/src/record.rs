@@ -1,0 +1,260 @@
+//! One record: a line of JSON with a sequence number, a time and a checksum.
+
+use std::fmt::Write;
+
+use flate2::Crc;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+/// The key of the checksum, which is the last member of a line.
+const CHECKSUM_KEY: &[u8] = b",\"crc\":\"";
+
+/// What follows the digits of the checksum.
+const END: &[u8] = b"\"}";
+
+/// The number of hexadecimal digits of a checksum.
+const CHECKSUM_DIGITS: usize = 8;
+
+/// The maximum length of a line, with its newline.
+pub const MAX_LINE: u64 = 16 << 20;
+
+/// Where a record comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// A record of an application.
+    Activity,
+    /// An audit event of an API server.
+    Audit,
+    /// The agent itself, at each interval.
+    Heartbeat,
+}
+
+impl Source {
+    /// All sources.
+    pub const ALL: [Source; 3] = [Source::Activity, Source::Audit, Source::Heartbeat];
+
+    /// Returns the name in records and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Activity => "activity",
+            Source::Audit => "audit",
+            Source::Heartbeat => "heartbeat",
+        }
+    }
+}
+
+/// A record without its sequence number and time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    source: Source,
+    id: Option<String>,
+    body: String,
+}
+
+impl Draft {
+    /// Creates a draft of a JSON value. Records of one source with equal ids are written once.
+    #[must_use]
+    pub fn new(source: Source, id: Option<String>, body: &RawValue) -> Self {
+        Draft { source, id, body: compact(body.get()) }
+    }
+
+    /// Returns the source.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Returns the id, if there is one.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Returns the body as JSON text on one line.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+}
+
+/// A record that was read from a file.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Record {
+    /// The position in the log. It orders the records, also if the clock was set back.
+    pub sequence: u64,
+    /// The time at which the agent received the record.
+    pub time: Timestamp,
+    /// Where the record comes from.
+    pub source: Source,
+    /// Identifies the record to its source.
+    pub id: Option<String>,
+    /// The JSON value.
+    pub body: Box<RawValue>,
+}
+
+/// A line that is not a valid record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The line has no checksum at its end.
+    #[error("the line has no checksum")]
+    NoChecksum,
+    /// The line was changed.
+    #[error("the checksum is `{found}`, but that of the line is `{computed}`")]
+    Checksum {
+        /// The checksum in the line.
+        found: String,
+        /// The checksum of the line.
+        computed: String,
+    },
+    /// The checksum is correct, but the line is not a record.
+    #[error("not a record: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The line exceeds [`MAX_LINE`].
+    #[error("the line is longer than {} bytes", MAX_LINE)]
+    TooLong,
+}
+
+/// Encodes a record as one line with its newline.
+#[must_use]
+pub fn encode(sequence: u64, time: Timestamp, draft: &Draft) -> String {
+    let mut line = String::with_capacity(draft.body.len() + 192);
+    let source = draft.source.name();
+    // Writing to a string cannot fail.
+    let _ = write!(line, "{{\"sequence\":{sequence},\"time\":\"{time}\",\"source\":\"{source}\"");
+    if let Some(id) = &draft.id {
+        let _ = write!(line, ",\"id\":{}", Value::String(id.clone()));
+    }
+    let _ = write!(line, ",\"body\":{}", draft.body);
+    let checksum = checksum(line.as_bytes());
+    let _ = writeln!(line, ",\"crc\":\"{checksum}\"}}");
+    line
+}
+
+/// Parses a line without its newline, and verifies its checksum.
+///
+/// # Errors
+/// Fails if the line is not a record as [`encode`] writes it, or was changed.
+pub fn parse(line: &[u8]) -> Result<Record, RecordError> {
+    let (content, found) = split_checksum(line).ok_or(RecordError::NoChecksum)?;
+    let computed = checksum(content);
+    if found != computed.as_bytes() {
+        return Err(RecordError::Checksum { found: String::from_utf8_lossy(found).into_owned(), computed });
+    }
+    Ok(serde_json::from_slice(line)?)
+}
+
+/// Splits a line into the bytes that the checksum covers, and the digits of the checksum.
+fn split_checksum(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (content, digits) = line.strip_suffix(END)?.split_last_chunk::<CHECKSUM_DIGITS>()?;
+    Some((content.strip_suffix(CHECKSUM_KEY)?, digits.as_slice()))
+}
+
+/// Returns the CRC-32 of gzip and zlib as hexadecimal digits.
+fn checksum(bytes: &[u8]) -> String {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    format!("{:08x}", crc.sum())
+}
+
+/// Removes the whitespace between the tokens of a JSON text, newlines included.
+fn compact(json: &str) -> String {
+    let (mut compact, mut in_string, mut is_escaped) = (String::with_capacity(json.len()), false, false);
+    for character in json.chars() {
+        if !in_string && matches!(character, ' ' | '\t' | '\n' | '\r') {
+            continue;
+        }
+        if character == '"' && !is_escaped {
+            in_string = !in_string;
+        }
+        is_escaped = in_string && character == '\\' && !is_escaped;
+        compact.push(character);
+    }
+    compact
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn draft(source: Source, id: Option<String>, body: &str) -> Draft {
+        Draft::new(source, id, serde_json::from_str(body).unwrap())
+    }
+
+    fn line(body: &str) -> String {
+        encode(7, "2026-01-02T03:04:05.000000006Z".parse().unwrap(), &draft(Source::Audit, None, body))
+    }
+
+    #[test]
+    fn a_line_is_json_with_the_checksum_of_what_precedes_it() {
+        let line = line("{ \"a\" :\n [1, 2] }");
+        let content = r#"{"sequence":7,"time":"2026-01-02T03:04:05.000000006Z","source":"audit","body":{"a":[1,2]}"#;
+        assert_eq!(line, format!("{content},\"crc\":\"{}\"}}\n", checksum(content.as_bytes())));
+        assert!(serde_json::from_str::<Value>(&line).is_ok());
+        assert_eq!(checksum(b"123456789"), "cbf43926", "the check value of CRC-32");
+    }
+
+    #[test]
+    fn whitespace_in_strings_and_the_text_of_numbers_are_preserved() {
+        let body = "{ \"a b\\\" \\\\\" : 1e400,\t\"n\\n\" : 12345678901234567890123 }";
+        assert_eq!(compact(body), "{\"a b\\\" \\\\\":1e400,\"n\\n\":12345678901234567890123}");
+    }
+
+    #[test]
+    fn every_changed_byte_is_found() {
+        let line = line("{\"verb\":\"create\"}");
+        let line = line.trim_end().as_bytes();
+        for at in 0..line.len() {
+            for mask in [1, 0x20, 0x80] {
+                let mut changed = line.to_vec();
+                changed[at] ^= mask;
+                assert!(parse(&changed).is_err(), "byte {at} with mask {mask}");
+            }
+            assert!(parse(&line[..at]).is_err(), "{at} bytes");
+        }
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(any::<String>(), inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn source() -> impl Strategy<Value = Source> {
+        prop::sample::select(Source::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn records_survive_a_round_trip(
+            sequence: u64,
+            nanoseconds in 0_i128..4_000_000_000_000_000_000,
+            source in source(),
+            id: Option<String>,
+            body in json(),
+        ) {
+            let time = Timestamp::from_nanosecond(nanoseconds).unwrap();
+            let text = serde_json::to_string_pretty(&body).unwrap();
+            let line = encode(sequence, time, &draft(source, id.clone(), &text));
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            let record = parse(line.trim_end_matches('\n').as_bytes()).unwrap();
+            prop_assert_eq!((record.sequence, record.time, record.source, record.id), (sequence, time, source, id));
+            prop_assert_eq!(serde_json::from_str::<Value>(record.body.get()).unwrap(), body);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Segments: the files of a log. Their names are ordered, and each contains records of consecutive sequence numbers.
+
+use std::{
+    io::{self, BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use logger_names::validation;
+
+use crate::record::{self, MAX_LINE, Record, RecordError};
+
+/// The extension of segments.
+const EXTENSION: &str = ".ndjson";
+
+/// The number of digits of the sequence number in a name: names are ordered as the numbers are.
+const DIGITS: usize = 20;
+
+/// The maximum length of a file name on Linux.
+const MAX_NAME: usize = 255;
+
+/// The buffer of a reader.
+const BUFFER: usize = 64 << 10;
+
+/// The segments of one replica of a log: `<name>-<replica>-<sequence>.ndjson`, where the sequence number is that of the
+/// first record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    directory: PathBuf,
+    stem: String,
+}
+
+/// A name that cannot be part of a file name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// The name of the log or of the replica is not the name of an object.
+    #[error("invalid {what} `{name}`: {reason}")]
+    Invalid {
+        /// `name of the log` or `name of the replica`.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The rule that it violates.
+        reason: String,
+    },
+    /// The names of the files would be too long.
+    #[error("`{stem}` is too long for file names: it has {} characters, expected at most {max}", .stem.len())]
+    TooLong {
+        /// The names of the log and of the replica.
+        stem: String,
+        /// The maximum length.
+        max: usize,
+    },
+}
+
+impl Series {
+    /// Creates the names of the segments of a replica.
+    ///
+    /// # Errors
+    /// Fails if a name is not a DNS subdomain, or if the names of the files would be too long.
+    pub fn new(directory: impl Into<PathBuf>, name: &str, replica: &str) -> Result<Self, NameError> {
+        for (what, name) in [("name of the log", name), ("name of the replica", replica)] {
+            if let Some(reason) = validation::dns_1123_subdomain(name).into_iter().next() {
+                return Err(NameError::Invalid { what, name: name.to_owned(), reason });
+            }
+        }
+        let (stem, max) = (format!("{name}-{replica}"), MAX_NAME - 1 - DIGITS - EXTENSION.len());
+        match stem.len() <= max {
+            true => Ok(Series { directory: directory.into(), stem }),
+            false => Err(NameError::TooLong { stem, max }),
+        }
+    }
+
+    /// Returns the directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the path of the segment whose first record has this sequence number.
+    #[must_use]
+    pub fn path(&self, first: u64) -> PathBuf {
+        self.directory.join(format!("{}-{first:020}{EXTENSION}", self.stem))
+    }
+
+    /// Returns the path of the file that the writer of the series locks.
+    #[must_use]
+    pub fn lock_path(&self) -> PathBuf {
+        self.directory.join(format!("{}.lock", self.stem))
+    }
+
+    /// Returns the first sequence number of a segment of this series; `None` for other files.
+    #[must_use]
+    pub fn parse(&self, file_name: &str) -> Option<u64> {
+        split_name(file_name).filter(|(stem, _)| *stem == self.stem).map(|(_, first)| first)
+    }
+}
+
+/// Splits the name of a segment into the names of its log and replica, and its first sequence number.
+#[must_use]
+pub fn split_name(file_name: &str) -> Option<(&str, u64)> {
+    let (stem, digits) = file_name.strip_suffix(EXTENSION)?.rsplit_once('-')?;
+    let is_number = digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_digit());
+    Some((stem, digits.parse().ok().filter(|_| is_number)?))
+}
+
+/// The lines of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scan {
+    /// The size of the segment.
+    pub bytes: u64,
+    /// The size without a torn tail: that of all lines with a newline.
+    pub complete_bytes: u64,
+    /// The number of lines with a newline.
+    pub lines: u64,
+    /// The number of these lines that are not valid records.
+    pub corrupt_lines: u64,
+}
+
+impl Scan {
+    /// Returns the size of the torn tail: the bytes after the last newline.
+    #[must_use]
+    pub fn torn_bytes(&self) -> u64 {
+        self.bytes - self.complete_bytes
+    }
+
+    fn add_line(&mut self, record: &Result<Record, RecordError>) {
+        self.lines += 1;
+        self.complete_bytes = self.bytes;
+        self.corrupt_lines += u64::from(record.is_err());
+    }
+}
+
+/// Reads the lines of a segment in constant memory. `visit` gets the number of each line, from 1 on, and its record.
+/// A torn tail is not a line.
+///
+/// # Errors
+/// Fails if the segment cannot be read.
+pub fn scan(reader: impl Read, mut visit: impl FnMut(u64, Result<Record, RecordError>)) -> io::Result<Scan> {
+    let mut reader = BufReader::with_capacity(BUFFER, reader);
+    let (mut scan, mut line, mut is_too_long) = (Scan::default(), Vec::new(), false);
+    loop {
+        line.clear();
+        let count = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line)?;
+        if count == 0 {
+            return Ok(scan);
+        }
+        scan.bytes += count as u64;
+        if line.pop_if(|last| *last == b'\n').is_none() {
+            is_too_long |= count as u64 == MAX_LINE;
+            continue;
+        }
+        let record = if is_too_long { Err(RecordError::TooLong) } else { record::parse(&line) };
+        is_too_long = false;
+        scan.add_line(&record);
+        visit(scan.lines, record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::{Draft, Source};
+
+    fn lines(count: u64) -> Vec<String> {
+        let draft = |number| {
+            let body = format!("{{\"number\":{number}}}");
+            Draft::new(Source::Activity, Some(number.to_string()), serde_json::from_str(&body).unwrap())
+        };
+        (0..count).map(|number| record::encode(number, Timestamp::UNIX_EPOCH, &draft(number))).collect()
+    }
+
+    /// Returns the sequence numbers of the valid records.
+    fn sequences(bytes: &[u8]) -> (Scan, Vec<u64>) {
+        let mut sequences = Vec::new();
+        let scan = scan(bytes, |_, record| sequences.extend(record.map(|record| record.sequence))).unwrap();
+        (scan, sequences)
+    }
+
+    #[test]
+    fn names_are_ordered_as_their_sequence_numbers_are() {
+        let series = Series::new("/data", "access-log", "web-7f4-x2.a").unwrap();
+        let path = series.path(42);
+        assert_eq!(path, Path::new("/data/access-log-web-7f4-x2.a-00000000000000000042.ndjson"));
+        assert_eq!(series.parse(path.file_name().unwrap().to_str().unwrap()), Some(42));
+        assert!(series.path(9) < series.path(10) && series.path(10) < series.path(u64::MAX));
+        for other in [
+            "access-log-web-7f4-x2.b-00000000000000000042.ndjson",
+            "access-log-web-7f4-x2.a-42.ndjson",
+            "access-log-web-7f4-x2.a-+0000000000000000042.ndjson",
+            "access-log-web-7f4-x2.a-99999999999999999999.ndjson",
+            "access-log-web-7f4-x2.a-00000000000000000042.json",
+            "access-log-web-7f4-x2.a.lock",
+        ] {
+            assert_eq!(series.parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_file_names_are_rejected() {
+        for name in ["", ".", "..", "a/b", "a\0", "A", "a b", "-a", "ä"] {
+            let error = Series::new("/data", name, "0").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("invalid name of the log `{name}`: ")), "{error}");
+            assert!(Series::new("/data", "a", name).is_err(), "{name}");
+        }
+        let error = Series::new("/data", &"a".repeat(200), &"b".repeat(27)).unwrap_err().to_string();
+        assert!(error.ends_with("is too long for file names: it has 228 characters, expected at most 227"), "{error}");
+        Series::new("/data", &"a".repeat(200), &"b".repeat(26)).unwrap();
+    }
+
+    #[test]
+    fn a_line_longer_than_the_limit_is_one_corrupt_line() {
+        let mut bytes = vec![b'x'; usize::try_from(MAX_LINE).unwrap() * 2 + 5];
+        bytes.push(b'\n');
+        bytes.extend(lines(1)[0].bytes());
+        let (scan, found) = sequences(&bytes);
+        assert_eq!((scan.lines, scan.corrupt_lines, scan.torn_bytes()), (2, 1, 0));
+        assert_eq!(found, [0]);
+    }
+
+    #[test]
+    fn a_file_truncated_at_any_byte_has_its_complete_records() {
+        let lines = lines(5);
+        let bytes = lines.concat().into_bytes();
+        for length in 0..=bytes.len() {
+            let (scan, found) = sequences(&bytes[..length]);
+            let mut complete = 0;
+            let expected = lines.iter().take_while(|line| {
+                complete += line.len();
+                complete <= length
+            });
+            let expected = expected.count() as u64;
+            assert_eq!(found, (0..expected).collect::<Vec<_>>(), "{length} bytes");
+            assert_eq!(scan.corrupt_lines, 0, "{length} bytes");
+            assert_eq!(scan.complete_bytes, lines.iter().take(found.len()).map(|line| line.len() as u64).sum::<u64>());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_changed_byte_loses_no_other_record(at in 0_usize..600, value: u8) {
+            let lines = lines(5);
+            let mut bytes = lines.concat().into_bytes();
+            let at = at % bytes.len();
+            let changed = bytes[at] != value;
+            bytes[at] = value;
+            let (_, found) = sequences(&bytes);
+            let mut end = 0;
+            for (number, line) in (0_u64..).zip(&lines) {
+                let range = end..end + line.len();
+                end = range.end;
+                // A newline belongs to the record before it and, if it is missing, to the one after it.
+                let is_affected = changed && (range.contains(&at) || at + 1 == range.start);
+                prop_assert!(is_affected || found.contains(&number), "record {}", number);
+            }
+            prop_assert!(!changed || found.len() < 5);
+        }
+    }
+}

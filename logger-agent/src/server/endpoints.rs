@@ -1,0 +1,280 @@
+//! The endpoints: requests to responses.
+
+use std::{error::Error, sync::Arc};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body;
+use tokio::time::timeout;
+
+use super::{
+    ServerConfig,
+    response::{self, Failure, FullResponse},
+};
+use crate::{
+    health::Health,
+    journal::{Acknowledgement, Journal},
+    metrics::Metrics,
+    sources::{Activity, ActivitySource, Audit, RateLimit},
+};
+
+/// The preference of a client that does not wait until its records are durable: RFC 7240.
+const RESPOND_ASYNC: &str = "respond-async";
+
+/// What a path serves.
+enum Route {
+    Ingest(&'static dyn ActivitySource),
+    Report(Report),
+}
+
+/// What a path reports.
+enum Report {
+    Live,
+    Ready,
+    Metrics,
+}
+
+impl Route {
+    fn of(path: &str) -> Option<Self> {
+        match path {
+            "/activity" => Some(Route::Ingest(&Activity)),
+            "/audit" => Some(Route::Ingest(&Audit)),
+            "/livez" | "/healthz" => Some(Route::Report(Report::Live)),
+            "/readyz" => Some(Route::Report(Report::Ready)),
+            "/metrics" => Some(Route::Report(Report::Metrics)),
+            _ => None,
+        }
+    }
+}
+
+/// The endpoints of an agent.
+///
+/// | path | response |
+/// |---|---|
+/// | `POST /activity` | 200 when the JSON object is durable; 202 when it is written, with `Prefer: respond-async` |
+/// | `POST /audit` | 200 when all events of the `EventList` are durable |
+/// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason |
+/// | `GET /metrics` | the metrics in the OpenMetrics text format |
+///
+/// Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After` for
+/// too many records.
+#[derive(Debug)]
+pub struct Endpoints {
+    journal: Journal,
+    health: Health,
+    metrics: Arc<Metrics>,
+    rate: RateLimit,
+    config: ServerConfig,
+}
+
+impl Endpoints {
+    /// Creates the endpoints of a journal.
+    #[must_use]
+    pub fn new(journal: Journal, health: Health, metrics: Arc<Metrics>, config: ServerConfig) -> Self {
+        Endpoints { journal, health, metrics, rate: RateLimit::new(config.records_per_second), config }
+    }
+
+    /// Responds to a request.
+    pub(super) async fn respond<B>(&self, request: Request<B>) -> FullResponse
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let (route, method) = (Route::of(request.uri().path()), request.method().clone());
+        let result = match (route, method) {
+            (Some(Route::Ingest(source)), Method::POST) => self.ingest(source, request).await,
+            (Some(Route::Ingest(_)), _) => Err(Failure::Method("POST")),
+            (Some(Route::Report(report)), Method::GET | Method::HEAD) => Ok(self.report(&report)),
+            (Some(Route::Report(_)), _) => Err(Failure::Method("GET, HEAD")),
+            (None, _) => Err(Failure::NotFound),
+        };
+        result.unwrap_or_else(|failure| {
+            if let Some(reason) = failure.rejected() {
+                self.metrics.add_rejected(reason);
+                tracing::debug!(error = %failure, "rejected a request");
+            }
+            failure.into_response()
+        })
+    }
+
+    fn report(&self, report: &Report) -> FullResponse {
+        let health = match report {
+            Report::Live => self.health.live(),
+            Report::Ready => self.health.ready(),
+            Report::Metrics => {
+                return response::with_type(StatusCode::OK, Metrics::CONTENT_TYPE, self.metrics.text());
+            }
+        };
+        match health {
+            Ok(()) => response::text(StatusCode::OK, "ok"),
+            Err(reason) => response::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{reason}\n")),
+        }
+    }
+
+    async fn ingest<B>(&self, source: &dyn ActivitySource, request: Request<B>) -> Result<FullResponse, Failure>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let (size, limit) = (body.size_hint(), self.config.max_body_bytes);
+        let fits = |bytes: u64| usize::try_from(bytes).ok().filter(|bytes| *bytes <= limit);
+        // A declared length that exceeds the limit is rejected before the body is sent.
+        if fits(size.lower()).is_none() {
+            return Err(Failure::TooLarge(limit));
+        }
+        let reservation = self.journal.reserve(size.upper().and_then(fits).unwrap_or(limit))?;
+        let body = self.receive(body).await?;
+        let drafts = source.drafts(&parts.headers, &body)?;
+        drop(body);
+        self.rate.take(drafts.len()).map_err(Failure::RateLimited)?;
+        let (acknowledgement, status) = match prefers_async(&parts.headers) {
+            true => (Acknowledgement::Written, StatusCode::ACCEPTED),
+            false => (Acknowledgement::Durable, StatusCode::OK),
+        };
+        let receipt = self.journal.append(drafts, acknowledgement, reservation).await?;
+        Ok(response::receipt(status, &receipt))
+    }
+
+    /// Receives a body.
+    async fn receive<B>(&self, body: B) -> Result<Bytes, Failure>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let (limit, body_timeout) = (self.config.max_body_bytes, self.config.body_timeout);
+        match timeout(body_timeout, Limited::new(body, limit).collect()).await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::TooLarge(limit)),
+            Ok(Err(_)) => Err(Failure::Incomplete),
+            Err(_) => Err(Failure::Timeout(body_timeout)),
+        }
+    }
+}
+
+fn prefers_async(headers: &HeaderMap) -> bool {
+    let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    preferences.flat_map(|value| value.split([',', ';'])).any(|value| value.trim().eq_ignore_ascii_case(RESPOND_ASYNC))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http_body_util::Full;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        file_system::Disk,
+        journal::{JournalConfig, JournalThread},
+        segment::Series,
+    };
+
+    struct Fixture {
+        endpoints: Endpoints,
+        thread: JournalThread,
+        _directory: tempfile::TempDir,
+    }
+
+    fn fixture(config: ServerConfig) -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let series = Series::new(directory.path(), "log", "0").unwrap();
+        let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
+        let (journal, thread) =
+            Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
+        let health = Health::new(journal.clone(), Duration::from_secs(600));
+        Fixture { endpoints: Endpoints::new(journal, health, metrics, config), thread, _directory: directory }
+    }
+
+    fn config() -> ServerConfig {
+        ServerConfig::new(([127, 0, 0, 1], 0).into())
+    }
+
+    impl Fixture {
+        async fn send(&self, method: &str, path: &str, prefer: &str, body: &str) -> (u16, HeaderMap, String) {
+            let request = Request::builder().method(method).uri(path).header("prefer", prefer);
+            let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).unwrap();
+            let (parts, body) = self.endpoints.respond(request).await.into_parts();
+            let body = body.collect().await.unwrap().to_bytes();
+            (parts.status.as_u16(), parts.headers, String::from_utf8(body.to_vec()).unwrap())
+        }
+    }
+
+    #[tokio::test]
+    async fn the_agent_is_ready_after_the_first_durable_record() {
+        let fixture = fixture(config());
+        let (code, _, text) = fixture.send("GET", "/readyz", "", "").await;
+        assert_eq!((code, text.as_str()), (500, "no record is durable yet\n"));
+        let (code, _, text) = fixture.send("POST", "/activity", "", "{\"user\":\"jane\"}").await;
+        assert_eq!((code, text.as_str()), (200, "{\"records\":1,\"duplicates\":0,\"first\":0,\"last\":0}"));
+        for path in ["/readyz", "/livez", "/healthz"] {
+            assert_eq!(fixture.send("GET", path, "", "").await.0, 200, "{path}");
+        }
+        let (_, headers, text) = fixture.send("GET", "/metrics", "", "").await;
+        assert_eq!(headers["content-type"], Metrics::CONTENT_TYPE);
+        assert!(text.contains("logger_agent_records_total{source=\"activity\"} 1\n"), "{text}");
+        fixture.thread.stop().await.unwrap();
+        assert_eq!(fixture.endpoints.health.live().unwrap_err(), "the journal is stopped");
+    }
+
+    #[tokio::test]
+    async fn a_client_can_prefer_not_to_wait() {
+        let fixture = fixture(config());
+        let (code, ..) = fixture.send("POST", "/activity", "handling=lenient, Respond-Async", "{}").await;
+        assert_eq!(code, 202);
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_audit_event_is_written_once() {
+        let fixture = fixture(config());
+        let body = r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[{"auditID":"7","stage":"Panic"}]}"#;
+        for (records, duplicates) in [(1, 0), (0, 1)] {
+            let (code, _, text) = fixture.send("POST", "/audit", "", body).await;
+            let receipt: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!((code, &receipt["records"], &receipt["duplicates"]), (200, &records.into(), &duplicates.into()));
+        }
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn invalid_requests_have_a_code_and_a_reason() {
+        let fixture = fixture(ServerConfig { max_body_bytes: 10, ..config() });
+        for (method, path, body, code, text) in [
+            ("GET", "/other", "", 404, "not found\n"),
+            ("GET", "/activity", "", 405, "method not allowed; use POST\n"),
+            ("POST", "/metrics", "", 405, "method not allowed; use GET, HEAD\n"),
+            ("POST", "/activity", "{\"a\":12345}", 413, "the body exceeds 10 bytes\n"),
+            ("POST", "/audit", "{}", 400, "expected an EventList of audit.k8s.io/v1, found `` of ``\n"),
+        ] {
+            let (found, _, reason) = fixture.send(method, path, "", body).await;
+            assert_eq!((found, reason.as_str()), (code, text), "{method} {path}");
+        }
+        let metrics = fixture.endpoints.metrics.text();
+        assert!(metrics.contains("logger_agent_rejected_requests_total{reason=\"too_large\"} 1\n"), "{metrics}");
+        fixture.thread.stop().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn too_many_records_are_rejected_with_a_time_to_retry() {
+        let fixture = fixture(ServerConfig { records_per_second: std::num::NonZeroU32::MIN, ..config() });
+        assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
+        let reservation = fixture.endpoints.journal.reserve(usize::MAX).unwrap();
+        let (code, headers, _) = fixture.send("POST", "/activity", "", "{}").await;
+        assert_eq!(code, 503);
+        assert_eq!(headers["retry-after"], "1");
+        drop(reservation);
+        let mut limited = None;
+        for _ in 0..100 {
+            let (code, headers, _) = fixture.send("POST", "/activity", "", "{}").await;
+            if code == 429 {
+                limited = Some(headers);
+                break;
+            }
+        }
+        assert_eq!(limited.unwrap()["retry-after"], "1");
+        fixture.thread.stop().await.unwrap();
+    }
+}

@@ -1,0 +1,28 @@
+//! The sources of records: audit events, records of applications, and heartbeats.
+
+pub mod activity;
+pub mod audit;
+mod error;
+pub mod heartbeat;
+pub mod rate_limit;
+
+use std::fmt;
+
+use http::HeaderMap;
+
+use crate::record::Draft;
+
+pub use activity::Activity;
+pub use audit::Audit;
+pub use error::SourceError;
+pub use heartbeat::Heartbeat;
+pub use rate_limit::RateLimit;
+
+/// A source of user activity that sends HTTP requests to the agent.
+pub trait ActivitySource: fmt::Debug + Send + Sync {
+    /// Returns the records of a request.
+    ///
+    /// # Errors
+    /// Fails if the request is not what the source sends. No record is written then.
+    fn drafts(&self, headers: &HeaderMap, body: &[u8]) -> Result<Vec<Draft>, SourceError>;
+}

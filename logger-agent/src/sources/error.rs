@@ -1,0 +1,32 @@
+//! The errors of requests.
+
+/// A request that is not what a source sends.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The body is not valid JSON.
+    #[error("the body is not valid JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The body is not a list of audit events.
+    #[error("expected an EventList of audit.k8s.io/v1, found `{kind}` of `{api_version}`")]
+    NotAnEventList {
+        /// The kind of the body.
+        kind: String,
+        /// The API version of the body.
+        api_version: String,
+    },
+    /// An audit event is invalid.
+    #[error("invalid audit event: items[{index}]: {source}")]
+    InvalidEvent {
+        /// The index in the list.
+        index: usize,
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// The record is not a JSON object.
+    #[error("expected a JSON object, such as {{\"user\":\"jane\",\"action\":\"login\"}}")]
+    NotAnObject,
+    /// The value of a header is invalid.
+    #[error("invalid header `Idempotency-Key`: expected 1 to {} visible ASCII characters", crate::sources::activity::MAX_KEY)]
+    InvalidKey,
+}

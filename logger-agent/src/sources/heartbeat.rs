@@ -1,0 +1,71 @@
+//! Heartbeats: a record at each interval, which distinguishes silence from the end of the agent.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{json, value::to_raw_value};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    journal::{Acknowledgement, AppendError, Journal},
+    metrics::{Dropped, Metrics},
+    record::{Draft, Source},
+};
+
+/// Records a heartbeat at each interval, and one at the start.
+#[derive(Debug)]
+pub struct Heartbeat {
+    journal: Journal,
+    metrics: Arc<Metrics>,
+    interval: Duration,
+}
+
+impl Heartbeat {
+    /// Creates the heartbeats of a journal.
+    #[must_use]
+    pub fn new(journal: Journal, metrics: Arc<Metrics>, interval: Duration) -> Self {
+        Heartbeat { journal, metrics, interval }
+    }
+
+    /// Records heartbeats until cancelled. A heartbeat that is not durable is logged and counted.
+    pub async fn run(self, cancelled: CancellationToken) {
+        let mut ticks = interval(self.interval);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let beats = async {
+            loop {
+                ticks.tick().await;
+                self.beat().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {}
+            () = beats => {}
+        }
+    }
+
+    async fn beat(&self) {
+        match self.append().await {
+            Ok(()) => {}
+            Err(error) => {
+                tracing::warn!(%error, "a heartbeat is not durable");
+                if error == AppendError::Full {
+                    self.metrics.add_dropped(Dropped::QueueFull, 1);
+                }
+            }
+        }
+    }
+
+    async fn append(&self) -> Result<(), AppendError> {
+        let body = json!({
+            "interval": self.interval.as_secs_f64(),
+            "records": self.metrics.record_count(),
+            "dropped": self.metrics.dropped_count(),
+        });
+        let body = to_raw_value(&body).map_err(|error| AppendError::Write(error.to_string()))?;
+        let draft = Draft::new(Source::Heartbeat, None, &body);
+        let reservation = self.journal.reserve(draft.body().len())?;
+        self.journal.append(vec![draft], Acknowledgement::Durable, reservation).await?;
+        Ok(())
+    }
+}
