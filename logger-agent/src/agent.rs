@@ -53,6 +53,7 @@ pub struct Agent {
     journal: Journal,
     thread: JournalThread,
     server: Server,
+    endpoints: Endpoints,
     heartbeat: Heartbeat,
 }
 
@@ -64,12 +65,13 @@ impl Agent {
     pub fn start(config: AgentConfig, files: Arc<dyn FileSystem>) -> Result<Self, AgentError> {
         let AgentConfig { series, journal, server } = config;
         let (interval, metrics) = (journal.interval, Arc::new(Metrics::new()));
+        let server_config = server.clone();
+        let server = Server::bind(server)?;
         let (journal, thread) = Journal::open(files, series, journal, Arc::clone(&metrics))?;
         let health = Health::new(journal.clone(), interval);
-        let endpoints = Endpoints::new(journal.clone(), health, Arc::clone(&metrics), server.clone());
-        let server = Server::bind(server, endpoints)?;
+        let endpoints = Endpoints::new(journal.clone(), health, Arc::clone(&metrics), server_config);
         let heartbeat = Heartbeat::new(journal.clone(), metrics, interval);
-        Ok(Agent { journal, thread, server, heartbeat })
+        Ok(Agent { journal, thread, server, endpoints, heartbeat })
     }
 
     /// Returns the address on which the agent listens.
@@ -89,10 +91,10 @@ impl Agent {
     /// # Errors
     /// Fails if the server or the journal failed, or if the last records are not durable.
     pub async fn run(self, cancelled: CancellationToken) -> Result<(), AgentError> {
-        let Agent { journal, thread, server, heartbeat } = self;
+        let Agent { journal, thread, server, endpoints, heartbeat } = self;
         let stopping = cancelled.child_token();
         let serve = async {
-            let result = server.run(stopping.clone()).await;
+            let result = server.run(endpoints, stopping.clone()).await;
             stopping.cancel();
             result
         };

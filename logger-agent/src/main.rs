@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use logger_agent::{
-    Agent,
+    Agent, AgentConfig,
     cli::{Cli, Command, LogFormat, RunOptions},
     file_system::Disk,
     verify,
@@ -41,28 +41,29 @@ fn run(log_format: LogFormat, options: &RunOptions) -> Result<()> {
     log(log_format)?;
     let config = options.config()?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
-    runtime.block_on(async {
-        let stop = CancellationToken::new();
-        let signal = signal()?;
-        let agent = Agent::start(config, Arc::new(Disk))?;
-        // Tests and people with port 0 read the address.
-        println!("listening on {}", agent.local_address());
-        let signalled = async {
-            let name = tokio::select! {
-                name = signal => name,
-                () = stop.cancelled() => return,
-            };
-            tracing::info!(signal = name, "stopping");
-            stop.cancel();
+    runtime.block_on(serve(config))
+}
+
+async fn serve(config: AgentConfig) -> Result<()> {
+    let (stop, signal) = (CancellationToken::new(), signal()?);
+    let agent = Agent::start(config, Arc::new(Disk))?;
+    // Tests and people with port 0 read the address. The output may be closed.
+    let _ = writeln!(io::stdout(), "listening on {}", agent.local_address());
+    let signalled = async {
+        let name = tokio::select! {
+            name = signal => name,
+            () = stop.cancelled() => return,
         };
-        let stopped = async {
-            let result = agent.run(stop.clone()).await;
-            stop.cancel();
-            result
-        };
-        let (result, ()) = tokio::join!(stopped, signalled);
-        Ok(result?)
-    })
+        tracing::info!(signal = name, "stopping");
+        stop.cancel();
+    };
+    let stopped = async {
+        let result = agent.run(stop.clone()).await;
+        stop.cancel();
+        result
+    };
+    let (result, ()) = tokio::join!(stopped, signalled);
+    Ok(result?)
 }
 
 /// Waits for a signal that stops the process, and returns its name.
@@ -111,7 +112,7 @@ fn log(format: LogFormat) -> Result<()> {
 /// Checks a directory and prints its defects.
 fn check(directory: &Path) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
-    let mut printed = Ok(());
+    let mut printed: io::Result<()> = Ok(());
     let summary = verify::verify(&Disk, directory, &mut |finding| {
         if printed.is_ok() {
             printed = writeln!(out, "{finding}");

@@ -90,7 +90,7 @@ pub enum ServerError {
     Listen(io::Error),
 }
 
-/// Serves the endpoints on one address.
+/// Listens on one address, and serves endpoints.
 ///
 /// Guarantees:
 /// - the size of a body, the number of connections, the time of headers and bodies, and the rate of records are limited;
@@ -102,7 +102,6 @@ pub struct Server {
     listener: StdTcpListener,
     address: SocketAddr,
     config: ServerConfig,
-    endpoints: Arc<Endpoints>,
 }
 
 impl Server {
@@ -110,7 +109,7 @@ impl Server {
     ///
     /// # Errors
     /// Fails if the address cannot be used, or if the limit of bodies is too large.
-    pub fn bind(config: ServerConfig, endpoints: Endpoints) -> Result<Self, ServerError> {
+    pub fn bind(config: ServerConfig) -> Result<Self, ServerError> {
         let (bytes, max) = (config.max_body_bytes, MAX_LINE - RECORD_OVERHEAD);
         if bytes as u64 > max {
             return Err(ServerError::BodyLimit { bytes, max });
@@ -119,7 +118,7 @@ impl Server {
         let listener = StdTcpListener::bind(config.address).map_err(error)?;
         listener.set_nonblocking(true).map_err(error)?;
         let address = listener.local_addr().map_err(error)?;
-        Ok(Server { listener, address, config, endpoints: Arc::new(endpoints) })
+        Ok(Server { listener, address, config })
     }
 
     /// Returns the address on which the server listens, with the port that the system selected for port 0.
@@ -128,11 +127,12 @@ impl Server {
         self.address
     }
 
-    /// Serves until cancelled, and completes the requests in progress.
+    /// Serves the endpoints until cancelled, and completes the requests in progress.
     ///
     /// # Errors
     /// Fails if the listener cannot be used.
-    pub async fn run(self, cancelled: CancellationToken) -> Result<(), ServerError> {
+    pub async fn run(self, endpoints: Endpoints, cancelled: CancellationToken) -> Result<(), ServerError> {
+        let endpoints = Arc::new(endpoints);
         let listener = TcpListener::from_std(self.listener).map_err(ServerError::Listen)?;
         let permits = Arc::new(Semaphore::new(self.config.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
         let (draining, mut tasks) = (CancellationToken::new(), JoinSet::new());
@@ -144,7 +144,7 @@ impl Server {
                 Some(ended) = tasks.join_next() => log_panic(ended),
                 accepted = accept(&listener, &permits) => match accepted {
                     Ok((stream, permit)) => {
-                        let serve = connection::serve(stream, Arc::clone(&self.endpoints), draining.clone());
+                        let serve = connection::serve(stream, Arc::clone(&endpoints), draining.clone());
                         tasks.spawn(async move {
                             serve.await;
                             drop(permit);

@@ -279,8 +279,9 @@ mod tests {
         let segments = [("0", 7, first), ("0", 9, second), ("1", 0, String::new())];
         let (findings, summary) = findings(&segments);
         assert_eq!(findings, Vec::<String>::new());
-        let expected =
-            format!("a-0: 3 records in 2 segments, {bytes} bytes, sequence numbers 7 to 9\na-1: 0 records in 1 segments");
+        let expected = format!(
+            "a-0: 3 records in 2 segments, {bytes} bytes, sequence numbers 7 to 9\na-1: 0 records in 1 segments"
+        );
         assert!(summary.starts_with(&expected), "{summary}");
     }
 

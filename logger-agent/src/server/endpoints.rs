@@ -182,8 +182,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let series = Series::new(directory.path(), "log", "0").unwrap();
         let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
-        let (journal, thread) =
-            Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
+        let (journal, thread) = Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
         let health = Health::new(journal.clone(), Duration::from_secs(600));
         Fixture { endpoints: Endpoints::new(journal, health, metrics, config), thread, _directory: directory }
     }

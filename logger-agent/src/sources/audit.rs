@@ -80,10 +80,7 @@ mod tests {
         let error = drafts(&list(r#"{"auditID":"7","stage":"Panic"},{"auditID":"8"}"#)).unwrap_err();
         assert!(error.starts_with("invalid audit event: items[1]: missing field `stage`"), "{error}");
         let error = drafts(r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1beta1"}"#).unwrap_err();
-        assert_eq!(
-            error,
-            "expected an EventList of audit.k8s.io/v1, found `EventList` of `audit.k8s.io/v1beta1`"
-        );
+        assert_eq!(error, "expected an EventList of audit.k8s.io/v1, found `EventList` of `audit.k8s.io/v1beta1`");
         assert!(drafts("{").unwrap_err().starts_with("the body is not valid JSON: "));
     }
 }

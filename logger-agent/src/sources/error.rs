@@ -27,6 +27,9 @@ pub enum SourceError {
     #[error("expected a JSON object, such as {{\"user\":\"jane\",\"action\":\"login\"}}")]
     NotAnObject,
     /// The value of a header is invalid.
-    #[error("invalid header `Idempotency-Key`: expected 1 to {} visible ASCII characters", crate::sources::activity::MAX_KEY)]
+    #[error(
+        "invalid header `Idempotency-Key`: expected 1 to {} visible ASCII characters",
+        crate::sources::activity::MAX_KEY
+    )]
     InvalidKey,
 }

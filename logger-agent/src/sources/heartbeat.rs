@@ -24,7 +24,8 @@ impl Heartbeat {
     /// Creates the heartbeats of a journal.
     #[must_use]
     pub fn new(journal: Journal, metrics: Arc<Metrics>, interval: Duration) -> Self {
-        Heartbeat { journal, metrics, interval }
+        // The timer does not support 0.
+        Heartbeat { journal, metrics, interval: interval.max(Duration::from_millis(1)) }
     }
 
     /// Records heartbeats until cancelled. A heartbeat that is not durable is logged and counted.
