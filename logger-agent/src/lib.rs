@@ -1,7 +1,7 @@
 //! The agent of a log: it records audit events, records of applications and heartbeats to files that survive crashes.
 //!
-//! The agent needs no access to the API of Kubernetes. The program `logger-agent` is a thin shell around [`agent`]; tests
-//! and demonstrations start an [`Agent`] in their process.
+//! The agent needs no access to the API of Kubernetes. The program `logger-agent` is a thin shell around [`agent`];
+//! tests and demonstrations start an [`Agent`] in their process.
 //!
 //! The modules are layers. Each imports only from the lines above its own:
 //!

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Parser;
 use logger_agent::{
     Agent, AgentConfig,
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         Command::Verify { directory } => check(&directory),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {error}");
         ExitCode::from(ERROR)
     })
 }
@@ -100,13 +100,13 @@ fn log(format: LogFormat) -> Result<()> {
         Ok(directives) if !directives.is_empty() => EnvFilter::builder().parse(&directives),
         _ => EnvFilter::builder().parse("info"),
     };
-    let filter = filter.context("invalid log filter in RUST_LOG")?;
+    let filter = filter.map_err(|error| anyhow!("invalid log filter in RUST_LOG: {error}"))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     let installed = match format {
         LogFormat::Text => lines.with_ansi(false).try_init(),
         LogFormat::Json => lines.json().try_init(),
     };
-    installed.map_err(|error| anyhow::anyhow!("cannot install the log: {error}"))
+    installed.map_err(|error| anyhow!("cannot install the log: {error}"))
 }
 
 /// Checks a directory and prints its defects.
@@ -118,7 +118,8 @@ fn check(directory: &Path) -> Result<ExitCode> {
             printed = writeln!(out, "{finding}");
         }
     });
-    let summary = summary.with_context(|| format!("cannot read the directory `{}`", directory.display()))?;
+    let cannot_read = |error: io::Error| anyhow!("cannot read the directory `{}`: {error}", directory.display());
+    let summary = summary.map_err(cannot_read)?;
     if summary.series.is_empty() {
         bail!(
             "no segments in `{}`: expected files such as `access-0-00000000000000000000.ndjson`",

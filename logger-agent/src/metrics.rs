@@ -285,8 +285,8 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_lists_every_metric() {
-        let reference = include_str!("../../docs/reference/metrics.md");
+    fn the_guide_lists_every_metric() {
+        let guide = include_str!("../../docs/guides/agent.md");
         let text = Metrics::new().text();
         let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let missing: Vec<_> = kinds
@@ -295,7 +295,7 @@ mod tests {
                 Some((name, _)) => format!("`{name}`"),
                 None => line.to_owned(),
             })
-            .filter(|name| !reference.contains(name))
+            .filter(|name| !guide.contains(name))
             .collect();
         assert_eq!(missing, Vec::<String>::new());
     }

@@ -10,6 +10,7 @@ macro_rules! pages {
 
 pages! {
     readme: "README.md",
+    agent: "docs/guides/agent.md",
     crds: "docs/guides/crds.md",
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",

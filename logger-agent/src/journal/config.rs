@@ -113,7 +113,8 @@ impl JournalConfig {
     /// Validates the options.
     ///
     /// # Errors
-    /// Fails if a duration or a size is zero, if a duration is too long, or if closed segments would be removed at once.
+    /// Fails if a duration or a size is zero, if a duration is too long, or if closed segments would be removed at
+    /// once.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let durations =
             [("interval", self.interval), ("segment age", self.segment_age), ("retention age", self.retention_age)];

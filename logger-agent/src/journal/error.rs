@@ -16,10 +16,13 @@ pub enum JournalError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Another process has the lock of the series.
-    #[error("another process writes this log: it has locked `{}`; use another directory, or another replica", .0.display())]
+    #[error("another process writes this log: it has locked `{}`; use another directory or replica", .0.display())]
     Locked(PathBuf),
     /// The directory cannot be written.
-    #[error("cannot write to the directory `{}`: {source}; mount a volume that the user of the agent can write", .path.display())]
+    #[error(
+        "cannot write to the directory `{}`: {source}; mount a volume that the user of the agent can write",
+        .path.display()
+    )]
     Directory {
         /// The directory.
         path: PathBuf,

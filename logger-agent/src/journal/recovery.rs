@@ -105,7 +105,7 @@ impl Recovery<'_> {
         let content = match self.read(first) {
             Ok(content) => content,
             Err(error) => {
-                tracing::error!(segment = %path.display(), %error, "the last segment cannot be read; its records remain");
+                tracing::error!(segment = %path.display(), %error, "the last segment cannot be read; it remains");
                 // It has fewer records than bytes, so that no sequence number is used twice.
                 recovered.next_sequence = first.saturating_add(file.bytes);
                 return Ok(None);
@@ -133,7 +133,8 @@ impl Recovery<'_> {
         Ok(Some(content))
     }
 
-    /// Adds the ids of earlier segments, latest first, until enough are known. A segment that cannot be read is skipped.
+    /// Adds the ids of earlier segments, latest first, until enough are known. A segment that cannot be read is
+    /// skipped.
     fn read_ids(&self, segments: &[(u64, FileInfo)], ids: &mut Vec<Ids>) {
         let mut count = ids.iter().map(Vec::len).sum::<usize>();
         for (first, file) in segments.iter().rev().skip(1) {

@@ -138,8 +138,8 @@ impl Writer {
         }
     }
 
-    /// Writes a line to the active segment. A full file system costs the oldest closed segment, another error the active
-    /// one.
+    /// Writes a line to the active segment. A full file system costs the oldest closed segment, another error the
+    /// active one.
     fn write(&mut self, line: &str, now: Instant) -> io::Result<()> {
         let mut can_replace = true;
         loop {

@@ -57,8 +57,8 @@ impl Route {
 /// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason |
 /// | `GET /metrics` | the metrics in the OpenMetrics text format |
 ///
-/// Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After` for
-/// too many records.
+/// Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After`
+/// for too many records.
 #[derive(Debug)]
 pub struct Endpoints {
     journal: Journal,

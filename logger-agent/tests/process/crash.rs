@@ -23,7 +23,7 @@ const MAX_RESPONSES: usize = 40;
 const MAX_SPINS: u32 = 200_000;
 
 /// Small segments, so that rotations are interrupted as well.
-const OPTIONS: [&str; 4] = ["--segment-bytes", "8Ki", "--interval", "100ms"];
+const OPTIONS: [&str; 6] = ["--segment-bytes", "8Ki", "--interval", "100ms", "--records-per-second", "1000000"];
 
 fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().unwrap_or_else(|error| panic!("{name}={text}: {error}")))

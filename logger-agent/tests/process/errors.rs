@@ -9,7 +9,7 @@ use crate::process::{Agent, output};
 /// Runs an agent that fails, and returns what it prints.
 fn error(directory: &Path, args: &[&str]) -> String {
     let directory = directory.to_str().unwrap();
-    let output = output(&[&["run", "--listen", "127.0.0.1:0", "--directory", directory], args].concat());
+    let output = output(&[&["run", "--listen", "127.0.0.1:0", "--directory", directory][..], args].concat());
     assert_eq!(output.status.code(), Some(2));
     String::from_utf8(output.stderr).unwrap()
 }
@@ -19,10 +19,14 @@ fn unusable_options_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing");
     for (directory, args, expected) in [
-        (directory.path(), &["--name", "a/b"][..], "error: invalid name of the log `a/b`: a lowercase RFC 1123 subdomain"),
+        (
+            directory.path(),
+            &["--name", "a/b"][..],
+            "error: invalid name of the log `a/b`: a lowercase RFC 1123 subdomain",
+        ),
         (directory.path(), &["--name", "a", "--interval", "0"], "error: the interval is 0; expected at least 1 ms"),
         (directory.path(), &["--name", "a", "--interval", "soon"], "expected seconds or a duration such as `1m30s`"),
-        (&missing, &["--name", "a"], "error: cannot write to the directory `"),
+        (missing.as_path(), &["--name", "a"], "error: cannot write to the directory `"),
     ] {
         let error = error(directory, args);
         assert!(error.contains(expected), "{error}");
@@ -42,7 +46,7 @@ fn a_log_has_one_writer() {
 #[test]
 fn a_corrupt_segment_is_found_and_does_not_stop_the_agent() {
     let directory = tempfile::tempdir().unwrap();
-    let agent = Agent::start(directory.path(), &[]);
+    let agent = Agent::start(directory.path(), &["--acknowledgement-delay", "1ms"]);
     let mut client = agent.client().unwrap();
     (0..3).for_each(|_| assert_eq!(client.post("/activity", "", "{}").unwrap(), 200));
     assert!(agent.terminate().success());

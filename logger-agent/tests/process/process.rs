@@ -53,9 +53,8 @@ impl Agent {
     }
 
     /// Kills the process, without a chance to do anything.
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub(crate) fn kill(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
     }
 
     /// Sends SIGTERM and waits for the end.
@@ -67,7 +66,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It has ended after `kill` and `terminate`.
+        // It has ended after `terminate`.
         drop(self.child.kill());
         drop(self.child.wait());
     }

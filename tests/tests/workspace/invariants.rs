@@ -50,6 +50,10 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
+        (
+            "logger-agent",
+            &["kube-client", "kube-core", "k8s-openapi", "logger-manager", "logger-runtime", "ring", "rustls"],
+        ),
     ] {
         for dependency in forbidden {
             assert!(!depends_on(package, dependency), "{package} depends on {dependency}");
@@ -90,7 +94,8 @@ const CRATES: [&str; 11] = [
     "tools/overlay",
 ];
 /// The crates that may name kinds of the reference API.
-const OTHERS: [&str; 5] = ["logger-types", "logger-client", "tests", "examples/quickstart", "tools/bench"];
+const OTHERS: [&str; 6] =
+    ["logger-types", "logger-client", "logger-agent", "tests", "examples/quickstart", "tools/bench"];
 
 #[test]
 fn generic_crates_name_no_kind_of_the_reference_api() {
@@ -110,7 +115,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 /// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
 #[test]
 fn no_task_is_detached() {
-    for name in ["logger-runtime", "logger-manager"] {
+    for name in ["logger-runtime", "logger-manager", "logger-agent"] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

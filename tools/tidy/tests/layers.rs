@@ -9,6 +9,18 @@ type Layers = (&'static str, &'static [&'static [&'static str]]);
 
 const CRATES: [Layers; 5] = [
     (
+        "logger-agent",
+        &[
+            &["record", "file_system", "metrics"],
+            &["segment", "deduplication"],
+            &["journal", "verify"],
+            &["health", "sources"],
+            &["server"],
+            &["agent"],
+            &["cli"],
+        ],
+    ),
+    (
         "logger-apiserver",
         &[
             &["api"],
