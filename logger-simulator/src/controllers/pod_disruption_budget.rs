@@ -1,0 +1,164 @@
+//! The disruption controller: it writes into the status of PodDisruptionBudgets how many pods can be evicted.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use k8s_openapi::{
+    api::{
+        apps::v1::{Deployment, ReplicaSet, StatefulSet},
+        core::v1::Pod,
+        policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus},
+    },
+    apimachinery::pkg::apis::meta::v1::{Condition, Time},
+};
+use kube::ResourceExt;
+use logger_runtime::{Action, Context, Controller, ObjectKey, ReconcileError, Store};
+
+use super::children::count;
+use crate::{
+    environment::Environment,
+    model::{
+        budget::{self, counts, disruptions_allowed},
+        clock::Clock,
+        labels,
+        pods::{controller_of, has_finished, is_ready, is_terminating},
+    },
+};
+
+/// How long an evicted pod can exist without being deleted before it counts again.
+const DELETION_TIMEOUT: Duration = Duration::from_secs(120);
+const CONDITION: &str = "DisruptionAllowed";
+
+struct State {
+    pods: Store<Pod>,
+    replica_sets: Store<ReplicaSet>,
+    deployments: Store<Deployment>,
+    stateful_sets: Store<StatefulSet>,
+    clock: Clock,
+}
+
+pub(super) fn controller(environment: &Environment) -> Controller {
+    let factory = &environment.factory;
+    let (budgets, pods) = (factory.informer::<PodDisruptionBudget>(), environment.pods());
+    let (sets, deployments) = (factory.informer::<ReplicaSet>(), factory.informer::<Deployment>());
+    let stateful_sets = factory.informer::<StatefulSet>();
+    let state = State {
+        pods: pods.store(),
+        replica_sets: sets.store(),
+        deployments: deployments.store(),
+        stateful_sets: stateful_sets.store(),
+        clock: environment.clock,
+    };
+    let (of_pod, of_deployment, of_set) = (budgets.store(), budgets.store(), budgets.store());
+    Controller::for_informer("disruption", &budgets)
+        .watches(&pods, move |pod| budgets_of(&of_pod, pod))
+        .watches(&deployments, move |deployment| in_namespace(&of_deployment, deployment.metadata.namespace.as_deref()))
+        .watches(&stateful_sets, move |set| in_namespace(&of_set, set.metadata.namespace.as_deref()))
+        .for_object(environment.client.clone(), move |_| state, reconcile)
+        .build()
+}
+
+/// Returns the budgets of a pod.
+fn budgets_of(budgets: &Store<PodDisruptionBudget>, pod: &Pod) -> Vec<ObjectKey> {
+    let budgets = budgets.list_namespace(pod.metadata.namespace.as_deref().unwrap_or_default());
+    budgets.iter().filter(|budget| selects(budget, pod)).map(|budget| ObjectKey::from_object(&**budget)).collect()
+}
+
+fn in_namespace(budgets: &Store<PodDisruptionBudget>, namespace: Option<&str>) -> Vec<ObjectKey> {
+    let budgets = budgets.list_namespace(namespace.unwrap_or_default());
+    budgets.iter().map(|budget| ObjectKey::from_object(&**budget)).collect()
+}
+
+fn selects(budget: &PodDisruptionBudget, pod: &Pod) -> bool {
+    let selector = budget.spec.as_ref().and_then(|spec| spec.selector.as_ref());
+    labels::matches_optional(selector, pod.labels())
+}
+
+async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) -> Result<Action, ReconcileError> {
+    if is_terminating(&*budget) {
+        return Ok(Action::Done);
+    }
+    let spec = budget.spec.clone().unwrap_or_default();
+    let mut pods = context.pods.list_namespace(context.key().namespace());
+    pods.retain(|pod| !has_finished(pod) && selects(&budget, pod));
+    let counts = counts(&spec, expected(&spec, &pods, &context));
+    let disrupted = disrupted(&budget, &pods, &context.clock);
+    let is_healthy =
+        |pod: &&Arc<Pod>| is_ready(pod) && !is_terminating(&***pod) && !disrupted.contains_key(&pod.name_any());
+    let healthy = count(pods.iter().filter(is_healthy).count());
+    let allowed = disruptions_allowed(counts, healthy);
+    let old = budget.status.clone().unwrap_or_default();
+    let next = disrupted.values().filter_map(|time| context.clock.remaining(time, DELETION_TIMEOUT)).min();
+    let status = PodDisruptionBudgetStatus {
+        expected_pods: Some(counts.expected),
+        desired_healthy: Some(counts.desired_healthy),
+        current_healthy: Some(healthy),
+        disruptions_allowed: Some(allowed),
+        disrupted_pods: Some(disrupted).filter(|disrupted| !disrupted.is_empty()),
+        observed_generation: budget.metadata.generation,
+        conditions: Some(vec![condition(&budget, &old, allowed, &context.clock)]),
+    };
+    context.update_status(&*budget, |budget| budget.status = Some(status)).await?;
+    Ok(next.map_or(Action::Done, Action::RequeueAfter))
+}
+
+/// Returns the evicted pods that are not deleted yet, with the time of their eviction.
+fn disrupted(budget: &PodDisruptionBudget, pods: &[Arc<Pod>], clock: &Clock) -> BTreeMap<String, Time> {
+    let recorded = budget.status.as_ref().and_then(|status| status.disrupted_pods.clone()).unwrap_or_default();
+    let is_pending = |name: &String, time: &Time| {
+        let pod = pods.iter().find(|pod| pod.metadata.name.as_ref() == Some(name));
+        pod.is_some_and(|pod| !is_terminating(&**pod)) && clock.remaining(time, DELETION_TIMEOUT).is_some()
+    };
+    recorded.into_iter().filter(|(name, time)| is_pending(name, time)).collect()
+}
+
+/// Returns the expected number of pods: those that exist, or those that their workloads should have.
+fn expected(spec: &PodDisruptionBudgetSpec, pods: &[Arc<Pod>], context: &Context<State>) -> i32 {
+    if !budget::needs_scale(spec) {
+        return count(pods.len());
+    }
+    let mut seen = BTreeSet::new();
+    let scales = pods.iter().filter_map(|pod| {
+        let (uid, scale) = scale(pod, context)?;
+        seen.insert(uid).then_some(scale)
+    });
+    scales.sum()
+}
+
+/// Returns the workload of a pod and its number of replicas. The API server does not have the scale of other workloads.
+fn scale(pod: &Pod, context: &Context<State>) -> Option<(String, i32)> {
+    let (namespace, owner) = (pod.metadata.namespace.as_deref().unwrap_or_default(), controller_of(pod)?);
+    match owner.kind.as_str() {
+        "ReplicaSet" => {
+            let set = context.replica_sets.get(namespace, &owner.name)?;
+            match controller_of(&*set).filter(|owner| owner.kind == "Deployment") {
+                Some(owner) => {
+                    let deployment = context.deployments.get(namespace, &owner.name)?;
+                    Some((owner.uid.clone(), deployment.spec.as_ref()?.replicas.unwrap_or(1)))
+                }
+                None => Some((owner.uid.clone(), set.spec.as_ref()?.replicas.unwrap_or(1))),
+            }
+        }
+        "StatefulSet" => {
+            let set = context.stateful_sets.get(namespace, &owner.name)?;
+            Some((owner.uid.clone(), set.spec.as_ref()?.replicas.unwrap_or(1)))
+        }
+        _ => None,
+    }
+}
+
+fn condition(budget: &PodDisruptionBudget, old: &PodDisruptionBudgetStatus, allowed: i32, clock: &Clock) -> Condition {
+    let (status, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+    let known = old.conditions.iter().flatten().find(|known| known.type_ == CONDITION && known.status == status);
+    Condition {
+        type_: CONDITION.to_owned(),
+        status: status.to_owned(),
+        reason: reason.to_owned(),
+        message: String::new(),
+        observed_generation: budget.metadata.generation,
+        last_transition_time: known.map_or_else(|| clock.time(), |known| known.last_transition_time.clone()),
+    }
+}
