@@ -7,6 +7,7 @@ pub(crate) mod hash;
 pub(crate) mod int_or_percent;
 pub(crate) mod labels;
 pub(crate) mod nodes;
+pub(crate) mod placement;
 pub(crate) mod pods;
 pub(crate) mod resources;
 pub(crate) mod rollout;

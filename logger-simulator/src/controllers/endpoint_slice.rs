@@ -96,7 +96,7 @@ async fn write(service: &Service, desired: Vec<EndpointSlice>, context: &Context
     let mut reusable = existing.into_iter();
     for slice in desired {
         match reusable.next() {
-            Some(known) if known.ports == slice.ports && known.endpoints == slice.endpoints => {}
+            Some(known) if is_equal(&known, &slice) => {}
             Some(known) => {
                 let updated = EndpointSlice { metadata: known.metadata.clone(), ..slice };
                 client.update(&updated, &PostParams::default()).await?;
@@ -113,6 +113,12 @@ async fn write(service: &Service, desired: Vec<EndpointSlice>, context: &Context
     Ok(())
 }
 
+/// Returns whether two slices have the same ports and endpoints. No list is equal to an empty one.
+fn is_equal(one: &EndpointSlice, other: &EndpointSlice) -> bool {
+    one.ports.as_deref().unwrap_or_default() == other.ports.as_deref().unwrap_or_default()
+        && one.endpoints.as_deref().unwrap_or_default() == other.endpoints.as_deref().unwrap_or_default()
+}
+
 fn slice(service: &Service, ports: &[EndpointPort], endpoints: &[Endpoint]) -> EndpointSlice {
     let labels = [(SERVICE_NAME.to_owned(), service.name_any()), (MANAGED_BY.to_owned(), MANAGER.to_owned())];
     EndpointSlice {
@@ -124,8 +130,7 @@ fn slice(service: &Service, ports: &[EndpointPort], endpoints: &[Endpoint]) -> E
             ..ObjectMeta::default()
         },
         address_type: "IPv4".to_owned(),
-        // Empty lists are stored as no lists.
-        endpoints: Some(endpoints.to_vec()).filter(|endpoints| !endpoints.is_empty()),
+        endpoints: Some(endpoints.to_vec()),
         ports: Some(ports.to_vec()).filter(|ports| !ports.is_empty()),
     }
 }

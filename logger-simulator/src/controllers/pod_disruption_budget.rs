@@ -1,8 +1,8 @@
 //! The disruption controller: it writes into the status of PodDisruptionBudgets how many pods can be evicted.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use k8s_openapi::{
 };
 use kube::ResourceExt;
 use logger_runtime::{Action, Context, Controller, ObjectKey, ReconcileError, Store};
+use tokio::time::Instant;
 
 use super::children::count;
 use crate::{
@@ -38,6 +39,8 @@ struct State {
     deployments: Store<Deployment>,
     stateful_sets: Store<StatefulSet>,
     clock: Clock,
+    /// When the evicted pods of each budget were seen first.
+    first_seen: Mutex<HashMap<ObjectKey, BTreeMap<String, Instant>>>,
 }
 
 pub(super) fn controller(environment: &Environment) -> Controller {
@@ -51,6 +54,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         deployments: deployments.store(),
         stateful_sets: stateful_sets.store(),
         clock: environment.clock,
+        first_seen: Mutex::default(),
     };
     let (of_pod, of_deployment, of_set) = (budgets.store(), budgets.store(), budgets.store());
     Controller::for_informer("disruption", &budgets)
@@ -85,13 +89,12 @@ async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) ->
     let mut pods = context.pods.list_namespace(context.key().namespace());
     pods.retain(|pod| !has_finished(pod) && selects(&budget, pod));
     let counts = counts(&spec, expected(&spec, &pods, &context));
-    let disrupted = disrupted(&budget, &pods, &context.clock);
+    let (disrupted, next) = context.disrupted(&budget, &pods);
     let is_healthy =
         |pod: &&Arc<Pod>| is_ready(pod) && !is_terminating(&***pod) && !disrupted.contains_key(&pod.name_any());
     let healthy = count(pods.iter().filter(is_healthy).count());
     let allowed = disruptions_allowed(counts, healthy);
     let old = budget.status.clone().unwrap_or_default();
-    let next = disrupted.values().filter_map(|time| context.clock.remaining(time, DELETION_TIMEOUT)).min();
     let status = PodDisruptionBudgetStatus {
         expected_pods: Some(counts.expected),
         desired_healthy: Some(counts.desired_healthy),
@@ -105,14 +108,29 @@ async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) ->
     Ok(next.map_or(Action::Done, Action::RequeueAfter))
 }
 
-/// Returns the evicted pods that are not deleted yet, with the time of their eviction.
-fn disrupted(budget: &PodDisruptionBudget, pods: &[Arc<Pod>], clock: &Clock) -> BTreeMap<String, Time> {
-    let recorded = budget.status.as_ref().and_then(|status| status.disrupted_pods.clone()).unwrap_or_default();
-    let is_pending = |name: &String, time: &Time| {
-        let pod = pods.iter().find(|pod| pod.metadata.name.as_ref() == Some(name));
-        pod.is_some_and(|pod| !is_terminating(&**pod)) && clock.remaining(time, DELETION_TIMEOUT).is_some()
-    };
-    recorded.into_iter().filter(|(name, time)| is_pending(name, time)).collect()
+impl State {
+    /// Returns the evicted pods that are not deleted yet, with the time of their eviction, and after which time the next of
+    /// them counts again. The time is that of this controller: the clock of the API server can differ.
+    fn disrupted(&self, budget: &PodDisruptionBudget, pods: &[Arc<Pod>]) -> (BTreeMap<String, Time>, Option<Duration>) {
+        let mut recorded = budget.status.as_ref().and_then(|status| status.disrupted_pods.clone()).unwrap_or_default();
+        let is_pending = |name: &String| {
+            let pod = pods.iter().find(|pod| pod.metadata.name.as_ref() == Some(name));
+            pod.is_some_and(|pod| !is_terminating(&**pod))
+        };
+        recorded.retain(|name, _| is_pending(name));
+        let (key, now) = (ObjectKey::from_object(budget), Instant::now());
+        // No panic can leave the map inconsistent.
+        let mut first_seen = self.first_seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = first_seen.entry(key.clone()).or_default();
+        seen.retain(|name, _| recorded.contains_key(name));
+        recorded.retain(|name, _| *seen.entry(name.clone()).or_insert(now) + DELETION_TIMEOUT > now);
+        let next = seen.values().filter_map(|since| (*since + DELETION_TIMEOUT).checked_duration_since(now));
+        let next = next.filter(|remaining| !remaining.is_zero()).min();
+        if seen.is_empty() {
+            first_seen.remove(&key);
+        }
+        (recorded, next)
+    }
 }
 
 /// Returns the expected number of pods: those that exist, or those that their workloads should have.

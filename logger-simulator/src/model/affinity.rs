@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn anti_affinity_is_symmetric() {
         let (a, b) = (node("a", "x"), node("b", "x"));
-        let (lonely, web) = (pod("lonely", required("podAntiAffinity", "web", "kubernetes.io/hostname")), pod("web", json!({})));
+        let (lonely, web) =
+            (pod("lonely", required("podAntiAffinity", "web", "kubernetes.io/hostname")), pod("web", json!({})));
         let placed = [Placed { pod: &web, node: &a }];
         assert_eq!(check(&lonely, &a, &placed), Some(Violation::AntiAffinity));
         assert_eq!(check(&lonely, &b, &placed), None);

@@ -38,7 +38,8 @@ pub(crate) fn meets_affinity(pod: &Pod, node: &Node) -> bool {
 /// Returns the sum of the weights of the preferred node affinities that a node meets.
 pub(crate) fn preference(pod: &Pod, node: &Node) -> i64 {
     let affinity = pod.spec.as_ref().and_then(|spec| spec.affinity.as_ref()?.node_affinity.as_ref());
-    let preferred = affinity.and_then(|affinity| affinity.preferred_during_scheduling_ignored_during_execution.as_ref());
+    let preferred =
+        affinity.and_then(|affinity| affinity.preferred_during_scheduling_ignored_during_execution.as_ref());
     let met = preferred.into_iter().flatten().filter(|term| matches_term(&term.preference, node));
     met.map(|term| i64::from(term.weight)).sum()
 }

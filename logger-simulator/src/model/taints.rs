@@ -41,6 +41,12 @@ pub(crate) fn untolerated<'a>(pod: &Pod, node: &'a Node) -> Option<&'a Taint> {
     blocking.into_iter().find(|taint| !of_pod(pod).iter().any(|toleration| tolerates(toleration, taint)))
 }
 
+/// Returns whether a pod can be placed on a node that is cordoned.
+pub(crate) fn tolerates_unschedulable(pod: &Pod) -> bool {
+    let taint = Taint { key: UNSCHEDULABLE.to_owned(), effect: NO_SCHEDULE.to_owned(), ..Taint::default() };
+    of_pod(pod).iter().any(|toleration| tolerates(toleration, &taint))
+}
+
 /// Returns the number of taints that a pod prefers to avoid.
 pub(crate) fn avoided(pod: &Pod, node: &Node) -> usize {
     let avoided = of_node(node).iter().filter(|taint| taint.effect == "PreferNoSchedule");
