@@ -1,0 +1,126 @@
+//! How the containers of a node run: simulated, or as local processes.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{Container, Pod};
+use tokio::time::Instant;
+
+use super::{
+    process::{ProcessContainer, ProcessError, ProcessProber, Processes},
+    simulated::{Simulated, SimulatedContainer},
+};
+
+/// How the containers of a node run.
+#[derive(Clone, Debug)]
+pub enum Runtime {
+    /// They are simulated.
+    Simulated(Simulated),
+    /// They are processes on this machine.
+    Processes(Processes),
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        Runtime::Simulated(Simulated::default())
+    }
+}
+
+/// How a container ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exit {
+    pub(super) code: i32,
+    pub(super) signal: Option<i32>,
+}
+
+/// What identifies a container when it starts.
+pub(super) struct Start<'a> {
+    pub(super) node: &'a str,
+    pub(super) pod: &'a Arc<Pod>,
+    pub(super) container: &'a Container,
+    pub(super) pod_ip: &'a str,
+    pub(super) host_ip: &'a str,
+    pub(super) restarts: i32,
+}
+
+/// A running container. It is killed on drop.
+pub(super) enum Running {
+    Simulated(SimulatedContainer),
+    Process(Box<ProcessContainer>),
+}
+
+/// How the probes of a container are executed.
+#[derive(Clone)]
+pub(super) enum Prober {
+    /// It is ready at this time, or never.
+    Simulated(Option<Instant>),
+    Process(Arc<ProcessProber>),
+}
+
+impl Runtime {
+    /// Returns why the image of a container cannot be pulled; `None` if it can.
+    pub(super) fn image_error(&self, pod: &Pod, container: &Container) -> Option<String> {
+        let is_missing = match self {
+            Runtime::Simulated(simulated) => simulated.behavior(pod, container).is_image_missing(),
+            Runtime::Processes(processes) => !processes.has_image(container),
+        };
+        let image = container.image.as_deref().unwrap_or_default();
+        is_missing.then(|| format!("failed to pull and unpack image {image:?}: not found"))
+    }
+
+    /// Returns the address of the n-th pod of a node. Processes listen on loopback addresses.
+    pub(super) fn pod_ip(&self, node: u32, number: u32) -> String {
+        let (number, node) = (number % 1022 + 1, node % 8191);
+        match self {
+            Runtime::Simulated(_) => std::net::Ipv4Addr::from(0x0a80_0000 + node * 1024 + number).to_string(),
+            Runtime::Processes(_) => std::net::Ipv4Addr::from(0x7f01_0000 + node * 1024 + number).to_string(),
+        }
+    }
+
+    pub(super) fn start(&self, start: &Start<'_>) -> Result<Running, ProcessError> {
+        match self {
+            Runtime::Simulated(simulated) => {
+                let behavior = simulated.behavior(start.pod, start.container);
+                Ok(Running::Simulated(SimulatedContainer::start(behavior)))
+            }
+            Runtime::Processes(processes) => Ok(Running::Process(Box::new(processes.start(start)?))),
+        }
+    }
+
+    /// Removes what is left of a pod that was deleted.
+    pub(super) fn remove(&self, node: &str, pod: &Pod) {
+        if let Runtime::Processes(processes) = self {
+            processes.remove(node, pod);
+        }
+    }
+}
+
+impl Running {
+    /// Waits until the container ends. Can be cancelled and called again.
+    pub(super) async fn wait(&mut self) -> Exit {
+        match self {
+            Running::Simulated(container) => container.wait().await,
+            Running::Process(container) => container.wait().await,
+        }
+    }
+
+    pub(super) fn terminate(&mut self) {
+        match self {
+            Running::Simulated(container) => container.terminate(),
+            Running::Process(container) => container.terminate(),
+        }
+    }
+
+    pub(super) fn kill(&mut self) {
+        match self {
+            Running::Simulated(container) => container.kill(),
+            Running::Process(container) => container.kill(),
+        }
+    }
+
+    pub(super) fn prober(&self) -> Prober {
+        match self {
+            Running::Simulated(container) => Prober::Simulated(container.ready_at()),
+            Running::Process(container) => Prober::Process(container.prober()),
+        }
+    }
+}
