@@ -15,8 +15,7 @@ use crate::model::{
 const BY_CONTROLLER: Index<Pod> =
     Index::new("by_controller", |pod| controller_of(pod).map(|owner| owner.uid.clone()).into_iter().collect());
 /// The pods by the name of their node.
-const BY_NODE: Index<Pod> =
-    Index::new("by_node", |pod| pods::node_name(pod).map(str::to_owned).into_iter().collect());
+const BY_NODE: Index<Pod> = Index::new("by_node", |pod| pods::node_name(pod).map(str::to_owned).into_iter().collect());
 
 /// What every part of a cluster uses. Clones share everything.
 #[derive(Clone)]

@@ -133,6 +133,10 @@ impl NodeAgent {
 
     /// Runs from a start of the node until it is switched off. Returns only if the informers have stopped.
     async fn session(&self, workers: &mut JoinSet<String>) {
+        let power = *self.context.power.borrow();
+        if power == Power::CutOff {
+            self.reached.send_replace(Some(power));
+        }
         self.context.connected().await;
         while !self.register().await {
             sleep(RETRY_INTERVAL).await;
@@ -244,7 +248,7 @@ impl NodeAgent {
     /// Runs a worker for each pod of the node. Returns if the informer has stopped.
     async fn run_pods(&self, workers: &mut JoinSet<String>) {
         let name = self.context.name.clone();
-        let options = HandlerOptions::new().filter(move |pod: &Pod| pods::node_name(pod) == Some(&name));
+        let options = HandlerOptions::new().filter(move |pod: &Pod| pods::node_name(pod) == Some(name.as_str()));
         let Ok(mut events) = self.context.environment.pods().events_with(options) else { return };
         let mut known: HashMap<String, watch::Sender<Seen>> = HashMap::new();
         loop {

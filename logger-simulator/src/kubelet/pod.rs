@@ -1,6 +1,6 @@
 //! The worker of one pod: it runs the containers, publishes the status, and completes the deletion.
 
-use std::{future::pending, pin::pin, sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
@@ -64,14 +64,13 @@ pub(super) async fn run(node: Arc<NodeContext>, pod: Arc<Pod>, seen: watch::Rece
             container::run_all(&context).await;
             context.records.send_modify(|records| records.has_ended = true);
         }
-        publisher.complete(seen.clone(), context.records.borrow().clone(), has_finished(&pod)).await;
+        let records = context.records.borrow().clone();
+        publisher.complete(seen.clone(), records, has_finished(&pod)).await;
     };
-    let (life, followed) = (pin!(life), pin!(follow(seen.clone(), stop_sender)));
-    let published = pin!(publisher.run(seen.clone(), changes, has_finished(&pod)));
     tokio::select! {
         () = life => {}
-        () = followed => {}
-        () = published => {}
+        () = follow(seen.clone(), stop_sender) => {}
+        () = publisher.run(seen.clone(), changes, has_finished(&pod)) => {}
     }
     node.runtime.remove(&node.name, &pod);
 }

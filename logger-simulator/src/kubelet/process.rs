@@ -114,7 +114,8 @@ impl Processes {
         process.stdin(Stdio::null()).stdout(log).stderr(errors);
         let spawned = process.spawn();
         let child = spawned.map_err(|source| ProcessError::Spawn { program: command.join(" "), source })?;
-        Ok(ProcessContainer { child, prober: Arc::new(prober), ended: None })
+        let group = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        Ok(ProcessContainer { child, group, prober: Arc::new(prober), ended: None })
     }
 
     fn command(&self, container: &Container, variables: &[(String, String)], mounts: &Mounts) -> Vec<String> {
@@ -133,6 +134,8 @@ impl Processes {
 /// A running process. It is killed on drop, with all processes of its group.
 pub(super) struct ProcessContainer {
     child: Child,
+    /// The process leads this group.
+    group: Option<Pid>,
     prober: Arc<ProcessProber>,
     ended: Option<Exit>,
 }
@@ -157,31 +160,32 @@ impl ProcessContainer {
     }
 
     pub(super) fn terminate(&self) {
-        self.signal_group(Signal::TERM);
+        if self.ended.is_none() {
+            self.signal_group(Signal::TERM);
+        }
     }
 
     pub(super) fn kill(&self) {
-        self.signal_group(Signal::KILL);
+        if self.ended.is_none() {
+            self.signal_group(Signal::KILL);
+        }
     }
 
     pub(super) fn prober(&self) -> Arc<ProcessProber> {
         Arc::clone(&self.prober)
     }
 
-    /// Sends a signal to the group of the process, unless that has ended and was waited for.
+    /// Sends a signal to the processes of the group, which exists for as long as it has any.
     fn signal_group(&self, signal: Signal) {
-        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        if let Some(Err(error)) = pid.map(|pid| kill_process_group(pid, signal)) {
-            tracing::debug!(%error, "cannot signal a process, which has probably ended");
+        if let Some(Err(error)) = self.group.map(|group| kill_process_group(group, signal)) {
+            tracing::debug!(%error, "cannot signal a process group, which has probably ended");
         }
     }
 }
 
 impl Drop for ProcessContainer {
     fn drop(&mut self) {
-        if self.ended.is_none() {
-            self.kill();
-        }
+        self.kill();
     }
 }
 

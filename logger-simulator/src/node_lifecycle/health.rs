@@ -33,7 +33,7 @@ const PERIOD: Duration = Duration::from_secs(5);
 /// How long a node can be silent.
 const GRACE_PERIOD: Duration = Duration::from_secs(50);
 /// The namespace of the leases of nodes.
-pub(crate) const LEASES: &str = "kube-node-lease";
+const LEASES: &str = "kube-node-lease";
 const CONDITIONS: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 /// The taints that this controller adds and removes.
 const OWN_TAINTS: [(&str, &str); 5] = [
