@@ -174,6 +174,7 @@ impl Publisher {
 
     async fn remove(&self, pod: &Pod) -> bool {
         self.node.connected().await;
+        self.node.runtime.remove(&self.node.name, pod);
         let params = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
         let params = Preconditions::uid(pod).apply_to(params);
         match self.client.delete(&pod.name_any(), &params).await {

@@ -49,6 +49,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-manager", &["logger-types", "logger-codegen", "logger-client"]),
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
+        ("logger-simulator", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
         (
             "logger-agent",
@@ -80,7 +81,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "logger-names",
     "logger-core",
     "logger-crd",
@@ -89,6 +90,7 @@ const CRATES: [&str; 11] = [
     "logger-runtime",
     "logger-manager",
     "logger-apiserver",
+    "logger-simulator",
     "xtask",
     "tools/envtest",
     "tools/overlay",
@@ -116,6 +118,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 #[test]
 fn no_task_is_detached() {
     for name in ["logger-runtime", "logger-manager", "logger-agent"] {
+    for name in ["logger-runtime", "logger-manager", "logger-simulator"] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

@@ -72,6 +72,10 @@ const CRATES: [Layers; 5] = [
         ],
     ),
     ("logger-manager", &[&["health"], &["serving"], &["manager"], &["telemetry"]]),
+    (
+        "logger-simulator",
+        &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
+    ),
 ];
 
 #[test]
