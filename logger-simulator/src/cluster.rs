@@ -35,10 +35,11 @@ use crate::{
 /// A cluster in one process, on any API server. Clones are handles of the same cluster.
 ///
 /// Guarantees:
-/// - it only uses the API: its objects, conditions, reasons and events are those of a real cluster, and any client, informer
-///   or controller can take part;
+/// - it only uses the API: its objects, conditions, reasons and events are those of a real cluster, and any client,
+///   informer or controller can take part;
 /// - with paused tokio time, a rollout or the loss of a zone of minutes takes milliseconds;
-/// - each call returns when its effect is written: a node is ready, cordoned or empty, or has lost its power or connection;
+/// - each call returns when its effect is written: a node is ready, cordoned or empty, or has lost its power or
+///   connection;
 /// - the containers of a node that is cut off continue; those of a node that is killed end at once, and its pods are
 ///   restarted when it is restored, unless they were evicted;
 /// - all tasks and processes belong to [`run`](Self::run), and have ended when it returns.
@@ -81,8 +82,8 @@ impl Cluster {
         &self.0.environment.factory
     }
 
-    /// Runs the control plane and the nodes until cancelled, and waits until all of their tasks and processes have ended.
-    /// The objects remain.
+    /// Runs the control plane and the nodes until cancelled, and waits until all of their tasks and processes have
+    /// ended. The objects remain.
     ///
     /// # Errors
     /// Fails if the cluster was run before, or if a part of it failed; the others are stopped, too.
@@ -180,8 +181,8 @@ impl Cluster {
         patched.map(drop).map_err(|error| Error::new("patch", "nodes", node, error).into())
     }
 
-    /// Cuts a node off from the API server: its heartbeats stop, and its containers continue. Returns when no request of
-    /// its kubelet is sent anymore; the cluster reacts after the usual time.
+    /// Cuts a node off from the API server: its heartbeats stop, and its containers continue. Returns when no request
+    /// of its kubelet is sent anymore; the cluster reacts after the usual time.
     ///
     /// # Errors
     /// Fails if the node does not exist or the cluster does not run.

@@ -1,8 +1,8 @@
-//! A Kubernetes cluster in one process, for tests of rollouts and failures: workload controllers, scheduler, node lifecycle
-//! and kubelets on any API server.
+//! A Kubernetes cluster in one process, for tests of rollouts and failures: workload controllers, scheduler, node
+//! lifecycle and kubelets on any API server.
 //!
-//! Objects, conditions, reasons and events are those of a real cluster. Containers are [simulated](Simulated), or they are
-//! [processes](Processes) on this machine. With paused tokio time, minutes take milliseconds.
+//! Objects, conditions, reasons and events are those of a real cluster. Containers are [simulated](Simulated), or they
+//! are [processes](Processes) on this machine. With paused tokio time, minutes take milliseconds.
 //!
 //! ```
 //! # use std::time::Duration;
@@ -39,14 +39,14 @@
 //! # Not implemented
 //!
 //! - Adoption and release of pods and ReplicaSets by label; owners are only those that the controllers set.
-//! - Scheduler: preemption, priorities, host ports, volumes, pod topology with namespace selectors by label, and the text
-//!   about preemption in the message of an unschedulable pod.
+//! - Scheduler: preemption, priorities, host ports, volumes, pod topology with namespace selectors by label, and the
+//!   text about preemption in the message of an unschedulable pod.
 //! - DaemonSets with `maxSurge`; StatefulSets with `maxUnavailable` and the deletion of claims.
 //! - Jobs: `podFailurePolicy`, `successPolicy`, limits per index. CronJobs.
 //! - EndpointSlices of IPv6 and topology hints. Services have no proxy: clients use the addresses of pods.
 //! - Kubelets: sidecar containers, lifecycle hooks, readiness gates, gRPC probes, resource limits, evictions because of
-//!   resources, `activeDeadlineSeconds` of pods, logs and exec by the API. Processes have neither ConfigMaps and Secrets in
-//!   their environment or volumes nor service accounts.
+//!   resources, `activeDeadlineSeconds` of pods, logs and exec by the API. Processes have neither ConfigMaps and
+//!   Secrets in their environment or volumes nor service accounts.
 //! - Hashes in names differ from those of kube-controller-manager.
 
 mod cluster;

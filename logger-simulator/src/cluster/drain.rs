@@ -22,8 +22,8 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Cluster {
-    /// Cordons a node and evicts its pods, except those of DaemonSets, and returns when they have ended. An eviction that a
-    /// PodDisruptionBudget does not allow is retried every 5 s.
+    /// Cordons a node and evicts its pods, except those of DaemonSets, and returns when they have ended. An eviction
+    /// that a PodDisruptionBudget does not allow is retried every 5 s.
     ///
     /// # Errors
     /// Fails if pods remain after the timeout, with the reason of the API server. The node remains cordoned.

@@ -63,8 +63,8 @@ pub(super) fn count(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// Returns a number of pods as an optional field contains it: Go omits zeros, so that an unchanged status is equal to the
-/// stored one.
+/// Returns a number of pods as an optional field contains it: Go omits zeros, so that an unchanged status is equal to
+/// the stored one.
 pub(super) fn nonzero(number: usize) -> Option<i32> {
     Some(count(number)).filter(|number| *number != 0)
 }

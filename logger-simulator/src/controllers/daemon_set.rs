@@ -171,8 +171,8 @@ impl<'a> Daemons<'a> {
         }
     }
 
-    /// Returns the outdated pods that can be deleted now: those that are not available, and as many available ones as can
-    /// be unavailable.
+    /// Returns the outdated pods that can be deleted now: those that are not available, and as many available ones as
+    /// can be unavailable.
     fn outdated(&self) -> Vec<&'a Arc<Pod>> {
         let strategy = self.spec.update_strategy.as_ref();
         if strategy.is_some_and(|strategy| strategy.type_.as_deref() == Some("OnDelete")) {

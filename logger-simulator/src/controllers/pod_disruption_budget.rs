@@ -109,8 +109,8 @@ async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) ->
 }
 
 impl State {
-    /// Returns the evicted pods that are not deleted yet, with the time of their eviction, and after which time the next of
-    /// them counts again. The time is that of this controller: the clock of the API server can differ.
+    /// Returns the evicted pods that are not deleted yet, with the time of their eviction, and after which time the
+    /// next of them counts again. The time is that of this controller: the clock of the API server can differ.
     fn disrupted(&self, budget: &PodDisruptionBudget, pods: &[Arc<Pod>]) -> (BTreeMap<String, Time>, Option<Duration>) {
         let mut recorded = budget.status.as_ref().and_then(|status| status.disrupted_pods.clone()).unwrap_or_default();
         let is_pending = |name: &String| {

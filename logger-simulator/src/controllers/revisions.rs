@@ -38,9 +38,10 @@ impl Revisions {
         client: &TypedClient<ControllerRevision>,
     ) -> Result<Self, Error> {
         let mut all = owned(store, owner);
-        let data = data(template);
         let next = all.last().map_or(0, |last| last.revision) + 1;
-        let known = all.iter().rposition(|revision| revision.data.as_ref().is_some_and(|known| known.0 == data));
+        let revision = new_revision(owner, template, data(template), next);
+        // The name contains the hash of the template.
+        let known = all.iter().rposition(|known| known.metadata.name == revision.metadata.name);
         let latest = match known {
             Some(index) if index + 1 == all.len() => return Ok(Revisions { all }),
             Some(index) => {
@@ -48,10 +49,7 @@ impl Revisions {
                 let patch = Patch::Merge(json!({"revision": next}));
                 client.patch(&name, &PatchParams::default(), &patch).await?
             }
-            None => {
-                let revision = new_revision(owner, template, data, next);
-                client.create(&revision, &PostParams::default()).await?
-            }
+            None => client.create(&revision, &PostParams::default()).await?,
         };
         all.push(Arc::new(latest));
         Ok(Revisions { all })

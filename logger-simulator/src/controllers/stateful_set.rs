@@ -120,7 +120,8 @@ impl Workload {
         surplus
     }
 
-    /// Creates the pod of an ordinal if it does not exist, and replaces it if it ended. Returns whether it is available.
+    /// Creates the pod of an ordinal if it does not exist, and replaces it if it ended. Returns whether it is
+    /// available.
     async fn ensure(&self, number: i32, context: &Context<State>) -> Result<bool, Error> {
         match self.pod(number) {
             Some(pod) if is_terminating(&**pod) => Ok(false),

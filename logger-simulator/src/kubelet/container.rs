@@ -210,7 +210,8 @@ async fn supervise(context: &PodContext, container: &Container, slot: Slot, mut 
     exit
 }
 
-/// Waits until a container ends after SIGTERM, and kills it at the deadline. A second deletion can shorten the deadline.
+/// Waits until a container ends after SIGTERM, and kills it at the deadline. A second deletion can shorten the
+/// deadline.
 async fn terminate(context: &PodContext, running: &mut Running, mut deadline: Instant) -> Exit {
     let mut stop = context.stop.clone();
     loop {

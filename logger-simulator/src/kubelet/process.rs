@@ -24,16 +24,18 @@ use volumes::Mounts;
 /// Runs containers as processes on this machine.
 ///
 /// Guarantees:
-/// - a container with a command runs that command. Otherwise its image must be the name of a [program](Self::program), or
-///   it cannot be pulled;
-/// - each pod has a loopback address, which `status.podIP` contains. A process that listens on it, and not on all addresses,
-///   can have the same port as others. Systems other than Linux have no such addresses;
-/// - the environment has the variables of the container, and `PATH`, `HOME` and `HOSTNAME`, but no others of this process;
-/// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its group;
+/// - a container with a command runs that command. Otherwise its image must be the name of a [program](Self::program),
+///   or it cannot be pulled;
+/// - each pod has a loopback address, which `status.podIP` contains. A process that listens on it, and not on all
+///   addresses, can have the same port as others. Systems other than Linux have no such addresses;
+/// - the environment has the variables of the container, and `PATH`, `HOME` and `HOSTNAME`, but no others of this
+///   process;
+/// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its
+///   group;
 /// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory;
-/// - `emptyDir` volumes are directories of the pod, `hostPath` volumes are directories below `NODE/host`, and claims are
-///   directories below `claims`. Paths of mounts in command, arguments and environment are replaced by these directories,
-///   as processes have no mount namespace. Other volumes are empty directories;
+/// - `emptyDir` volumes are directories of the pod, `hostPath` volumes are directories below `NODE/host`, and claims
+///   are directories below `claims`. Paths of mounts in command, arguments and environment are replaced by these
+///   directories, as processes have no mount namespace. Other volumes are empty directories;
 /// - the directory of a pod is removed when the pod is deleted; `host` and `claims` remain;
 /// - processes are killed when the cluster stops.
 #[derive(Clone, Debug)]

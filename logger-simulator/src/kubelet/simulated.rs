@@ -119,7 +119,8 @@ impl Default for Simulated {
 }
 
 impl Simulated {
-    /// Creates a runtime whose containers behave as the function returns when they start. Annotations of a pod override it.
+    /// Creates a runtime whose containers behave as the function returns when they start. Annotations of a pod override
+    /// it.
     pub fn new(behavior: impl Fn(&Pod, &Container) -> Behavior + Send + Sync + 'static) -> Self {
         Simulated(Arc::new(behavior))
     }

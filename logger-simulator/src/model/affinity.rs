@@ -47,8 +47,8 @@ pub(crate) fn check(pod: &Pod, node: &Node, placed: &[Placed<'_>]) -> Option<Vio
     placed.iter().any(rejects).then_some(Violation::AntiAffinityOfOthers)
 }
 
-/// Returns the sum of the weights of the preferred terms that a node meets, minus those of the preferred anti-affinities
-/// that it violates.
+/// Returns the sum of the weights of the preferred terms that a node meets, minus those of the preferred
+/// anti-affinities that it violates.
 pub(crate) fn preference(pod: &Pod, node: &Node, placed: &[Placed<'_>]) -> i64 {
     let Some(affinity) = affinity(pod) else { return 0 };
     let count = |term: &PodAffinityTerm| {
@@ -81,7 +81,8 @@ fn required_anti_affinity(pod: &Pod) -> &[PodAffinityTerm] {
     terms.unwrap_or_default()
 }
 
-/// Returns whether a term of a pod selects another pod. A term with a namespace selector selects pods of all namespaces.
+/// Returns whether a term of a pod selects another pod. A term with a namespace selector selects pods of all
+/// namespaces.
 fn selects(term: &PodAffinityTerm, owner: &Pod, other: &Pod) -> bool {
     let namespaces = term.namespaces.as_deref().unwrap_or_default();
     let in_namespace = match (&term.namespace_selector, namespaces) {

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 /// Returns timestamps that advance with tokio's time. Clones share the origin.
 ///
-/// The controllers of a cluster compare only timestamps of this clock, and never those of the API server, whose clock does
-/// not follow paused time.
+/// The controllers of a cluster compare only timestamps of this clock, and never those of the API server, whose clock
+/// does not follow paused time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     origin: Timestamp,

@@ -25,8 +25,8 @@ pub(crate) fn resolve(value: &IntOrString, total: i32, round: Round) -> i32 {
     }
 }
 
-/// Resolves the surge, rounded up, and the unavailability, rounded down, of a rolling update. If both are 0, one pod can
-/// be unavailable, so that the rollout progresses.
+/// Resolves the surge, rounded up, and the unavailability, rounded down, of a rolling update. If both are 0, one pod
+/// can be unavailable, so that the rollout progresses.
 pub(crate) fn resolve_fenceposts(
     max_surge: Option<&IntOrString>,
     max_unavailable: Option<&IntOrString>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::core::{Selector, SelectorExt};
 
-/// Returns whether a selector matches labels. An empty selector matches everything; an invalid one, which the API server
-/// rejects, matches nothing.
+/// Returns whether a selector matches labels. An empty selector matches everything; an invalid one, which the API
+/// server rejects, matches nothing.
 pub(crate) fn matches(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> bool {
     Selector::try_from(selector.clone()).is_ok_and(|selector| selector.matches(labels))
 }

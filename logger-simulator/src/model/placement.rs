@@ -76,7 +76,8 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// Returns why a node does not fit, in the order of kube-scheduler's filters: the reasons of the first one that fails.
+    /// Returns why a node does not fit, in the order of kube-scheduler's filters: the reasons of the first one that
+    /// fails.
     fn why_unfit(&self, pod: &Pod, node: &Node) -> Vec<String> {
         let one = |reason: &str| vec![reason.to_owned()];
         if nodes::is_cordoned(node) && !taints::tolerates_unschedulable(pod) {

@@ -54,7 +54,8 @@ impl Resources {
         requested.0.iter().filter(|(name, amount)| exceeds(name, **amount)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Returns the part of a resource that is free after a request, from 0 to 100; 0 for a resource that the node lacks.
+    /// Returns the part of a resource that is free after a request, from 0 to 100; 0 for a resource that the node
+    /// lacks.
     pub(crate) fn free_percent(&self, used: &Self, requested: &Self, name: &str) -> i128 {
         let total = self.get(name);
         let free = total - used.get(name) - requested.get(name);

@@ -59,8 +59,8 @@ pub(crate) struct Proportion {
     pub(crate) max_before: i32,
 }
 
-/// Distributes a change of the number of replicas over the active sets, in proportion to their sizes. The first one gets
-/// what is left over. The sets are sorted: the largest first.
+/// Distributes a change of the number of replicas over the active sets, in proportion to their sizes. The first one
+/// gets what is left over. The sets are sorted: the largest first.
 pub(crate) fn scale_proportionally(limits: Limits, sets: &[Proportion]) -> Vec<i32> {
     let total: i32 = sets.iter().map(|set| set.replicas).sum();
     let allowed = if limits.replicas > 0 { limits.replicas + limits.max_surge } else { 0 };

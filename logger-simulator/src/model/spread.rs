@@ -76,8 +76,8 @@ fn counts(
     counts
 }
 
-/// Returns whether the pods of a node are counted: the policies of a constraint can exclude nodes that the pod cannot use.
-/// A node must have the labels of all constraints.
+/// Returns whether the pods of a node are counted: the policies of a constraint can exclude nodes that the pod cannot
+/// use. A node must have the labels of all constraints.
 fn is_counted(pod: &Pod, constraint: &TopologySpreadConstraint, node: &Node) -> bool {
     let honours_affinity = constraint.node_affinity_policy.as_deref() != Some("Ignore");
     let honours_taints = constraint.node_taints_policy.as_deref() == Some("Honor");

@@ -43,8 +43,8 @@ pub(super) fn of_scaling(deployment: &Deployment) -> [(String, String); 2] {
     [(DESIRED_REPLICAS.to_owned(), limits.replicas.to_string()), (MAX_REPLICAS.to_owned(), max.to_string())]
 }
 
-/// Returns the annotations of the new set of a Deployment: those of the Deployment, and the revision. A revision that the
-/// set had before is added to its history.
+/// Returns the annotations of the new set of a Deployment: those of the Deployment, and the revision. A revision that
+/// the set had before is added to its history.
 pub(super) fn of_new_set(
     deployment: &Deployment,
     present: &BTreeMap<String, String>,

@@ -1,4 +1,5 @@
-//! Counting of the pods of a Job: each one is counted once, also if it is deleted, as a finalizer retains it until then.
+//! Counting of the pods of a Job: each one is counted once, also if it is deleted, as a finalizer retains it until
+//! then.
 
 use std::{collections::BTreeSet, sync::Arc};
 
