@@ -95,8 +95,11 @@ impl Cluster {
         let (factory, until) = (self.0.environment.factory.clone(), base.clone());
         services.spawn(async move { factory.run(until).await.map_err(ClusterError::from) });
         let until = base.clone();
-        // Events that cannot be written are logged.
-        services.spawn(async move { events.run(until).await.map_or(Ok(()), Ok) });
+        services.spawn(async move {
+            // Events that cannot be written are logged.
+            drop(events.run(until).await);
+            Ok(())
+        });
         let mut tasks = JoinSet::new();
         for controller in controllers {
             let until = work.clone();

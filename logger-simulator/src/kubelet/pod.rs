@@ -157,9 +157,8 @@ impl Publisher {
                 None => return,
                 Some(pod) if is_terminating(&**pod) => {
                     let is_final = has_finished || !records.has_ended || self.write(pod, &records).await;
-                    if is_final && self.remove(pod).await {
-                        // The deletion is seen as an event; a pod with finalizers remains until they are removed.
-                    } else {
+                    // The deletion is seen as an event. A pod with finalizers remains until they are removed.
+                    if !is_final || !self.remove(pod).await {
                         sleep(RETRY_INTERVAL).await;
                         continue;
                     }
