@@ -55,6 +55,7 @@ fn crates_have_no_forbidden_dependencies() {
             "logger-agent",
             &["kube-client", "kube-core", "k8s-openapi", "logger-manager", "logger-runtime", "ring", "rustls"],
         ),
+        ("logger-operator", &["logger-codegen", "logger-apiserver"]),
     ] {
         for dependency in forbidden {
             assert!(!depends_on(package, dependency), "{package} depends on {dependency}");
@@ -98,6 +99,7 @@ const CRATES: [&str; 12] = [
 /// The crates that may name kinds of the reference API.
 const OTHERS: [&str; 6] =
     ["logger-types", "logger-client", "logger-agent", "tests", "examples/quickstart", "tools/bench"];
+    ["logger-types", "logger-client", "logger-operator", "tests", "examples/quickstart", "tools/bench"];
 
 #[test]
 fn generic_crates_name_no_kind_of_the_reference_api() {
@@ -119,6 +121,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 fn no_task_is_detached() {
     for name in ["logger-runtime", "logger-manager", "logger-agent"] {
     for name in ["logger-runtime", "logger-manager", "logger-simulator"] {
+    for name in ["logger-runtime", "logger-manager", "logger-operator"] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();

@@ -1,0 +1,31 @@
+//! The operator of the Logger API: for each Logger, it runs agents that record user activity to files, and reports what
+//! it observes.
+//!
+//! [`add_to`] adds it to a manager, in a program or in a test. The modules are layers. Each imports only from the lines
+//! above its own:
+//!
+//! | modules | contents |
+//! |---|---|
+//! | [`reason`], [`names`], [`metrics`] | reasons of conditions, names and labels of objects, names of metrics |
+//! | [`children`], [`validation`] | the desired objects of a Logger, as pure functions |
+//! | [`status`] | the observed state of a Logger, as a pure function |
+//! | [`options`] | flags and environment variables |
+//! | `reconcile`, `default_logger` | what is written |
+//! | [`operator`] | informers and controller in a manager |
+//! | [`observability`] | alerts and a dashboard, as typed data |
+
+pub mod children;
+mod default_logger;
+pub mod metrics;
+pub mod names;
+pub mod observability;
+pub mod operator;
+pub mod options;
+pub mod reason;
+mod reconcile;
+pub mod status;
+pub mod validation;
+
+pub use default_logger::DEFAULT_LOGGER;
+pub use operator::{OperatorError, add_to};
+pub use options::{OperatorOptions, ProcessOptions};

@@ -1,0 +1,88 @@
+//! The operator of the Logger API as a process: leader election, health checks, metrics, graceful stop.
+
+use std::{io::Write, sync::Arc};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use logger_manager::{
+    Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry,
+    serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
+};
+use logger_operator::{OperatorOptions, ProcessOptions, add_to, names::CONTROLLER, observability};
+use logger_runtime::{kube::Config, leader_election::unique_identity, metrics::PrometheusMetrics};
+
+/// Run agents for Loggers, and report their observed state.
+#[derive(Parser)]
+#[command(name = "logger-operator", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs the operator in the cluster of the environment.
+    Run {
+        #[command(flatten)]
+        operator: OperatorOptions,
+        #[command(flatten)]
+        process: ProcessOptions,
+    },
+    /// Prints the alerts as a PrometheusRule.
+    Alerts {
+        /// Prints the groups only, which is the format of promtool and of Prometheus without its operator.
+        #[arg(long)]
+        groups: bool,
+    },
+    /// Prints the Grafana dashboard.
+    Dashboard,
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Run { operator, process } => run(&operator, &process).await,
+        Command::Alerts { groups: true } => print(&serde_saphyr::to_string(&observability::prometheus_rule().spec)?),
+        Command::Alerts { groups: false } => print(&serde_saphyr::to_string(&observability::prometheus_rule())?),
+        Command::Dashboard => print(&serde_json::to_string_pretty(&observability::dashboard())?),
+    }
+}
+
+fn print(text: &str) -> Result<()> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", text.trim_end())?)
+}
+
+async fn run(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()> {
+    let telemetry = Telemetry::new().log_format(process.log_format).install()?;
+    let metrics = PrometheusMetrics::default();
+    let manager = Manager::for_config(Config::infer().await?)?
+        .metrics(Arc::new(metrics.clone()))
+        .serve_health(ServerConfig::new("health", 0).address(process.health_probe_bind_address))
+        .add(Group::Always, "telemetry", telemetry);
+    let manager = serve_metrics(manager, process, &metrics)?;
+    let manager = match process.leader_elect {
+        true => {
+            let election = LeaderElectionConfig::new(CONTROLLER, unique_identity());
+            manager.leader_election(election.metrics(Arc::new(metrics.clone())))
+        }
+        false => manager,
+    };
+    let manager = add_to(manager, operator, Arc::new(metrics))?.build()?;
+    Ok(manager.run_until_signal().await?)
+}
+
+/// Serves the metrics over HTTPS, to clients that the API server authenticates and authorizes.
+fn serve_metrics(
+    manager: ManagerBuilder,
+    process: &ProcessOptions,
+    metrics: &PrometheusMetrics,
+) -> Result<ManagerBuilder> {
+    let handler = Authenticator::new(manager.client().clone()).protect(MetricsHandler::from(metrics.clone()));
+    let certificates = match &process.metrics_cert_path {
+        Some(directory) => Certificates::from_files(directory.join("tls.crt"), directory.join("tls.key"))?,
+        None => Certificates::self_signed(["localhost"])?,
+    };
+    let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address).max_body_size(0);
+    let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
+    Ok(manager.add(Group::Always, "metrics", server))
+}

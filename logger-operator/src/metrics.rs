@@ -1,0 +1,55 @@
+//! The metrics of Loggers, and the names of those of agents for alerts and dashboards.
+
+use std::sync::Arc;
+
+use logger_runtime::{
+    ObjectKey,
+    metrics::{Metric, MetricsProvider},
+};
+
+/// The number of ready agents of a Logger.
+pub const AGENTS_READY: Metric =
+    Metric { name: "logger_agents_ready", help: "Number of ready agents of a Logger; 0 after its deletion." };
+/// The desired number of agents of a Logger.
+pub const AGENTS_DESIRED: Metric =
+    Metric { name: "logger_agents_desired", help: "Desired number of agents of a Logger; 0 after its deletion." };
+/// The interval of a Logger.
+pub const INTERVAL: Metric =
+    Metric { name: "logger_interval_seconds", help: "Interval between two writes of a Logger; 0 after its deletion." };
+
+/// Metrics that agents report.
+pub mod agent {
+    /// The number of recorded records.
+    pub const RECORDS: &str = "logger_agent_records_total";
+    /// The number of written bytes.
+    pub const BYTES: &str = "logger_agent_bytes_total";
+    /// The number of records that were dropped.
+    pub const DROPPED: &str = "logger_agent_dropped_total";
+    /// The duration of fsync calls, as a histogram.
+    pub const FSYNC: &str = "logger_agent_fsync_seconds";
+    /// The Unix time of the last successful fsync.
+    pub const LAST_FSYNC: &str = "logger_agent_last_fsync_timestamp_seconds";
+}
+
+/// Reports the metrics of Loggers.
+#[derive(Clone, Debug)]
+pub(crate) struct LoggerMetrics(Arc<dyn MetricsProvider>);
+
+impl LoggerMetrics {
+    pub(crate) fn new(provider: Arc<dyn MetricsProvider>) -> Self {
+        LoggerMetrics(provider)
+    }
+
+    /// Reports the ready and the desired number of agents, and the interval in seconds.
+    pub(crate) fn report(&self, logger: &ObjectKey, ready: i32, desired: i32, interval: i32) {
+        let labels = [("logger_namespace", logger.namespace()), ("logger", logger.name())];
+        for (metric, value) in [(AGENTS_READY, ready), (AGENTS_DESIRED, desired), (INTERVAL, interval)] {
+            self.0.gauge(metric, &labels).set(value.into());
+        }
+    }
+
+    /// Reports that the Logger is deleted. The time series remain, with the value 0.
+    pub(crate) fn forget(&self, logger: &ObjectKey) {
+        self.report(logger, 0, 0, 0);
+    }
+}

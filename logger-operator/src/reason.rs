@@ -1,0 +1,34 @@
+//! The reasons of conditions and events.
+
+/// At least one agent is ready.
+pub const AGENTS_READY: &str = "AgentsReady";
+/// No agent is ready, and no cause is observed.
+pub const AGENTS_NOT_READY: &str = "AgentsNotReady";
+/// No problem is observed.
+pub const AS_DESIRED: &str = "AsDesired";
+/// Agents restart repeatedly, or cannot be started.
+pub const AGENT_CRASHES: &str = "AgentCrashes";
+/// The disruption budget rejects the eviction of every agent, so that drains wait.
+pub const BUDGET_BLOCKS: &str = "BudgetBlocks";
+/// The image of agents cannot be pulled.
+pub const IMAGE_UNAVAILABLE: &str = "ImageUnavailable";
+/// The interval is not positive.
+pub const INVALID_INTERVAL: &str = "InvalidInterval";
+/// The name of the log cannot be the prefix of a file name.
+pub const INVALID_NAME: &str = "InvalidName";
+/// The number of replicas is negative.
+pub const INVALID_REPLICAS: &str = "InvalidReplicas";
+/// An object that does not belong to the Logger has the name of a child.
+pub const NAME_CONFLICT: &str = "NameConflict";
+/// The desired number of agents is 0.
+pub const NO_REPLICAS: &str = "NoReplicas";
+/// The Deployment made no progress within its deadline.
+pub const PROGRESS_DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+/// Agents are created, replaced or not available yet.
+pub const ROLLING_OUT: &str = "RollingOut";
+/// All agents are up to date and available.
+pub const ROLLOUT_COMPLETE: &str = "RolloutComplete";
+/// One agent only: no other one records activity while it is replaced.
+pub const SINGLE_REPLICA: &str = "SingleReplica";
+/// The scheduler finds no node for an agent.
+pub const UNSCHEDULABLE: &str = "Unschedulable";

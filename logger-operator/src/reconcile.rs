@@ -1,0 +1,202 @@
+//! The reconciliation of a Logger: its children are applied, and its status is observed.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
+use logger_client::applyconfigurations::example_v1::{LoggerApply, LoggerStatusApply};
+use logger_core::{apply::ApplyConfiguration, verbs};
+use logger_runtime::{
+    ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
+};
+use logger_types::v1::{Logger, LoggerStatus};
+
+use crate::{
+    children::{self, AgentOptions, desired_replicas},
+    metrics::LoggerMetrics,
+    names::{Names, logger_of},
+    reason,
+    status::{self, CONDITIONS, Observed, Problem},
+    validation::validate,
+};
+
+/// The action of all events.
+const ACTION: &str = "Reconciling";
+
+/// Finds the agents of a Logger by its key.
+pub(crate) const BY_LOGGER: Index<Pod> = Index::new("logger_operator_by_logger", |pod| {
+    logger_of(pod).map(|key| key.as_str().to_owned()).into_iter().collect()
+});
+
+/// The state of the controller.
+pub(crate) struct State {
+    pub(crate) agent: AgentOptions,
+    pub(crate) pods: Store<Pod>,
+    pub(crate) recorder: EventRecorder,
+    pub(crate) metrics: LoggerMetrics,
+}
+
+/// The children that exist after a reconciliation, and why they are not as desired.
+#[derive(Default)]
+struct Applied {
+    deployment: Option<Arc<Deployment>>,
+    disruption_budget: Option<Arc<PodDisruptionBudget>>,
+    problem: Option<Problem>,
+}
+
+/// Reconciles a Logger.
+///
+/// Guarantees:
+/// - every child is applied as one field manager, and a reconciliation that changes nothing sends no write;
+/// - an object that does not belong to the Logger is never changed;
+/// - an invalid spec changes no child: running agents continue;
+/// - the status is written at most once, and its transitions are events.
+pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Result<(), Error> {
+    if logger.metadata.deletion_timestamp.is_some() {
+        return Ok(()); // The garbage collector deletes the children, and agents flush when they are stopped.
+    }
+    let applied = match validate(&logger.spec) {
+        Ok(()) => apply_children(&logger, &ctx).await?,
+        Err(invalid) => {
+            let problem = Problem { reason: invalid.reason(), message: invalid.to_string() };
+            existing_children(&logger, &ctx, problem)
+        }
+    };
+    let pods = ctx.pods.by_index(&BY_LOGGER, ctx.key().as_str());
+    let observed = Observed {
+        problem: applied.problem,
+        deployment: applied.deployment.as_deref(),
+        disruption_budget: applied.disruption_budget.as_deref(),
+        pods: &pods,
+    };
+    let status = status::observe(&logger, &observed);
+    let ready = status.replicas.unwrap_or_default();
+    ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
+    report(&logger, &status, &ctx).await
+}
+
+/// Forgets a deleted Logger.
+pub(crate) async fn forget(ctx: Context<State>) -> Result<(), Error> {
+    ctx.metrics.forget(ctx.key());
+    Ok(())
+}
+
+/// Applies the desired children, and deletes those that are not desired anymore.
+async fn apply_children(logger: &Logger, ctx: &Context<State>) -> Result<Applied, Error> {
+    let desired = children::desired(logger, &ctx.agent);
+    let mut conflicts = Conflicts::default();
+    let service = conflicts.check("Service", apply_child(logger, ctx, desired.service).await?);
+    let disruption_budget = match desired.disruption_budget {
+        Some(budget) => conflicts.check("PodDisruptionBudget", apply_child(logger, ctx, budget).await?),
+        None => None,
+    };
+    // The last one: its Pods find the others.
+    let deployment = conflicts.check("Deployment", apply_child(logger, ctx, desired.deployment).await?);
+    prune(logger, ctx, service).await?;
+    prune(logger, ctx, disruption_budget.clone()).await?;
+    prune(logger, ctx, deployment.clone()).await?;
+    Ok(Applied { deployment, disruption_budget, problem: conflicts.problem(logger) })
+}
+
+/// Deletes the children of a kind except for this one.
+async fn prune<K>(logger: &Logger, ctx: &Context<State>, desired: Option<Arc<K>>) -> Result<(), Error>
+where
+    K: ScopedObject + verbs::Delete,
+{
+    let desired: Vec<_> = desired.into_iter().collect();
+    ctx.prune_owned(logger, &desired).await.map(drop)
+}
+
+/// Returns the children in the caches.
+fn existing_children(logger: &Logger, ctx: &Context<State>, problem: Problem) -> Applied {
+    Applied {
+        deployment: existing_child(logger, ctx),
+        disruption_budget: existing_child(logger, ctx),
+        problem: Some(problem),
+    }
+}
+
+fn existing_child<K: ScopedObject>(logger: &Logger, ctx: &Context<State>) -> Option<Arc<K>> {
+    let (store, names) = (ctx.store::<K>()?, Names::of(logger));
+    store.get(names.namespace(), names.child()).filter(|child| is_controlled_by(&**child, logger))
+}
+
+/// Applies a child. Returns `None` if another object has its name.
+async fn apply_child<C>(logger: &Logger, ctx: &Context<State>, child: C) -> Result<Option<Arc<C::Kind>>, Error>
+where
+    C: ApplyConfiguration<Kind: ScopedObject + verbs::Apply + verbs::Get> + Sync,
+{
+    let name = child.metadata().name().to_owned();
+    let cached = ctx.store::<C::Kind>().and_then(|store| store.get(ctx.key().namespace(), &name));
+    let is_free = match cached {
+        Some(cached) => is_controlled_by(&*cached, logger),
+        // The cache contains objects with the label of this operator only.
+        None => {
+            let existing = ctx.typed::<C::Kind>().get_opt(&name).await?;
+            existing.is_none_or(|existing| is_controlled_by(&existing, logger))
+        }
+    };
+    match is_free {
+        true => ctx.apply_owned(logger, child).await.map(Some),
+        false => Ok(None),
+    }
+}
+
+fn is_controlled_by(child: &impl ApiObject, logger: &Logger) -> bool {
+    let mut owners = child.meta().owner_references.iter().flatten();
+    owners.any(|owner| owner.controller == Some(true) && Some(&owner.uid) == logger.metadata.uid.as_ref())
+}
+
+/// The kinds of children whose name is taken.
+#[derive(Default)]
+struct Conflicts(Vec<&'static str>);
+
+impl Conflicts {
+    fn check<K>(&mut self, kind: &'static str, child: Option<Arc<K>>) -> Option<Arc<K>> {
+        if child.is_none() {
+            self.0.push(kind);
+        }
+        child
+    }
+
+    fn problem(self, logger: &Logger) -> Option<Problem> {
+        let names = Names::of(logger);
+        let message = format!(
+            "`{}` exists and does not belong to this Logger: {}; delete it, or rename the Logger",
+            names.child(),
+            self.0.join(", ")
+        );
+        (!self.0.is_empty()).then_some(Problem { reason: reason::NAME_CONFLICT, message })
+    }
+}
+
+/// Writes the status if it has changed, and then records its transitions.
+async fn report(logger: &Logger, status: &LoggerStatus, ctx: &Context<State>) -> Result<(), Error> {
+    if logger.status.as_ref() == Some(status) {
+        return Ok(());
+    }
+    match ctx.apply_status(&configuration(logger, status, ctx.key())).await {
+        Err(error) if error.is_not_found() => return Ok(()), // The Logger was deleted meanwhile.
+        applied => applied.map(drop)?,
+    }
+    for condition in status::transitions(logger.status.as_ref(), status) {
+        let type_ = if status::is_warning(condition) { EventType::Warning } else { EventType::Normal };
+        ctx.recorder.event(logger, type_, condition.reason.as_str(), ACTION, condition.message.as_str());
+    }
+    Ok(())
+}
+
+/// Returns the status of this Logger, and not of one that was recreated under its name, with the conditions of the
+/// operator.
+fn configuration(logger: &Logger, status: &LoggerStatus, key: &ObjectKey) -> LoggerApply {
+    let conditions = status.conditions.iter().flatten().filter(|one| CONDITIONS.contains(&one.type_.as_str()));
+    let applied = LoggerStatusApply {
+        state: status.state,
+        observed_generation: status.observed_generation,
+        replicas: status.replicas,
+        selector: status.selector.clone(),
+        conditions: Some(conditions.cloned().map(Into::into).collect()),
+    };
+    let mut configuration = LoggerApply::new(key.name(), key.namespace()).with_status(applied);
+    configuration.metadata.uid.clone_from(&logger.metadata.uid);
+    configuration
+}

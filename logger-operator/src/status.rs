@@ -1,0 +1,183 @@
+//! The status of a Logger: a pure function of the observed Deployment, Pods and PodDisruptionBudget.
+
+mod agents;
+mod disruption;
+mod rollout;
+
+use std::sync::Arc;
+
+use k8s_openapi::{
+    api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget},
+    apimachinery::pkg::apis::meta::v1::Condition,
+};
+use logger_core::{Conditions, new_condition};
+use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+
+use crate::{children::desired_replicas, names::Names, reason};
+use agents::Agents;
+use rollout::Rollout;
+
+/// The condition that at least one agent is ready, so that it has persisted records recently.
+pub const AVAILABLE: &str = "Available";
+/// The condition that agents are created or replaced.
+pub const PROGRESSING: &str = "Progressing";
+/// The condition that a problem is observed, or that a failure of one agent would stop the log.
+pub const DEGRADED: &str = "Degraded";
+/// The types of the conditions that the operator sets.
+pub const CONDITIONS: [&str; 3] = [AVAILABLE, PROGRESSING, DEGRADED];
+
+/// A problem, for conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// One of the [reasons](crate::reason).
+    pub reason: &'static str,
+    /// The description for people. It contains no value that changes without a change of the problem.
+    pub message: String,
+}
+
+/// What a status is computed from.
+#[derive(Clone, Debug, Default)]
+pub struct Observed<'a> {
+    /// Why the children could not be applied.
+    pub problem: Option<Problem>,
+    /// The Deployment of the Logger, if it exists.
+    pub deployment: Option<&'a Deployment>,
+    /// The PodDisruptionBudget of the Logger, if it exists.
+    pub disruption_budget: Option<&'a PodDisruptionBudget>,
+    /// The agents of the Logger, in any state.
+    pub pods: &'a [Arc<Pod>],
+}
+
+/// Computes the status of a Logger.
+///
+/// Guarantees:
+/// - a Logger is available if and only if an agent is ready, whatever is desired or declared;
+/// - the number of replicas is that of the ready agents;
+/// - the status is equal to that of the Logger if nothing relevant has changed: it contains no time but those of the
+///   transitions of conditions;
+/// - conditions of other types are retained.
+#[must_use]
+pub fn observe(logger: &Logger, observed: &Observed<'_>) -> LoggerStatus {
+    let view = View::new(logger, observed);
+    let mut conditions = logger.status.as_ref().and_then(|status| status.conditions.clone());
+    let (available, progressing, degraded) = (view.available(), view.progressing(), view.degraded());
+    for (type_, Finding { status, reason, message }) in CONDITIONS.into_iter().zip([available, progressing, degraded]) {
+        conditions.set_condition(new_condition(&logger.metadata, type_, status, reason, message));
+    }
+    LoggerStatus {
+        state: Some(if view.agents.ready > 0 { LoggerState::Available } else { LoggerState::Unavailable }),
+        observed_generation: logger.metadata.generation,
+        replicas: Some(view.agents.ready),
+        selector: Some(Names::of(logger).selector()),
+        conditions,
+    }
+}
+
+/// Returns the conditions whose status or reason has changed, for events. A condition without an earlier status is only
+/// returned if it is true.
+#[must_use]
+pub fn transitions<'a>(before: Option<&LoggerStatus>, after: &'a LoggerStatus) -> Vec<&'a Condition> {
+    let before = before.map(|status| &status.conditions);
+    let has_changed = |condition: &&Condition| match before.and_then(|all| all.condition(&condition.type_)) {
+        Some(old) => (&old.status, &old.reason) != (&condition.status, &condition.reason),
+        None => condition.status == "True",
+    };
+    let own = after.conditions.iter().flatten().filter(|condition| CONDITIONS.contains(&condition.type_.as_str()));
+    own.filter(has_changed).collect()
+}
+
+/// Returns whether a condition needs attention, for the type of its event.
+#[must_use]
+pub fn is_warning(condition: &Condition) -> bool {
+    match condition.type_.as_str() {
+        AVAILABLE => condition.status != "True" && condition.reason != reason::NO_REPLICAS,
+        DEGRADED => condition.status == "True",
+        _ => condition.reason == reason::PROGRESS_DEADLINE_EXCEEDED,
+    }
+}
+
+/// The status, reason and message of a condition.
+struct Finding {
+    status: bool,
+    reason: &'static str,
+    message: String,
+}
+
+/// What is observed, in the terms of the conditions.
+struct View {
+    desired: i32,
+    agents: Agents,
+    rollout: Rollout,
+    /// Why the children could not be applied.
+    rejection: Option<Problem>,
+    /// The problems, the most important one first.
+    problems: Vec<Problem>,
+}
+
+impl View {
+    fn new(logger: &Logger, observed: &Observed<'_>) -> Self {
+        let (desired, agents) = (desired_replicas(logger), Agents::of(observed.pods));
+        let rollout = Rollout::of(observed.deployment);
+        let mut problems: Vec<_> = observed.problem.iter().cloned().chain(agents.problems.iter().cloned()).collect();
+        problems.extend(rollout.problem());
+        let is_stalled = !agents.problems.is_empty() || rollout == Rollout::Stalled || agents.ready >= desired;
+        problems.extend(
+            observed
+                .disruption_budget
+                .filter(|_| is_stalled)
+                .and_then(|budget| disruption::problem(budget, agents.ready)),
+        );
+        problems.extend(redundancy(desired));
+        View { desired, agents, rollout, rejection: observed.problem.clone(), problems }
+    }
+
+    fn available(&self) -> Finding {
+        let message = format!("{} of {} agents are ready", self.agents.ready, self.desired);
+        let reason = match self.problems.first() {
+            _ if self.agents.ready > 0 => reason::AGENTS_READY,
+            _ if self.desired == 0 => reason::NO_REPLICAS,
+            Some(problem) if problem.reason != reason::SINGLE_REPLICA => problem.reason,
+            _ => reason::AGENTS_NOT_READY,
+        };
+        Finding { status: self.agents.ready > 0, reason, message }
+    }
+
+    fn progressing(&self) -> Finding {
+        let (status, reason, message) = match (self.rollout, &self.rejection) {
+            (Rollout::Missing, Some(problem)) => (false, problem.reason, problem.message.clone()),
+            (Rollout::Stalled, _) => {
+                (false, reason::PROGRESS_DEADLINE_EXCEEDED, "the rollout of the agents made no progress".to_owned())
+            }
+            (Rollout::Complete, _) => {
+                (false, reason::ROLLOUT_COMPLETE, "all agents are up to date and available".to_owned())
+            }
+            (Rollout::Missing | Rollout::Running, _) => {
+                (true, reason::ROLLING_OUT, "agents are created or replaced".to_owned())
+            }
+        };
+        Finding { status, reason, message }
+    }
+
+    fn degraded(&self) -> Finding {
+        let Some(first) = self.problems.first() else {
+            let message = "no problem is observed".to_owned();
+            return Finding { status: false, reason: reason::AS_DESIRED, message };
+        };
+        let messages: Vec<_> = self.problems.iter().map(|problem| problem.message.as_str()).collect();
+        Finding { status: true, reason: first.reason, message: messages.join("; ") }
+    }
+}
+
+/// Returns the problem that too few agents are desired.
+fn redundancy(desired: i32) -> Option<Problem> {
+    let (reason, message) = match desired {
+        0 => (reason::NO_REPLICAS, "no agent is desired, so that nothing is recorded; set spec.replicas to 2 or more"),
+        1 => {
+            let message = "one agent is desired, so that no other one records activity while it is replaced; set \
+                           spec.replicas to 2 or more";
+            (reason::SINGLE_REPLICA, message)
+        }
+        _ => return None,
+    };
+    Some(Problem { reason, message: message.to_owned() })
+}

@@ -1,0 +1,96 @@
+//! Validation of a spec beyond its schema, such as names that cannot be part of a file name.
+
+use logger_types::v1::LoggerSpec;
+
+use crate::reason;
+
+/// The maximum length of the name of a log: the names of its files have at most 255 bytes, with the name of the Pod and a
+/// sequence number.
+const MAX_NAME: usize = 100;
+/// The number of characters of an invalid name in a message.
+const MAX_SHOWN: usize = 60;
+
+/// A spec that no agent can run with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSpec {
+    /// The name of the log cannot be the prefix of the name of a file.
+    #[error(
+        "spec.name {0:?} cannot be the prefix of a file name: use 1 to {max} letters, digits, `-`, `_` and `.`, and \
+         start with a letter or digit",
+        max = MAX_NAME
+    )]
+    Name(String),
+    /// The interval is not positive. The schema rejects it, unless the object is older than the schema.
+    #[error("spec.timeInterval is {0}: use at least 1 second")]
+    Interval(i32),
+    /// The number of replicas is negative. The schema rejects it, unless the object is older than the schema.
+    #[error("spec.replicas is {0}: use at least 0")]
+    Replicas(i32),
+}
+
+impl InvalidSpec {
+    /// Returns the reason for conditions and events.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            InvalidSpec::Name(_) => reason::INVALID_NAME,
+            InvalidSpec::Interval(_) => reason::INVALID_INTERVAL,
+            InvalidSpec::Replicas(_) => reason::INVALID_REPLICAS,
+        }
+    }
+}
+
+/// Validates a spec.
+///
+/// # Errors
+/// Fails with the first field that no agent can run with.
+pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
+    if !is_file_name(&spec.name) {
+        return Err(InvalidSpec::Name(spec.name.chars().take(MAX_SHOWN).collect()));
+    }
+    if spec.time_interval < 1 {
+        return Err(InvalidSpec::Interval(spec.time_interval));
+    }
+    match spec.replicas {
+        Some(replicas) if replicas < 0 => Err(InvalidSpec::Replicas(replicas)),
+        _ => Ok(()),
+    }
+}
+
+fn is_file_name(name: &str) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let starts_well = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    starts_well && name.len() <= MAX_NAME && name.bytes().all(is_valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(name: &str, time_interval: i32, replicas: Option<i32>) -> LoggerSpec {
+        LoggerSpec { name: name.to_owned(), time_interval, replicas }
+    }
+
+    #[test]
+    fn names_that_can_be_the_prefix_of_a_file_name_are_valid() {
+        for name in ["audit", "Audit_2.log", "7", &"a".repeat(100)] {
+            assert_eq!(validate(&spec(name, 1, None)), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_invalid() {
+        for name in ["", ".", "..", "../etc", "a/b", "-a", "a b", "a\0", "ä", "$(HOME)", &"a".repeat(101)] {
+            let invalid = validate(&spec(name, 1, None)).unwrap_err();
+            assert_eq!(invalid.reason(), reason::INVALID_NAME, "{name}");
+            assert!(invalid.to_string().len() < 300, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn intervals_and_replicas_that_the_schema_rejects_are_invalid() {
+        assert_eq!(validate(&spec("a", 0, None)), Err(InvalidSpec::Interval(0)));
+        assert_eq!(validate(&spec("a", 1, Some(-1))), Err(InvalidSpec::Replicas(-1)));
+        assert_eq!(validate(&spec("a", 1, Some(0))), Ok(()));
+    }
+}
