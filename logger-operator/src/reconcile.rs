@@ -1,12 +1,12 @@
 //! The reconciliation of a Logger: its children are applied, and its status is observed.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
 use logger_client::applyconfigurations::example_v1::{LoggerApply, LoggerStatusApply};
 use logger_core::{apply::ApplyConfiguration, verbs};
 use logger_runtime::{
-    ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
+    Action, ApiObject, Context, Error, EventRecorder, EventType, Index, ObjectKey, Store, client::ScopedObject,
 };
 use logger_types::v1::{Logger, LoggerStatus};
 
@@ -18,6 +18,9 @@ use crate::{
     status::{self, CONDITIONS, Observed, Problem},
     validation::validate,
 };
+
+/// The time after which a child is applied again if an object of others has its name.
+const CONFLICT_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The action of all events.
 const ACTION: &str = "Reconciling";
@@ -50,9 +53,9 @@ struct Applied {
 /// - an object that does not belong to the Logger is never changed;
 /// - an invalid spec changes no child: running agents continue;
 /// - the status is written at most once, and its transitions are events.
-pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Result<(), Error> {
+pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Result<Action, Error> {
     if logger.metadata.deletion_timestamp.is_some() {
-        return Ok(()); // The garbage collector deletes the children, and agents flush when they are stopped.
+        return Ok(Action::Done); // The garbage collector deletes the children, and agents flush when they are stopped.
     }
     let applied = match validate(&logger.spec) {
         Ok(()) => apply_children(&logger, &ctx).await?,
@@ -61,6 +64,7 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
             existing_children(&logger, &ctx, problem)
         }
     };
+    let is_conflict = applied.problem.as_ref().is_some_and(|problem| problem.reason == reason::NAME_CONFLICT);
     let pods = ctx.pods.by_index(&BY_LOGGER, ctx.key().as_str());
     let observed = Observed {
         problem: applied.problem,
@@ -71,7 +75,9 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
     let status = status::observe(&logger, &observed);
     let ready = status.replicas.unwrap_or_default();
     ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
-    report(&logger, &status, &ctx).await
+    report(&logger, &status, &ctx).await?;
+    // The informers contain no objects of others, so that the end of a conflict is no event.
+    Ok(if is_conflict { Action::RequeueAfter(CONFLICT_INTERVAL) } else { Action::Done })
 }
 
 /// Forgets a deleted Logger.

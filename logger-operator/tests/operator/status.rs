@@ -1,0 +1,264 @@
+//! The status of a Logger, from what is observed.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
+use logger_core::Conditions;
+use logger_operator::{
+    reason,
+    status::{AVAILABLE, DEGRADED, Observed, PROGRESSING, Problem, is_warning, observe, transitions},
+};
+use logger_types::v1::{Logger, LoggerState, LoggerStatus};
+use serde_json::{Value, json};
+
+use crate::fixture::logger;
+
+fn logger_with(replicas: i32) -> Logger {
+    let mut logger = logger("audit");
+    logger.metadata.namespace = Some("default".to_owned());
+    logger.metadata.generation = Some(3);
+    logger.spec.replicas = Some(replicas);
+    logger
+}
+
+/// A Deployment whose agents are up to date, of which some are available.
+fn deployment(desired: i32, available: i32) -> Deployment {
+    let status = json!({
+        "observedGeneration": 1, "replicas": desired, "updatedReplicas": desired, "availableReplicas": available,
+    });
+    from(
+        json!({"metadata": {"generation": 1}, "spec": {"replicas": desired, "selector": {}, "template": {}}, "status": status}),
+    )
+}
+
+fn stalled(desired: i32) -> Deployment {
+    let mut deployment = deployment(desired, 0);
+    let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"});
+    deployment.status.as_mut().unwrap().conditions = Some(vec![from(condition)]);
+    deployment
+}
+
+fn budget(healthy: i32, allowed: i32) -> PodDisruptionBudget {
+    let status = json!({
+        "observedGeneration": 1, "currentHealthy": healthy, "desiredHealthy": 1, "disruptionsAllowed": allowed,
+        "expectedPods": 2,
+    });
+    from(json!({"metadata": {"generation": 1}, "status": status}))
+}
+
+fn from<T: serde::de::DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap()
+}
+
+fn pod(status: Value) -> Arc<Pod> {
+    Arc::new(from(json!({"metadata": {"name": "a"}, "status": status})))
+}
+
+fn ready() -> Arc<Pod> {
+    pod(json!({"conditions": [{"type": "Ready", "status": "True"}]}))
+}
+
+fn waiting(reason: &str) -> Arc<Pod> {
+    crashing(reason, 0)
+}
+
+fn crashing(reason: &str, restarts: i32) -> Arc<Pod> {
+    pod(json!({
+        "conditions": [{"type": "Ready", "status": "False"}],
+        "containerStatuses": [{
+            "name": "agent", "image": "a", "imageID": "", "ready": false, "restartCount": restarts,
+            "state": {"waiting": {"reason": reason}},
+        }],
+    }))
+}
+
+fn unschedulable() -> Arc<Pod> {
+    pod(json!({"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}))
+}
+
+fn terminating() -> Arc<Pod> {
+    let mut pod = Arc::unwrap_or_clone(ready());
+    pod.metadata.deletion_timestamp = Some(from(json!("2026-01-01T00:00:00Z")));
+    Arc::new(pod)
+}
+
+/// A case: desired replicas, what is observed, and the expected ready agents and reasons of the conditions; a reason of a
+/// true condition starts with `+`.
+struct Case {
+    name: &'static str,
+    desired: i32,
+    deployment: Option<Deployment>,
+    budget: Option<PodDisruptionBudget>,
+    pods: Vec<Arc<Pod>>,
+    expected: (i32, [&'static str; 3]),
+}
+
+fn case(name: &'static str, desired: i32, pods: Vec<Arc<Pod>>, expected: (i32, [&'static str; 3])) -> Case {
+    let available = i32::try_from(pods.len()).unwrap();
+    Case { name, desired, deployment: Some(deployment(desired, available)), budget: None, pods, expected }
+}
+
+fn status(case: &Case) -> LoggerStatus {
+    let observed = Observed {
+        problem: None,
+        deployment: case.deployment.as_ref(),
+        disruption_budget: case.budget.as_ref(),
+        pods: &case.pods,
+    };
+    observe(&logger_with(case.desired), &observed)
+}
+
+fn reasons(status: &LoggerStatus) -> [String; 3] {
+    [AVAILABLE, PROGRESSING, DEGRADED].map(|type_| {
+        let condition = status.conditions.condition(type_).unwrap();
+        assert_eq!(condition.observed_generation, Some(3), "{type_}");
+        let sign = if condition.status == "True" { "+" } else { "" };
+        format!("{sign}{}", condition.reason)
+    })
+}
+
+fn cases() -> Vec<Case> {
+    vec![
+        case("all ready", 2, vec![ready(), ready()], (2, ["+AgentsReady", "RolloutComplete", "AsDesired"])),
+        case("single", 1, vec![ready()], (1, ["+AgentsReady", "RolloutComplete", "+SingleReplica"])),
+        case("none desired", 0, vec![], (0, ["NoReplicas", "RolloutComplete", "+NoReplicas"])),
+        Case {
+            deployment: None,
+            ..case("no Deployment", 2, vec![], (0, ["AgentsNotReady", "+RollingOut", "AsDesired"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 0)),
+            ..case("declared, but not ready", 2, vec![], (0, ["AgentsNotReady", "+RollingOut", "AsDesired"]))
+        },
+        Case {
+            deployment: Some(deployment(1, 0)),
+            ..case("single and not ready", 1, vec![], (0, ["AgentsNotReady", "+RollingOut", "+SingleReplica"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            ..case("one ready", 2, vec![ready()], (1, ["+AgentsReady", "+RollingOut", "AsDesired"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            ..case("terminating", 2, vec![ready(), terminating()], (1, ["+AgentsReady", "+RollingOut", "AsDesired"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 0)),
+            ..case(
+                "bad image",
+                2,
+                vec![waiting("ErrImagePull"), waiting("ImagePullBackOff")],
+                (0, ["ImageUnavailable", "+RollingOut", "+ImageUnavailable"]),
+            )
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            ..case(
+                "crash",
+                2,
+                vec![ready(), crashing("CrashLoopBackOff", 1)],
+                (1, ["+AgentsReady", "+RollingOut", "+AgentCrashes"]),
+            )
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            ..case("restarts", 2, vec![ready(), crashing("", 3)], (1, ["+AgentsReady", "+RollingOut", "+AgentCrashes"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            ..case(
+                "unschedulable",
+                2,
+                vec![ready(), unschedulable()],
+                (1, ["+AgentsReady", "+RollingOut", "+Unschedulable"]),
+            )
+        },
+        Case {
+            deployment: Some(stalled(2)),
+            ..case(
+                "stalled",
+                2,
+                vec![],
+                (0, ["ProgressDeadlineExceeded", "ProgressDeadlineExceeded", "+ProgressDeadlineExceeded"]),
+            )
+        },
+        Case {
+            budget: Some(budget(2, 0)),
+            ..case("budget", 2, vec![ready(), ready()], (2, ["+AgentsReady", "RolloutComplete", "+BudgetBlocks"]))
+        },
+        Case {
+            budget: Some(budget(1, 0)),
+            ..case("outdated budget", 2, vec![ready(), ready()], (2, ["+AgentsReady", "RolloutComplete", "AsDesired"]))
+        },
+        Case {
+            deployment: Some(deployment(2, 1)),
+            budget: Some(budget(1, 0)),
+            ..case("starting", 2, vec![ready()], (1, ["+AgentsReady", "+RollingOut", "AsDesired"]))
+        },
+    ]
+}
+
+#[test]
+fn conditions_follow_the_observed_objects() {
+    for case in cases() {
+        let status = status(&case);
+        assert_eq!(reasons(&status), case.expected.1.map(str::to_owned), "{}", case.name);
+        assert_eq!(status.replicas, Some(case.expected.0), "{}", case.name);
+        let is_available = status.state == Some(LoggerState::Available);
+        assert_eq!(is_available, case.expected.0 > 0, "{}", case.name);
+        assert_eq!(status.observed_generation, Some(3), "{}", case.name);
+        assert!(status.selector.unwrap().contains("app.kubernetes.io/instance=audit"), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_degraded_condition_lists_all_problems() {
+    let case = Case {
+        budget: Some(budget(1, 0)),
+        ..case("", 2, vec![ready(), unschedulable()], (1, ["+AgentsReady", "+RollingOut", "+Unschedulable"]))
+    };
+    let message = status(&case).conditions.condition(DEGRADED).unwrap().message.clone();
+    assert!(message.contains("no node is available") && message.contains("drains wait"), "{message}");
+}
+
+#[test]
+fn an_invalid_spec_is_a_problem_and_running_agents_remain_available() {
+    let problem = Problem { reason: reason::INVALID_NAME, message: "bad".to_owned() };
+    let pods = [ready()];
+    let observed = Observed { problem: Some(problem), pods: &pods, ..Observed::default() };
+    let status = observe(&logger_with(2), &observed);
+    assert_eq!(reasons(&status), ["+AgentsReady", "InvalidName", "+InvalidName"]);
+}
+
+#[test]
+fn the_status_of_an_equal_observation_is_equal() {
+    for case in cases() {
+        let mut logger = logger_with(case.desired);
+        let first = status(&case);
+        logger.status = Some(first.clone());
+        let observed = Observed {
+            problem: None,
+            deployment: case.deployment.as_ref(),
+            disruption_budget: case.budget.as_ref(),
+            pods: &case.pods,
+        };
+        let second = observe(&logger, &observed);
+        assert_eq!(second, first, "{}", case.name);
+        assert!(transitions(Some(&first), &second).is_empty(), "{}", case.name);
+    }
+}
+
+#[test]
+fn transitions_are_changes_of_the_status_or_the_reason() {
+    let status_of = |name: &str| cases().iter().find(|case| case.name == name).map(status).unwrap();
+    let types = |before: Option<&LoggerStatus>, after: &LoggerStatus| {
+        let all = transitions(before, after);
+        all.iter().map(|one| (one.type_.clone(), is_warning(one))).collect::<Vec<_>>()
+    };
+    let owned = |type_: &str, is_warning: bool| (type_.to_owned(), is_warning);
+    let (starting, ready, bad) = (status_of("declared, but not ready"), status_of("all ready"), status_of("bad image"));
+    assert_eq!(types(None, &starting), [owned(PROGRESSING, false)]);
+    assert_eq!(types(Some(&starting), &ready), [owned(AVAILABLE, false), owned(PROGRESSING, false)]);
+    let expected = [owned(AVAILABLE, true), owned(PROGRESSING, false), owned(DEGRADED, true)];
+    assert_eq!(types(Some(&ready), &bad), expected);
+}
