@@ -24,8 +24,8 @@ pub struct AgentOptions {
 /// The desired children of a Logger. Children of these kinds that are not in it are deleted.
 ///
 /// Guarantees:
-/// - the selectors of two Loggers select different Pods, and contain neither a version nor an image, because the selector
-///   of a Deployment is immutable;
+/// - the selectors of two Loggers select different Pods, and contain neither a version nor an image: the selector of a
+///   Deployment is immutable;
 /// - agents are spread over zones and over nodes, and a rollout starts a new agent before it stops an old one;
 /// - the disruption budget never prevents the eviction of an agent that is not ready, nor that of a single one;
 /// - agents have no credentials for the API server, and meet the Pod security standard `restricted`.

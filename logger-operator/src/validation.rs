@@ -4,8 +4,8 @@ use logger_types::v1::LoggerSpec;
 
 use crate::reason;
 
-/// The maximum length of the name of a log: the names of its files have at most 255 bytes, with the name of the Pod and a
-/// sequence number.
+/// The maximum length of the name of a log: the names of its files have at most 255 bytes, with the name of the Pod and
+/// a sequence number.
 const MAX_NAME: usize = 100;
 /// The number of characters of an invalid name in a message.
 const MAX_SHOWN: usize = 60;

@@ -22,6 +22,7 @@ pages! {
     apply: "docs/guides/apply.md",
     scheme: "docs/guides/scheme.md",
     adoption: "docs/guides/adoption.md",
+    logger_operator: "docs/guides/logger-operator.md",
     client_go: "docs/coming-from/client-go.md",
     kube_runtime: "docs/coming-from/kube-runtime.md",
     metrics: "docs/reference/metrics.md",

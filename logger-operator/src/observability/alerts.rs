@@ -101,8 +101,8 @@ fn no_recent_fsync() -> AlertingRule {
 
 fn single_replica() -> AlertingRule {
     let expr = format!("{} == 1", by_logger(AGENTS_READY.name));
-    let summary = "One agent of the Logger {{ $labels.logger_namespace }}/{{ $labels.logger }} is ready: the failure of \
-                   its node stops the log.";
+    let summary = "One agent of the Logger {{ $labels.logger_namespace }}/{{ $labels.logger }} is ready: the failure \
+                   of its node stops the log.";
     rule("LoggerSingleReplica", expr, "15m", "warning", summary)
 }
 

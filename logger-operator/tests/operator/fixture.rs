@@ -159,8 +159,8 @@ impl Cluster {
         sleep(QUIET).await;
     }
 
-    /// Creates ready agents from the template of the Deployment of a Logger, and its status, as controllers and kubelets
-    /// do.
+    /// Creates ready agents from the template of the Deployment of a Logger, and its status, as controllers and
+    /// kubelets do.
     pub(crate) async fn run_agents(&self, logger: &str, count: i32) {
         let deployment = self.wait::<Deployment>(&child(logger), |deployment| deployment.is_some()).await.unwrap();
         for index in 0..count {

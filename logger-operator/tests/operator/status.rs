@@ -26,9 +26,8 @@ fn deployment(desired: i32, available: i32) -> Deployment {
     let status = json!({
         "observedGeneration": 1, "replicas": desired, "updatedReplicas": desired, "availableReplicas": available,
     });
-    from(
-        json!({"metadata": {"generation": 1}, "spec": {"replicas": desired, "selector": {}, "template": {}}, "status": status}),
-    )
+    let spec = json!({"replicas": desired, "selector": {}, "template": {}});
+    from(json!({"metadata": {"generation": 1}, "spec": spec, "status": status}))
 }
 
 fn stalled(desired: i32) -> Deployment {
@@ -82,8 +81,8 @@ fn terminating() -> Arc<Pod> {
     Arc::new(pod)
 }
 
-/// A case: desired replicas, what is observed, and the expected ready agents and reasons of the conditions; a reason of a
-/// true condition starts with `+`.
+/// A case: desired replicas, what is observed, and the expected ready agents and reasons of the conditions. The reason of
+/// a true condition starts with `+`.
 struct Case {
     name: &'static str,
     desired: i32,
