@@ -81,8 +81,8 @@ fn terminating() -> Arc<Pod> {
     Arc::new(pod)
 }
 
-/// A case: desired replicas, what is observed, and the expected ready agents and reasons of the conditions. The reason of
-/// a true condition starts with `+`.
+/// A case: desired replicas, what is observed, and the expected ready agents and reasons of the conditions. The reason
+/// of a true condition starts with `+`.
 struct Case {
     name: &'static str,
     desired: i32,
