@@ -97,9 +97,15 @@ const CRATES: [&str; 12] = [
     "tools/overlay",
 ];
 /// The crates that may name kinds of the reference API.
-const OTHERS: [&str; 6] =
-    ["logger-types", "logger-client", "logger-agent", "tests", "examples/quickstart", "tools/bench"];
-    ["logger-types", "logger-client", "logger-operator", "tests", "examples/quickstart", "tools/bench"];
+const OTHERS: [&str; 7] = [
+    "logger-types",
+    "logger-client",
+    "logger-agent",
+    "logger-operator",
+    "tests",
+    "examples/quickstart",
+    "tools/bench",
+];
 
 #[test]
 fn generic_crates_name_no_kind_of_the_reference_api() {
@@ -119,9 +125,7 @@ fn generic_crates_name_no_kind_of_the_reference_api() {
 /// Tasks of these crates belong to a `JoinSet` or a `TaskTracker`, which is awaited.
 #[test]
 fn no_task_is_detached() {
-    for name in ["logger-runtime", "logger-manager", "logger-agent"] {
-    for name in ["logger-runtime", "logger-manager", "logger-simulator"] {
-    for name in ["logger-runtime", "logger-manager", "logger-operator"] {
+    for name in ["logger-runtime", "logger-manager", "logger-agent", "logger-simulator", "logger-operator"] {
         for file in files(&root().join(name).join("src"), "rs") {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
