@@ -166,7 +166,7 @@ mod tests {
     use crate::record::{Draft, Source};
 
     fn lines(count: u64) -> Vec<String> {
-        let draft = |number| {
+        let draft = |number: u64| {
             let body = format!("{{\"number\":{number}}}");
             Draft::new(Source::Activity, Some(number.to_string()), serde_json::from_str(&body).unwrap())
         };

@@ -120,7 +120,7 @@ fn shorten(text: &str, name: &str, max: usize) -> String {
     short.push('-');
     for byte in digest(&SHA256, name.as_bytes()).as_ref().iter().take(DIGEST_BYTES) {
         // Writing to a string cannot fail.
-        drop(write!(short, "{byte:02x}"));
+        let _ = write!(short, "{byte:02x}");
     }
     short
 }

@@ -49,7 +49,7 @@ fn post(agent: &Agent, client: usize, round: u64, responses: &Sender<()>) -> Vec
             Err(_) => break,
         }
         // The receiver has its number of responses.
-        drop(responses.send(()));
+        let _ = responses.send(());
     }
     keys
 }

@@ -4,6 +4,7 @@
 //! `KILL_SEED` if that is set.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
 mod crash;
 mod errors;

@@ -1,5 +1,7 @@
 //! The operator: its children, its status, and the running controller on the in-memory API server.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
+
 mod children;
 mod cluster;
 mod conflicts;

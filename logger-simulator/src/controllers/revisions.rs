@@ -47,7 +47,7 @@ impl Revisions {
             Some(index) => {
                 let name = all.remove(index).name_any();
                 let patch = Patch::Merge(json!({"revision": next}));
-                client.patch(&name, &PatchParams::default(), &patch).await?
+                client.patch(&name, &patch, &PatchParams::default()).await?
             }
             None => client.create(&revision, &PostParams::default()).await?,
         };

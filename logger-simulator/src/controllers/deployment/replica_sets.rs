@@ -69,7 +69,7 @@ impl Sets {
                 "metadata": {"annotations": annotations}, "spec": {"minReadySeconds": min_ready_seconds},
             });
             let client = context.typed::<ReplicaSet>();
-            let updated = client.patch(&new.name_any(), &PatchParams::default(), &Patch::Merge(patch)).await?;
+            let updated = client.patch(&new.name_any(), &Patch::Merge(patch), &PatchParams::default()).await?;
             self.new = Some(Arc::new(updated));
         }
         let revision = self.new.as_deref().map(annotations::revision).unwrap_or_default();
@@ -144,7 +144,7 @@ impl Sets {
         let name = set.name_any();
         let patch = json!({"metadata": {"annotations": annotations}, "spec": {"replicas": replicas}});
         let client = context.typed::<ReplicaSet>();
-        let scaled = Arc::new(client.patch(&name, &PatchParams::default(), &Patch::Merge(patch)).await?);
+        let scaled = Arc::new(client.patch(&name, &Patch::Merge(patch), &PatchParams::default()).await?);
         let known = self.new.iter_mut().chain(&mut self.old).find(|known| known.metadata.uid == scaled.metadata.uid);
         if let Some(known) = known {
             *known = scaled;
@@ -212,7 +212,7 @@ impl Sets {
             let patch = json!({"metadata": {"annotations": {(annotations::REVISION): revision.to_string()}}});
             let client = context.typed::<Deployment>();
             let name = self.deployment.name_any();
-            self.deployment = client.patch(&name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+            self.deployment = client.patch(&name, &Patch::Merge(patch), &PatchParams::default()).await?;
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ async fn release(pods: &[Arc<Pod>], context: &Context<State>) -> Result<(), Erro
         let finalizers: Vec<_> = pod.finalizers().iter().filter(|one| *one != FINALIZER).collect();
         let metadata = json!({"uid": pod.uid(), "resourceVersion": pod.resource_version(), "finalizers": finalizers});
         let patch = Patch::Merge(json!({"metadata": metadata}));
-        match context.typed::<Pod>().patch(&pod.name_any(), &PatchParams::default(), &patch).await {
+        match context.typed::<Pod>().patch(&pod.name_any(), &patch, &PatchParams::default()).await {
             Err(error) if !error.is_not_found() => return Err(error),
             _ => {}
         }
