@@ -400,8 +400,7 @@ proptest! {
             run(&mut fixture, step, number, &mut waiting);
             collect(&mut waiting, &mut acknowledged);
         }
-        fixture.disk.lose_power(0);
-        fixture.restart();
+        run(&mut fixture, &Step::LosePower { kept_tail: 0 }, steps.len(), &mut waiting);
         let records = fixture.records();
         let sequences: Vec<_> = records.iter().map(|record| record.sequence).collect();
         prop_assert_eq!(&sequences, &(0..records.len() as u64).collect::<Vec<_>>(), "no gaps and no duplicates");

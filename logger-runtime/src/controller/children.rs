@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::DeleteParams;
 use logger_core::{apply::ApplyConfiguration, verbs};
 
@@ -19,6 +20,7 @@ pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 impl<S> Context<S> {
     /// Applies an object that another one owns as its controller, as the [field manager](Self::field_manager) of this
     /// controller, and labels it with [`MANAGED_BY_LABEL`]. The owner must be in the same namespace, or cluster-scoped.
+    /// The object blocks its deletion in the foreground, as with controller-runtime's `SetControllerReference`.
     /// An apply that changes nothing is not sent, as with [`apply`](Self::apply).
     ///
     /// # Errors
@@ -31,6 +33,7 @@ impl<S> Context<S> {
     {
         let reference = owner.controller_owner_ref(&());
         let reference = reference.ok_or_else(|| Error::missing_name("apply", resource_name::<O>()))?;
+        let reference = OwnerReference { block_owner_deletion: Some(true), ..reference };
         let mut configuration = configuration.with_owner_reference(reference);
         let labels = configuration.metadata_mut().labels.get_or_insert_default();
         labels.insert(MANAGED_BY_LABEL.to_owned(), self.field_manager().name().to_owned());
