@@ -1,4 +1,4 @@
-//! What every part of a cluster uses: the client, the informers, the event recorder and the clock.
+//! What every part of a cluster uses: the client, the informers, the event recorder, the clock and its periods.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use logger_runtime::{EventRecorder, EventType, Index, InformerFactory, SharedInf
 
 use crate::model::{
     clock::Clock,
+    nodes::GracePeriod,
     pods::{self, controller_of},
 };
 
@@ -24,6 +25,7 @@ pub(crate) struct Environment {
     pub(crate) factory: InformerFactory,
     pub(crate) events: EventRecorder,
     pub(crate) clock: Clock,
+    pub(crate) grace_period: GracePeriod,
 }
 
 impl Environment {

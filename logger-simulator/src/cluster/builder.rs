@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use k8s_openapi::{
@@ -18,7 +19,7 @@ use crate::{
     controllers,
     environment::Environment,
     kubelet::{Runtime, template},
-    model::clock::Clock,
+    model::{clock::Clock, nodes::GracePeriod},
     scheduler,
 };
 
@@ -121,6 +122,7 @@ pub struct ClusterBuilder {
     client: ClientOf,
     runtime: Runtime,
     nodes: Vec<NodeConfig>,
+    grace_period: GracePeriod,
 }
 
 /// A client, which has no `Debug` representation.
@@ -135,7 +137,12 @@ impl std::fmt::Debug for ClientOf {
 impl Cluster {
     /// Returns a builder of a cluster on the API server of this client. The client must have all permissions.
     pub fn builder(client: Client) -> ClusterBuilder {
-        ClusterBuilder { client: ClientOf(client), runtime: Runtime::default(), nodes: Vec::new() }
+        ClusterBuilder {
+            client: ClientOf(client),
+            runtime: Runtime::default(),
+            nodes: Vec::new(),
+            grace_period: GracePeriod::default(),
+        }
     }
 }
 
@@ -158,6 +165,14 @@ impl ClusterBuilder {
         self
     }
 
+    /// Sets how long a node can be silent until it is marked as not ready, as the flag
+    /// `--node-monitor-grace-period` of kube-controller-manager: 50 s by default, from 1 s to one day. Heartbeats are
+    /// sent after a fifth of it, and nodes are checked after a tenth, as with the defaults of Kubernetes.
+    pub fn node_monitor_grace_period(mut self, period: Duration) -> Self {
+        self.grace_period = GracePeriod::new(period);
+        self
+    }
+
     /// Builds the cluster. It does nothing until it is [run](Cluster::run).
     ///
     /// # Errors
@@ -166,7 +181,8 @@ impl ClusterBuilder {
         let ClientOf(client) = self.client;
         let (recorder, events) = EventRecorder::new(client.clone(), "simulator", EventConfig::default())?;
         let factory = InformerFactory::new(client.clone());
-        let environment = Environment { client, factory, events: recorder, clock: Clock::start() };
+        let environment =
+            Environment { client, factory, events: recorder, clock: Clock::start(), grace_period: self.grace_period };
         let mut controllers = controllers::all(&environment);
         controllers.push(scheduler::controller(&environment));
         // Requested here, so that the factory starts it with the others.

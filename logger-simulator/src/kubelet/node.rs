@@ -34,8 +34,6 @@ use crate::{
 
 /// The namespace of the leases of nodes.
 const LEASES: &str = "kube-node-lease";
-const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
-const LEASE_DURATION_SECONDS: i32 = 40;
 /// After which time a failed write is retried.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -169,7 +167,7 @@ impl NodeAgent {
                 Power::On => match self.send_heartbeat().await {
                     Ok(()) => {
                         self.reached.send_replace(Some(Power::On));
-                        HEARTBEAT_INTERVAL
+                        self.context.environment.grace_period.heartbeat_interval()
                     }
                     Err(error) => {
                         tracing::warn!(%error, node = self.context.name, "cannot send a heartbeat; it is retried");
@@ -192,8 +190,8 @@ impl NodeAgent {
         let (environment, name) = (&self.context.environment, &self.context.name);
         let leases: Api<Lease> = Api::namespaced(environment.client.clone(), LEASES);
         let spec = json!({
-            "holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION_SECONDS,
-            "renewTime": environment.clock.micro_time(),
+            "holderIdentity": name, "renewTime": environment.clock.micro_time(),
+            "leaseDurationSeconds": environment.grace_period.lease_duration().as_secs().max(1),
         });
         let patch = Patch::Merge(json!({"spec": spec}));
         match leases.patch(name, &PatchParams::default(), &patch).await {

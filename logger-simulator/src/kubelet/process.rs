@@ -26,8 +26,9 @@ use volumes::Mounts;
 /// Guarantees:
 /// - a container with a command runs that command. Otherwise its image must be the name of a [program](Self::program),
 ///   or it cannot be pulled;
-/// - each pod has a loopback address, which `status.podIP` contains. A process that listens on it, and not on all
-///   addresses, can have the same port as others. Systems other than Linux have no such addresses;
+/// - each pod has a loopback address, which `status.podIP` contains, so that pods can have the same ports. It replaces
+///   `0.0.0.0` in command, arguments and environment, as processes have no network namespace. Systems other than Linux
+///   have no such addresses;
 /// - the environment has the variables of the container, and `PATH`, `HOME` and `HOSTNAME`, but no others of this
 ///   process;
 /// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its

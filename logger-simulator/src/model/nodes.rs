@@ -1,12 +1,52 @@
-//! The state of nodes, and the requirements of pods on their labels.
+//! The state of nodes, how long they can be silent, and the requirements of pods on their labels.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::api::core::v1::{Node, NodeCondition, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod};
 use kube::ResourceExt;
 
 pub(crate) const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";
 pub(crate) const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+
+/// How long a node can be silent, and the intervals that follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GracePeriod(Duration);
+
+impl GracePeriod {
+    /// The intervals must not be zero.
+    const MIN: Duration = Duration::from_secs(1);
+    const MAX: Duration = Duration::from_secs(86_400);
+
+    pub(crate) fn new(period: Duration) -> Self {
+        GracePeriod(period.clamp(Self::MIN, Self::MAX))
+    }
+
+    pub(crate) fn duration(self) -> Duration {
+        self.0
+    }
+
+    /// Returns the interval between two heartbeats: four can be lost.
+    pub(crate) fn heartbeat_interval(self) -> Duration {
+        self.0 / 5
+    }
+
+    /// Returns the duration of the lease of a node, which is renewed after a quarter of it.
+    pub(crate) fn lease_duration(self) -> Duration {
+        self.heartbeat_interval() * 4
+    }
+
+    /// Returns the interval between two checks of all nodes.
+    pub(crate) fn monitor_interval(self) -> Duration {
+        self.0 / 10
+    }
+}
+
+impl Default for GracePeriod {
+    /// As in Kubernetes, with heartbeats every 10 s, leases of 40 s, and checks every 5 s.
+    fn default() -> Self {
+        GracePeriod(Duration::from_secs(50))
+    }
+}
 
 pub(crate) fn condition<'a>(node: &'a Node, type_: &str) -> Option<&'a NodeCondition> {
     node.status.as_ref()?.conditions.as_ref()?.iter().find(|condition| condition.type_ == type_)
@@ -79,6 +119,17 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn intervals_follow_from_the_grace_period_as_in_kubernetes() {
+        let intervals = |period: GracePeriod| {
+            [period.heartbeat_interval(), period.lease_duration(), period.monitor_interval()]
+                .map(|interval| interval.as_millis())
+        };
+        assert_eq!(intervals(GracePeriod::default()), [10_000, 40_000, 5_000]);
+        assert_eq!(intervals(GracePeriod::new(Duration::ZERO)), [200, 800, 100]);
+        assert_eq!(GracePeriod::new(Duration::MAX).duration(), GracePeriod::MAX);
+    }
 
     fn node() -> Node {
         let labels = json!({"disk": "ssd", "cores": "8"});

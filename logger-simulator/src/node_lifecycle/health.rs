@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
-    time::Duration,
 };
 
 use k8s_openapi::api::{
@@ -28,10 +27,6 @@ use crate::{
     },
 };
 
-/// The interval between two checks of all nodes.
-const PERIOD: Duration = Duration::from_secs(5);
-/// How long a node can be silent.
-const GRACE_PERIOD: Duration = Duration::from_secs(50);
 /// The namespace of the leases of nodes.
 const LEASES: &str = "kube-node-lease";
 const CONDITIONS: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
@@ -59,7 +54,7 @@ pub(super) async fn run(environment: &Environment, stop: &CancellationToken) {
         heartbeats: HashMap::new(),
         limiter: Limiter::default(),
     };
-    let mut ticks = interval(PERIOD);
+    let mut ticks = interval(environment.grace_period.monitor_interval());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -122,7 +117,7 @@ impl Monitor {
         if heartbeat.version != version {
             *heartbeat = Heartbeat { version, observed: now };
         }
-        heartbeat.observed + GRACE_PERIOD < now
+        heartbeat.observed + self.environment.grace_period.duration() < now
     }
 
     async fn mark_unknown(&self, node: &Node) {

@@ -1,4 +1,4 @@
-//! The volumes of a pod as local directories.
+//! The volumes of a pod as local directories, and its address in place of all addresses.
 
 use std::{
     fs, io,
@@ -10,7 +10,11 @@ use kube::ResourceExt;
 
 use crate::kubelet::runtime::Start;
 
-/// The directories of the mounts of a container, by their paths in the container. The longest path is first.
+/// The address of a server that listens on all addresses.
+const ALL_ADDRESSES: &str = "0.0.0.0";
+
+/// What replaces texts for processes, which have no namespaces: the directories of mounts by their paths in the
+/// container, and the address of the pod by [`ALL_ADDRESSES`]. The longest text is first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mounts(Vec<(String, String)>);
 
@@ -18,7 +22,7 @@ impl Mounts {
     /// Creates the directories of the volumes that a container mounts.
     pub(super) fn create(root: &Path, pod: &Path, start: &Start<'_>) -> io::Result<Self> {
         let volumes = start.pod.spec.as_ref().and_then(|spec| spec.volumes.as_deref()).unwrap_or_default();
-        let mut mounts = Vec::new();
+        let mut mounts = vec![(ALL_ADDRESSES.to_owned(), start.pod_ip.to_owned())];
         for mount in start.container.volume_mounts.iter().flatten() {
             let Some(volume) = volumes.iter().find(|volume| volume.name == mount.name) else { continue };
             let mut path = directory(root, pod, volume, start);
@@ -35,7 +39,8 @@ impl Mounts {
         Ok(Mounts(mounts))
     }
 
-    /// Replaces the paths of mounts, and of files below them, by those of the directories.
+    /// Replaces the paths of mounts, and of files below them, by those of the directories, and all addresses by that of
+    /// the pod.
     pub(super) fn replace(&self, text: &str) -> String {
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
@@ -99,6 +104,19 @@ mod tests {
             ("/database", "/database"),
             ("/srv/data", "/srv/data"),
             ("cat /var/log/a /data", "cat /tmp/log/a /tmp/d"),
+        ] {
+            assert_eq!(mounts.replace(text), expected);
+        }
+    }
+
+    #[test]
+    fn all_addresses_are_replaced_by_that_of_the_pod() {
+        let mounts = Mounts(vec![(ALL_ADDRESSES.to_owned(), "127.1.0.1".to_owned())]);
+        for (text, expected) in [
+            ("0.0.0.0:8080", "127.1.0.1:8080"),
+            ("--listen=0.0.0.0", "--listen=127.1.0.1"),
+            ("10.0.0.0.0", "10.0.0.0.0"),
+            ("0.0.0.01", "0.0.0.01"),
         ] {
             assert_eq!(mounts.replace(text), expected);
         }
