@@ -19,6 +19,8 @@ const PORT_NAME: &str = "http";
 pub struct AgentOptions {
     /// The image of the container.
     pub image: String,
+    /// How long an agent stays on a node that does not respond, in seconds.
+    pub toleration_seconds: u32,
 }
 
 /// The desired children of a Logger. Children of these kinds that are not in it are deleted.

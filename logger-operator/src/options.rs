@@ -10,12 +10,18 @@ use crate::children::AgentOptions;
 /// The namespace of the default Logger if the operator watches all namespaces.
 const DEFAULT_NAMESPACE: &str = "default";
 
+/// How long an agent stays on a node that does not respond. The default of Kubernetes is 300 s.
+const TOLERATION_SECONDS: u32 = 30;
+
 /// Options of the operator in any process.
 #[derive(Args, Clone, Debug)]
 pub struct OperatorOptions {
     /// The image of agents.
     #[arg(long, env, value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     pub agent_image: String,
+    /// How long an agent stays on a node that does not respond, in seconds.
+    #[arg(long, env, value_name = "SECONDS", default_value_t = TOLERATION_SECONDS)]
+    pub agent_toleration_seconds: u32,
     /// A namespace with Loggers; can be repeated. All namespaces by default.
     #[arg(long = "namespace", env = "WATCH_NAMESPACES", value_name = "NAMESPACE", value_delimiter = ',')]
     pub namespaces: Vec<String>,
@@ -36,6 +42,7 @@ impl OperatorOptions {
     pub fn new(agent_image: impl Into<String>) -> Self {
         OperatorOptions {
             agent_image: agent_image.into(),
+            agent_toleration_seconds: TOLERATION_SECONDS,
             namespaces: Vec::new(),
             max_concurrent_reconciles: 4,
             ensure_default_logger: false,
@@ -55,7 +62,7 @@ impl OperatorOptions {
     }
 
     pub(crate) fn agent(&self) -> AgentOptions {
-        AgentOptions { image: self.agent_image.clone() }
+        AgentOptions { image: self.agent_image.clone(), toleration_seconds: self.agent_toleration_seconds }
     }
 }
 

@@ -22,8 +22,6 @@ const VOLUME: &str = "logs";
 const DIRECTORY: &str = "/var/log/logger";
 /// The user and the group of the container: `nonroot` of distroless images.
 const USER: i64 = 65532;
-/// How long an agent stays on a node that does not respond. The default of Kubernetes is 300 s.
-const TOLERATION_SECONDS: i64 = 30;
 /// How long an agent can take to flush its file.
 const GRACE_PERIOD_SECONDS: i64 = 30;
 /// The number of old ReplicaSets, for a rollback.
@@ -70,7 +68,10 @@ fn pod(names: &Names, spec: &LoggerSpec, agent: &AgentOptions) -> PodSpecApply {
                 .with_seccomp_profile(SeccompProfileApply::new().with_type("RuntimeDefault")),
         )
         .with_termination_grace_period_seconds(GRACE_PERIOD_SECONDS)
-        .with_tolerations(["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map(toleration))
+        .with_tolerations(
+            ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+                .map(|key| toleration(key, agent.toleration_seconds)),
+        )
         .with_topology_spread_constraints([
             spread(names, "topology.kubernetes.io/zone", "ScheduleAnyway"),
             spread(names, "kubernetes.io/hostname", "DoNotSchedule"),
@@ -78,12 +79,12 @@ fn pod(names: &Names, spec: &LoggerSpec, agent: &AgentOptions) -> PodSpecApply {
         .with_volumes([VolumeApply::new().with_name(VOLUME).with_empty_dir(EmptyDirVolumeSourceApply::new())])
 }
 
-fn toleration(key: &str) -> TolerationApply {
+fn toleration(key: &str, seconds: u32) -> TolerationApply {
     TolerationApply::new()
         .with_key(key)
         .with_operator("Exists")
         .with_effect("NoExecute")
-        .with_toleration_seconds(TOLERATION_SECONDS)
+        .with_toleration_seconds(i64::from(seconds))
 }
 
 fn spread(names: &Names, topology_key: &str, when_unsatisfiable: &str) -> TopologySpreadConstraintApply {
@@ -100,6 +101,7 @@ fn container(spec: &LoggerSpec, agent: &AgentOptions) -> ContainerApply {
     ContainerApply::new()
         .with_name(CONTAINER)
         .with_image(agent.image.as_str())
+        .with_args(["run"])
         .with_env(environment(spec))
         .with_liveness_probe(probe("/livez").with_period_seconds(10))
         .with_ports([port])
@@ -120,9 +122,9 @@ fn environment(spec: &LoggerSpec) -> [EnvVarApply; 5] {
     [
         value("LOGGER_NAME", spec.name.clone()),
         EnvVarApply::new().with_name("POD_NAME").with_value_from(EnvVarSourceApply::new().with_field_ref(pod_name)),
-        value("LOGGER_INTERVAL", format!("{}s", spec.time_interval)),
+        value("LOGGER_TIME_INTERVAL", format!("{}s", spec.time_interval)),
         value("LOGGER_DIRECTORY", DIRECTORY.to_owned()),
-        value("LOGGER_ADDRESS", format!("0.0.0.0:{AGENT_PORT}")),
+        value("LOGGER_LISTEN", format!("0.0.0.0:{AGENT_PORT}")),
     ]
 }
 

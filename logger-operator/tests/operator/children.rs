@@ -12,7 +12,7 @@ fn children(replicas: Option<i32>, image: &str) -> Vec<Value> {
     logger.metadata.namespace = Some("default".to_owned());
     logger.spec.replicas = replicas;
     let Children { deployment, service, disruption_budget } =
-        desired(&logger, &AgentOptions { image: image.to_owned() });
+        desired(&logger, &AgentOptions { image: image.to_owned(), toleration_seconds: 30 });
     let mut all = vec![serde_json::to_value(deployment).unwrap(), serde_json::to_value(service).unwrap()];
     all.extend(disruption_budget.map(|budget| serde_json::to_value(budget).unwrap()));
     all
