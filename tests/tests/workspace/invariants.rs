@@ -97,12 +97,13 @@ const CRATES: [&str; 12] = [
     "tools/overlay",
 ];
 /// The crates that may name kinds of the reference API.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "logger-types",
     "logger-client",
     "logger-agent",
     "logger-operator",
     "tests",
+    "examples/demo",
     "examples/quickstart",
     "tools/bench",
 ];
