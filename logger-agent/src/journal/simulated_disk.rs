@@ -163,7 +163,11 @@ impl SegmentFile for SimulatedFile {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.with(|file| file.bytes.truncate(usize::try_from(length).unwrap()));
+        self.with(|file| {
+            file.bytes.truncate(usize::try_from(length).unwrap());
+            // What was lost is removed; pages that are written later become durable again.
+            file.has_lost_data &= file.bytes.len() > file.durable.len();
+        });
         Ok(())
     }
 }
