@@ -37,22 +37,28 @@ pub enum DefinitionError {
     NotServed,
 }
 
-/// Installs the definition, unless there is one, and waits until its kind is served. Returns whether it was installed.
+/// Installs the definition, unless there is one. Returns whether it was installed.
 ///
 /// # Errors
-/// Fails if a request fails, or the kind is not served in time. A definition that was installed remains.
+/// Fails if the request fails.
 pub async fn install(client: &Client) -> Result<bool, DefinitionError> {
     let definition: CustomResourceDefinition =
         serde_saphyr::from_str(GENERATED).map_err(|error| DefinitionError::Invalid(error.to_string()))?;
-    let is_new = match api(client).create(&PostParams::default(), &definition).await {
-        Ok(_) => true,
-        Err(kube::Error::Api(status)) if status.is_already_exists() => false,
-        Err(error) => return Err(Error::new("create", RESOURCE, NAME, error).into()),
-    };
+    match api(client).create(&PostParams::default(), &definition).await {
+        Ok(_) => Ok(true),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(false),
+        Err(error) => Err(Error::new("create", RESOURCE, NAME, error).into()),
+    }
+}
+
+/// Waits until the kind is served.
+///
+/// # Errors
+/// Fails if it is not served in time, or the definition cannot be watched.
+pub async fn wait_until_served(client: &Client) -> Result<(), DefinitionError> {
     let established = await_condition(api(client), NAME, conditions::is_crd_established());
     let established = timeout(TIMEOUT, established).await.map_err(|_| DefinitionError::NotServed)?;
-    established.map_err(|error| DefinitionError::Watch(Box::new(error)))?;
-    Ok(is_new)
+    established.map(drop).map_err(|error| DefinitionError::Watch(Box::new(error)))
 }
 
 /// Removes the definition, and with it all Loggers.

@@ -76,6 +76,7 @@ impl LocalCluster {
             .map_err(|source| LocalClusterError::Directory { path: kubeconfig.clone(), source })?;
         let client = Client::try_from(client_config(address)?).map_err(LocalClusterError::Client)?;
         definition::install(&client).await?;
+        definition::wait_until_served(&client).await?;
         let runtime = Processes::new(nodes_directory(&directory)).program(operator.agent_image.as_str(), [agent]);
         let mut builder = Cluster::builder(client.clone())
             .runtime(Runtime::Processes(runtime))

@@ -1,0 +1,112 @@
+//! The scenario on a real cluster: the operator runs in this process, and the nodes of the cluster run the agents.
+//!
+//! Everything that was created is removed at the end, also after an error and after a signal.
+
+use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
+
+use anyhow::{Context, Result, anyhow};
+use demo::definition;
+use logger_manager::{Manager, ManagerError};
+use logger_operator::{OperatorOptions, add_to};
+use logger_runtime::{
+    CancellationToken,
+    kube::{
+        Client, Config,
+        config::{KubeConfigOptions, Kubeconfig},
+    },
+    metrics::PrometheusMetrics,
+};
+
+use crate::{
+    both,
+    progress::Printer,
+    scenario::{self, Machines, Scenario},
+    signals::Signals,
+};
+
+/// How long each step can take, with the pull of the image.
+const LIMIT: Duration = Duration::from_mins(3);
+/// The interval of the Logger in seconds.
+const TIME_INTERVAL: i32 = 5;
+
+/// The cluster and what runs in it.
+pub(crate) struct Options {
+    pub(crate) kubeconfig: PathBuf,
+    pub(crate) image: String,
+    pub(crate) namespace: String,
+}
+
+/// Runs the scenario, and removes what it created.
+pub(crate) async fn run(options: Options, printer: &Printer, signals: &mut Signals) -> Result<()> {
+    let config = config(&options, printer).await?;
+    let client = Client::try_from(config.clone())?;
+    let is_installed = definition::install(&client).await?;
+    printer.line(format!("CRD:        {} {}", definition::NAME, if is_installed { "installed" } else { "exists" }));
+    let outcome = with_definition(config, &client, &options, printer, signals).await;
+    let removal = if is_installed { remove_definition(&client, printer).await } else { Ok(()) };
+    both(outcome, removal)
+}
+
+/// Reads the kubeconfig. KUBECONFIG in the environment is ignored, so that the scenario never runs in production.
+async fn config(options: &Options, printer: &Printer) -> Result<Config> {
+    let path = options.kubeconfig.display();
+    let context = || format!("cannot use the kubeconfig {path}");
+    let kubeconfig = Kubeconfig::read_from(&options.kubeconfig).with_context(context)?;
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let config = config.with_context(context)?;
+    printer.line(format!("API server: {} (from {path})", config.cluster_url));
+    Ok(config)
+}
+
+async fn remove_definition(client: &Client, printer: &Printer) -> Result<()> {
+    let hint = || format!("the CRD still exists; remove it with `kubectl delete crd {}`", definition::NAME);
+    definition::remove(client).await.with_context(hint)?;
+    printer.line(format!("CRD:        {} removed", definition::NAME));
+    Ok(())
+}
+
+async fn with_definition(
+    config: Config,
+    client: &Client,
+    options: &Options,
+    printer: &Printer,
+    signals: &mut Signals,
+) -> Result<()> {
+    tokio::select! {
+        served = definition::wait_until_served(client) => served?,
+        error = signals.interrupted() => return Err(error),
+    }
+    let namespace = options.namespace.as_str();
+    let scenario =
+        scenario::Options { machines: Machines::Remote, client, namespace, limit: LIMIT, time_interval: TIME_INTERVAL };
+    let scenario = Scenario::new(scenario, printer).await?;
+    // Loggers of other namespaces are not touched.
+    let operator =
+        OperatorOptions { namespaces: vec![namespace.to_owned()], ..OperatorOptions::new(options.image.as_str()) };
+    let manager = add_to(Manager::for_config(config)?, &operator, Arc::new(PrometheusMetrics::default()))?.build()?;
+    let stop = CancellationToken::new();
+    let mut operator = pin!(manager.run(stop.clone()));
+    let outcome = tokio::select! {
+        outcome = scenario.run() => outcome,
+        ended = &mut operator => return both(Err(ended_early(ended)), clean_up(scenario, printer).await),
+        error = signals.interrupted() => Err(error),
+    };
+    let removal = clean_up(scenario, printer).await;
+    stop.cancel();
+    let stopped = operator.await.map_err(|error| anyhow!(error).context("the operator failed"));
+    both(both(outcome, removal), stopped)
+}
+
+/// Deletes the Logger of a scenario that failed, and waits until its objects are gone.
+async fn clean_up(scenario: Scenario<'_>, printer: &Printer) -> Result<()> {
+    let removed = printer.during("Removing the objects", scenario.clean_up()).await;
+    scenario.stop().await;
+    removed.context("objects of the scenario may remain")
+}
+
+fn ended_early(ended: Result<(), ManagerError>) -> anyhow::Error {
+    match ended {
+        Ok(()) => anyhow!("the operator ended"),
+        Err(error) => anyhow!(error).context("the operator failed"),
+    }
+}
