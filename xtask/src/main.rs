@@ -17,8 +17,11 @@ use logger_codegen::{
 enum Xtask {
     #[command(flatten)]
     Api(Command),
-    /// Run the quickstart: a controller with the generated client, on the embedded API server or with `--kubeconfig FILE`.
+    /// Run the Logger scenario: agents record to files, a node is killed, and no record is lost. `--kubeconfig FILE
+    /// --image IMAGE` runs it on a real cluster.
     Quickstart(Forwarded),
+    /// Run the same program; `--serve` leaves the cluster running for kubectl.
+    Demo(Forwarded),
     /// Build, start, stop or find a real control plane: build, up, down, path.
     Envtest(Forwarded),
     /// Derive metadata of Kubernetes types that their schemas lack from a real API server, or `--check` it.
@@ -41,7 +44,9 @@ fn main() -> ExitCode {
     match Xtask::parse() {
         Xtask::Api(Command::Codegen(args)) => codegen(&args),
         Xtask::Api(command) => command.run(logger_types::groups()),
-        Xtask::Quickstart(forwarded) => cargo::run_package("quickstart", &forwarded.args),
+        Xtask::Quickstart(forwarded) | Xtask::Demo(forwarded) => {
+            cargo::run_programs(&["demo", "logger-agent"], &forwarded.args)
+        }
         Xtask::Envtest(forwarded) => cargo::run_package("envtest", &forwarded.args),
         Xtask::Overlay(forwarded) => cargo::run_package("overlay", &forwarded.args),
         Xtask::Bench(forwarded) => cargo::run_package("bench", &forwarded.args),
