@@ -131,6 +131,27 @@ impl Drop for Process {
     }
 }
 
+/// Returns the ids of the processes whose environment contains a path.
+///
+/// # Errors
+/// Fails if the operating system has no list of processes in `/proc`.
+pub fn processes_with(path: &Path) -> io::Result<Vec<u32>> {
+    let text = path.as_os_str().as_encoded_bytes();
+    let contains = |environment: &[u8]| environment.windows(text.len()).any(|window| window == text);
+    let mut found = Vec::new();
+    for process in fs::read_dir("/proc")? {
+        let process = process?.path();
+        let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
+        // A process that has ended in the meantime has no environment, and that of another user cannot be read.
+        if let (Some(id), Ok(environment)) = (id, fs::read(process.join("environ")))
+            && contains(&environment)
+        {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
 /// Waits until a condition is true.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, and the quickstart.
+//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -7,6 +7,7 @@ mod cel;
 mod connections;
 mod controller_gen;
 mod definitions;
+mod demo;
 mod election;
 mod kubectl;
 mod proxy;
@@ -52,6 +53,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(kubectl::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
+        .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
         .chain(values::trials(&suite));

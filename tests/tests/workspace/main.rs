@@ -6,6 +6,7 @@ mod codegen;
 mod controller_gen;
 mod defaults;
 mod definitions;
+mod demo;
 mod fake;
 mod invariants;
 mod kube_derive;
