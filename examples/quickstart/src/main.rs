@@ -2,7 +2,7 @@
 //! and deletes Loggers while printing the events.
 //!
 //! Without arguments it runs on an API server embedded in this process. Copy `controller.rs` to start your own
-//! controller.
+//! controller. No agent runs here: that is the scenario of `cargo xtask quickstart`, in `examples/demo`.
 
 mod controller;
 mod crd;
