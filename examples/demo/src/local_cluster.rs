@@ -45,8 +45,8 @@ const REOPEN_TIMEOUT: Duration = Duration::from_secs(10);
 ///   [`directory`](Self::directory). The files of a Pod remain until its node removes the Pod, so that those on a
 ///   killed node remain until it is restored;
 /// - no acknowledged write to the API server is lost when it is [restarted](Self::restart_server);
-/// - after [`stop`](Self::stop), no task and no process of the cluster remains. Dropping it aborts its tasks, which kills
-///   the processes.
+/// - after [`stop`](Self::stop), no task and no process of the cluster remains. Dropping it aborts its tasks, which
+///   kills the processes.
 pub struct LocalCluster {
     directory: PathBuf,
     address: SocketAddr,
@@ -152,8 +152,8 @@ impl LocalCluster {
         segments::directories(&nodes_directory(&self.directory))
     }
 
-    /// Returns the options of the operator, which the next [`start_operator`](Self::start_operator) applies. Images other
-    /// than that of the [`LocalClusterConfig`] cannot be pulled.
+    /// Returns the options of the operator, which the next [`start_operator`](Self::start_operator) applies. Images
+    /// other than that of the [`LocalClusterConfig`] cannot be pulled.
     #[must_use]
     pub fn operator_options(&mut self) -> &mut OperatorOptions {
         &mut self.operator_options

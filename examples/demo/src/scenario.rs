@@ -97,7 +97,7 @@ impl<'a> Scenario<'a> {
         let (namespace, loggers) = (options.namespace, clientset.example_v1().loggers(options.namespace));
         if loggers.get_opt(NAME).await?.is_some() {
             bail!(
-                "a Logger {namespace}/{NAME} already exists and is not changed; delete it, or choose another --namespace"
+                "a Logger {namespace}/{NAME} already exists and is not changed; delete it or choose another --namespace"
             );
         }
         let factory = SharedInformerFactory::namespaced(&clientset, namespace);
