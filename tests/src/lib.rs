@@ -1,9 +1,11 @@
 //! Helpers that the test suites share: CRDs, namespaces, builders, and the scenarios that run on every server.
 
+pub mod availability;
 #[cfg(doctest)]
 mod book;
 pub mod definitions;
 pub mod history;
+pub mod http_client;
 pub mod journal;
 pub mod matrix;
 pub mod process;

@@ -1,0 +1,36 @@
+//! The Logger scenario on a cluster on this machine, with agents as processes that write files: the invariant during
+//! random faults, and bad input.
+//!
+//! By default random faults last a minute, and until each kind has occurred once. `INVARIANT=10m` (or `s`, `h`) selects
+//! another time, after a fixed sequence of all faults. A seed determines the faults. It is printed, and taken from
+//! `INVARIANT_SEED` if that is set.
+
+#![cfg(target_os = "linux")]
+
+mod fixture;
+mod invariant;
+mod load;
+mod segments;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tests::availability::Error;
+use tokio::runtime::Runtime;
+
+fn main() -> ExitCode {
+    // Each trial uses all cores, and measures times.
+    let args = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&args, invariant::trials()).exit_code()
+}
+
+/// Creates a trial.
+fn trial<F>(name: &str, run: impl FnOnce() -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = Result<(), Error>>,
+{
+    Trial::test(name, move || {
+        let result = Runtime::new()?.block_on(run());
+        result.map_err(Failed::from)
+    })
+}
