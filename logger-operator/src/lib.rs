@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`reason`], [`names`], [`metrics`] | reasons of conditions, names and labels of objects, names of metrics |
 //! | [`children`], [`validation`] | the desired objects of a Logger, as pure functions |
+//! | [`readiness`] | why agents are not ready, as they report it |
 //! | [`status`] | the observed state of a Logger, as a pure function |
 //! | [`options`] | flags and environment variables |
 //! | `reconcile`, `default_logger` | what is written |
@@ -21,6 +22,7 @@ pub mod names;
 pub mod observability;
 pub mod operator;
 pub mod options;
+pub mod readiness;
 pub mod reason;
 mod reconcile;
 pub mod status;

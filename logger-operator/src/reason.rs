@@ -24,6 +24,8 @@ pub const NAME_CONFLICT: &str = "NameConflict";
 pub const NO_REPLICAS: &str = "NoReplicas";
 /// The Deployment made no progress within its deadline.
 pub const PROGRESS_DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+/// An agent cannot make records durable, such as on a full disk.
+pub const RECORDS_NOT_DURABLE: &str = "RecordsNotDurable";
 /// Agents are created, replaced or not available yet.
 pub const ROLLING_OUT: &str = "RollingOut";
 /// All agents are up to date and available.

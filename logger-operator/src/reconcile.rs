@@ -14,6 +14,7 @@ use crate::{
     children::{self, AgentOptions, desired_replicas},
     metrics::LoggerMetrics,
     names::{Names, logger_of},
+    readiness::{self, can_report},
     reason,
     status::{self, CONDITIONS, Observed, Problem},
     validation::validate,
@@ -21,6 +22,9 @@ use crate::{
 
 /// The time after which a child is applied again if an object of others has its name.
 const CONFLICT_INTERVAL: Duration = Duration::from_mins(1);
+
+/// The time after which agents that are not ready are requested again: a change of the reason is no event.
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The action of all events.
 const ACTION: &str = "Reconciling";
@@ -71,13 +75,18 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
         deployment: applied.deployment.as_deref(),
         disruption_budget: applied.disruption_budget.as_deref(),
         pods: &pods,
+        reports: readiness::reports(&pods).await,
     };
     let status = status::observe(&logger, &observed);
     let ready = status.replicas.unwrap_or_default();
     ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
     report(&logger, &status, &ctx).await?;
-    // The informers contain no objects of others, so that the end of a conflict is no event.
-    Ok(if is_conflict { Action::RequeueAfter(CONFLICT_INTERVAL) } else { Action::Done })
+    Ok(match pods.iter().any(|pod| can_report(pod)) {
+        true => Action::RequeueAfter(REPORT_INTERVAL),
+        // The informers contain no objects of others, so that the end of a conflict is no event.
+        false if is_conflict => Action::RequeueAfter(CONFLICT_INTERVAL),
+        false => Action::Done,
+    })
 }
 
 /// Forgets a deleted Logger.

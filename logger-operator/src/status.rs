@@ -13,7 +13,7 @@ use k8s_openapi::{
 use logger_core::{Conditions, new_condition};
 use logger_types::v1::{Logger, LoggerState, LoggerStatus};
 
-use crate::{children::desired_replicas, names::Names, reason};
+use crate::{children::desired_replicas, names::Names, readiness::Reports, reason};
 use agents::Agents;
 use rollout::Rollout;
 
@@ -46,6 +46,8 @@ pub struct Observed<'a> {
     pub disruption_budget: Option<&'a PodDisruptionBudget>,
     /// The agents of the Logger, in any state.
     pub pods: &'a [Arc<Pod>],
+    /// What agents that are not ready report.
+    pub reports: Reports,
 }
 
 /// Computes the status of a Logger.
@@ -116,7 +118,7 @@ struct View {
 
 impl View {
     fn new(logger: &Logger, observed: &Observed<'_>) -> Self {
-        let (desired, agents) = (desired_replicas(logger), Agents::of(observed.pods));
+        let (desired, agents) = (desired_replicas(logger), Agents::of(observed.pods, &observed.reports));
         let rollout = Rollout::of(observed.deployment);
         let mut problems: Vec<_> = observed.problem.iter().cloned().chain(agents.problems.iter().cloned()).collect();
         problems.extend(rollout.problem());

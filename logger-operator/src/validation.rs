@@ -1,5 +1,6 @@
 //! Validation of a spec beyond its schema, such as names that cannot be part of a file name.
 
+use logger_names::validation::dns_1123_subdomain;
 use logger_types::v1::LoggerSpec;
 
 use crate::reason;
@@ -15,8 +16,8 @@ const MAX_SHOWN: usize = 60;
 pub enum InvalidSpec {
     /// The name of the log cannot be the prefix of the name of a file.
     #[error(
-        "spec.name {0:?} cannot be the prefix of a file name: use 1 to {max} letters, digits, `-`, `_` and `.`, and \
-         start with a letter or digit",
+        "spec.name {0:?} cannot be the prefix of a file name: use 1 to {max} lowercase letters, digits, `-` and `.`, and \
+         start and end each part with a letter or digit",
         max = MAX_NAME
     )]
     Name(String),
@@ -57,10 +58,9 @@ pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
     }
 }
 
+/// Returns whether agents accept a name: they use it as the prefix of file names.
 fn is_file_name(name: &str) -> bool {
-    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let starts_well = name.starts_with(|first: char| first.is_ascii_alphanumeric());
-    starts_well && name.len() <= MAX_NAME && name.bytes().all(is_valid)
+    name.len() <= MAX_NAME && dns_1123_subdomain(name).is_empty()
 }
 
 #[cfg(test)]
@@ -73,14 +73,17 @@ mod tests {
 
     #[test]
     fn names_that_can_be_the_prefix_of_a_file_name_are_valid() {
-        for name in ["audit", "Audit_2.log", "7", &"a".repeat(100)] {
+        for name in ["audit", "audit-2.log", "7", &"a".repeat(100)] {
             assert_eq!(validate(&spec(name, 1, None)), Ok(()), "{name}");
         }
     }
 
     #[test]
     fn other_names_are_invalid() {
-        for name in ["", ".", "..", "../etc", "a/b", "-a", "a b", "a\0", "ä", "$(HOME)", &"a".repeat(101)] {
+        let long = "a".repeat(101);
+        for name in
+            ["", ".", "..", "../etc", "a/b", "-a", "a-", "Audit", "a_b", "a b", "a\0", "ä", "$(HOME)", long.as_str()]
+        {
             let invalid = validate(&spec(name, 1, None)).unwrap_err();
             assert_eq!(invalid.reason(), reason::INVALID_NAME, "{name}");
             assert!(invalid.to_string().len() < 300, "{invalid}");

@@ -113,6 +113,8 @@ fn container(spec: &LoggerSpec, agent: &AgentOptions) -> ContainerApply {
                 .with_capabilities(CapabilitiesApply::new().with_drop(["ALL"]))
                 .with_read_only_root_filesystem(true),
         )
+        // The error of an agent that ends is in the status of its Pod.
+        .with_termination_message_policy("FallbackToLogsOnError")
         .with_volume_mounts([VolumeMountApply::new().with_name(VOLUME).with_mount_path(DIRECTORY)])
 }
 

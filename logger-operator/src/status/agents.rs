@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 
 use super::Problem;
-use crate::reason;
+use crate::{readiness::Reports, reason};
 
 /// Why a container waits if its image cannot be pulled. The kubelet alternates between the first two.
 const IMAGE_REASONS: [&str; 4] = ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"];
@@ -15,6 +15,8 @@ const CRASH_REASONS: [&str; 4] =
 /// The number of restarts after which a container that is not ready is reported, also while it runs. Otherwise, the
 /// report would change with each restart.
 const CRASH_RESTARTS: i32 = 3;
+/// The maximum number of characters of an error of an agent in a message.
+const MAX_ERROR: usize = 200;
 
 /// The ready agents, and the problems of the others.
 pub(super) struct Agents {
@@ -24,18 +26,30 @@ pub(super) struct Agents {
     pub(super) problems: Vec<Problem>,
 }
 
+/// Why an agent is not ready.
+struct Cause {
+    reason: &'static str,
+    /// What the agent reports.
+    error: Option<String>,
+}
+
 impl Agents {
-    pub(super) fn of(pods: &[Arc<Pod>]) -> Self {
+    pub(super) fn of(pods: &[Arc<Pod>], reports: &Reports) -> Self {
         let current: Vec<_> = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
         let ready = current.iter().filter(|pod| pod.status.as_ref().is_some_and(is_ready)).count();
-        let causes: Vec<_> = current.iter().filter_map(|pod| cause(pod.status.as_ref()?)).collect();
+        let causes: Vec<_> = current.iter().filter_map(|pod| cause(pod, reports)).collect();
         let problem = |(reason, description): (&'static str, &str)| {
-            let count = causes.iter().filter(|cause| **cause == reason).count();
-            (count > 0).then(|| Problem { reason, message: format!("{description} (agents: {count})") })
+            let same: Vec<_> = causes.iter().filter(|cause| cause.reason == reason).collect();
+            // One of the errors, whatever the order of the agents.
+            let error = same.iter().filter_map(|cause| cause.error.as_deref()).min();
+            let error = error.map(|error| format!(": {error}")).unwrap_or_default();
+            let count = same.len();
+            (count > 0).then(|| Problem { reason, message: format!("{description}{error} (agents: {count})") })
         };
         let problems = [
             (reason::IMAGE_UNAVAILABLE, "the image cannot be pulled"),
             (reason::AGENT_CRASHES, "the container crashes or cannot be started"),
+            (reason::RECORDS_NOT_DURABLE, "records cannot be made durable"),
             (reason::UNSCHEDULABLE, "no node is available"),
         ];
         let problems = problems.into_iter().filter_map(problem).collect();
@@ -49,25 +63,39 @@ fn is_ready(status: &PodStatus) -> bool {
 }
 
 /// Returns why an agent is not ready, if the cause does not disappear by itself.
-fn cause(status: &PodStatus) -> Option<&'static str> {
-    if is_ready(status) {
-        return None;
-    }
+fn cause(pod: &Pod, reports: &Reports) -> Option<Cause> {
+    let status = pod.status.as_ref().filter(|status| !is_ready(status))?;
     let mut conditions = status.conditions.iter().flatten();
     let is_unschedulable = conditions.any(|condition| {
         let is_false = condition.type_ == "PodScheduled" && condition.status == "False";
         is_false && condition.reason.as_deref() == Some("Unschedulable")
     });
     let containers = status.container_statuses.iter().flatten().find_map(container_cause);
-    containers.or_else(|| is_unschedulable.then_some(reason::UNSCHEDULABLE))
+    let reported = || {
+        let error = pod.metadata.name.as_ref().and_then(|name| reports.get(name))?;
+        Some(Cause { reason: reason::RECORDS_NOT_DURABLE, error: Some(shorten(error)) })
+    };
+    let unschedulable = || is_unschedulable.then_some(Cause { reason: reason::UNSCHEDULABLE, error: None });
+    containers.or_else(reported).or_else(unschedulable)
 }
 
-fn container_cause(status: &ContainerStatus) -> Option<&'static str> {
+fn container_cause(status: &ContainerStatus) -> Option<Cause> {
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
     let waiting = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
     if IMAGE_REASONS.contains(&waiting) {
-        return Some(reason::IMAGE_UNAVAILABLE);
+        return Some(Cause { reason: reason::IMAGE_UNAVAILABLE, error: None });
     }
     let is_crashing = CRASH_REASONS.contains(&waiting) || status.restart_count >= CRASH_RESTARTS;
-    is_crashing.then_some(reason::AGENT_CRASHES)
+    is_crashing.then(|| Cause { reason: reason::AGENT_CRASHES, error: last_error(status) })
+}
+
+/// Returns the last line that a container wrote before it ended with an error.
+fn last_error(status: &ContainerStatus) -> Option<String> {
+    let states = [&status.state, &status.last_state].into_iter().flatten();
+    let message = states.filter_map(|state| state.terminated.as_ref()).find_map(|ended| ended.message.as_deref())?;
+    message.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).take(MAX_ERROR).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
 use logger_core::Conditions;
 use logger_operator::{
+    readiness::Reports,
     reason,
     status::{AVAILABLE, DEGRADED, Observed, PROGRESSING, Problem, is_warning, observe, transitions},
 };
@@ -103,6 +104,7 @@ fn status(case: &Case) -> LoggerStatus {
         deployment: case.deployment.as_ref(),
         disruption_budget: case.budget.as_ref(),
         pods: &case.pods,
+        reports: Reports::new(),
     };
     observe(&logger_with(case.desired), &observed)
 }
@@ -221,6 +223,34 @@ fn a_degraded_condition_lists_all_problems() {
 }
 
 #[test]
+fn the_error_of_an_agent_is_part_of_the_message() {
+    let message = |pods: &[Arc<Pod>], reports: Reports| {
+        let observed = Observed { pods, reports, ..Observed::default() };
+        let status = observe(&logger_with(2), &observed);
+        let degraded = status.conditions.condition(DEGRADED).unwrap();
+        (degraded.reason.clone(), degraded.message.clone())
+    };
+    let unready = pod(json!({"conditions": [{"type": "Ready", "status": "False"}]}));
+    let reports = Reports::from([("a".to_owned(), "No space left on device (os error 28)".to_owned())]);
+    let (reason, text) = message(&[ready(), unready], reports.clone());
+    assert_eq!(reason, reason::RECORDS_NOT_DURABLE);
+    assert_eq!(text, "records cannot be made durable: No space left on device (os error 28) (agents: 1)");
+    assert_eq!(message(&[ready()], reports).0, reason::AS_DESIRED, "an agent that is ready has recovered");
+
+    let terminated = json!({"exitCode": 2, "message": "starting\nerror: cannot write to the directory\n"});
+    let ended = pod(json!({
+        "conditions": [{"type": "Ready", "status": "False"}],
+        "containerStatuses": [{
+            "name": "agent", "image": "a", "imageID": "", "ready": false, "restartCount": 1,
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": terminated},
+        }],
+    }));
+    let (reason, text) = message(&[ended], Reports::new());
+    assert_eq!(reason, reason::AGENT_CRASHES);
+    assert!(text.contains("cannot be started: error: cannot write to the directory (agents: 1)"), "{text}");
+}
+
+#[test]
 fn an_invalid_spec_is_a_problem_and_running_agents_remain_available() {
     let problem = Problem { reason: reason::INVALID_NAME, message: "bad".to_owned() };
     let pods = [ready()];
@@ -240,6 +270,7 @@ fn the_status_of_an_equal_observation_is_equal() {
             deployment: case.deployment.as_ref(),
             disruption_budget: case.budget.as_ref(),
             pods: &case.pods,
+            reports: Reports::new(),
         };
         let second = observe(&logger, &observed);
         assert_eq!(second, first, "{}", case.name);

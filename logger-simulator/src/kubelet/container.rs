@@ -194,12 +194,15 @@ async fn supervise(context: &PodContext, container: &Container, slot: Slot, mut 
         }
     };
     let finished_at = Some(context.node.environment.clock.time());
+    let has_fallback = container.termination_message_policy.as_deref() == Some("FallbackToLogsOnError");
+    let message = if exit.code != 0 && has_fallback { running.log_tail() } else { None };
     context.update(slot, |record| {
         let started_at = record.state.running.take().and_then(|running| running.started_at);
         let terminated = ContainerStateTerminated {
             exit_code: exit.code,
             signal: exit.signal,
             reason: Some(if exit.code == 0 { "Completed" } else { "Error" }.to_owned()),
+            message,
             started_at,
             finished_at,
             ..ContainerStateTerminated::default()

@@ -6,7 +6,7 @@ mod volumes;
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io,
+    io::{self, Read, Seek, SeekFrom},
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
@@ -21,6 +21,11 @@ use tokio::process::{Child, Command};
 use super::runtime::{Exit, Start};
 use volumes::Mounts;
 
+/// The maximum size of the end of a log in a termination message, as in Kubernetes.
+const LOG_TAIL_BYTES: u64 = 2048;
+/// The maximum number of its lines.
+const LOG_TAIL_LINES: usize = 80;
+
 /// Runs containers as processes on this machine.
 ///
 /// Guarantees:
@@ -33,7 +38,8 @@ use volumes::Mounts;
 ///   process;
 /// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its
 ///   group;
-/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory;
+/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory.
+///   After an error, their end is the termination message with the policy `FallbackToLogsOnError`;
 /// - `emptyDir` volumes are directories of the pod, `hostPath` volumes are directories below `NODE/host`, and claims
 ///   are directories below `claims`. Paths of mounts in command, arguments and environment are replaced by these
 ///   directories, as processes have no mount namespace. Other volumes are empty directories;
@@ -108,7 +114,8 @@ impl Processes {
         let command = self.command(start.container, &variables, &mounts);
         let logs = directory.join(&start.container.name);
         fs::create_dir_all(&logs).map_err(ProcessError::Directory)?;
-        let log = File::create(logs.join(format!("{}.log", start.restarts))).map_err(ProcessError::Directory)?;
+        let path = logs.join(format!("{}.log", start.restarts));
+        let log = File::create(&path).map_err(ProcessError::Directory)?;
         let working_directory = start.container.working_dir.as_deref().filter(|path| !path.is_empty());
         let working_directory = working_directory.map_or(logs, |path| PathBuf::from(mounts.replace(path)));
         let prober = ProcessProber { variables, mounts, directory: working_directory };
@@ -118,7 +125,7 @@ impl Processes {
         let spawned = process.spawn();
         let child = spawned.map_err(|source| ProcessError::Spawn { program: command.join(" "), source })?;
         let group = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        Ok(ProcessContainer { child, group, prober: Arc::new(prober), ended: None })
+        Ok(ProcessContainer { child, group, log: path, prober: Arc::new(prober), ended: None })
     }
 
     fn command(&self, container: &Container, variables: &[(String, String)], mounts: &Mounts) -> Vec<String> {
@@ -139,6 +146,7 @@ pub(super) struct ProcessContainer {
     child: Child,
     /// The process leads this group.
     group: Option<Pid>,
+    log: PathBuf,
     prober: Arc<ProcessProber>,
     ended: Option<Exit>,
 }
@@ -172,6 +180,19 @@ impl ProcessContainer {
         if self.ended.is_none() {
             self.signal_group(Signal::KILL);
         }
+    }
+
+    /// Returns the end of the log; `None` if it is empty or cannot be read.
+    pub(super) fn log_tail(&self) -> Option<String> {
+        let mut file = File::open(&self.log).ok()?;
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL_BYTES))).ok()?;
+        let mut bytes = Vec::new();
+        file.take(LOG_TAIL_BYTES).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<_> = text.lines().collect();
+        let tail = lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n");
+        Some(tail).filter(|tail| !tail.is_empty())
     }
 
     pub(super) fn prober(&self) -> Arc<ProcessProber> {

@@ -117,6 +117,14 @@ impl Running {
         }
     }
 
+    /// Returns the end of the log; `None` without one.
+    pub(super) fn log_tail(&self) -> Option<String> {
+        match self {
+            Running::Simulated(_) => None,
+            Running::Process(container) => container.log_tail(),
+        }
+    }
+
     pub(super) fn prober(&self) -> Prober {
         match self {
             Running::Simulated(container) => Prober::Simulated(container.ready_at()),

@@ -72,14 +72,17 @@ async fn a_process_that_ignores_sigterm_is_killed_after_the_grace_period() {
 async fn a_process_that_fails_is_restarted_with_a_back_off() {
     let directory = tempfile::tempdir().unwrap();
     let fixture = start(directory.path()).await;
-    let container = json!({"name": "main", "image": "any", "command": ["sh", "-c", "echo failed; exit 7"]});
+    let container = json!({
+        "name": "main", "image": "any", "command": ["sh", "-c", "echo failed; exit 7"],
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    });
     let pod: Pod = fixture.create(json!({"metadata": {"name": "one"}, "spec": {"containers": [container]}})).await;
     let pods = fixture.wait_for::<Pod>("a back-off", |pods| {
         pods.iter().any(|pod| waiting_reason(pod).as_deref() == Some("CrashLoopBackOff"))
     });
     let status = pods.await[0].status.clone().unwrap().container_statuses.unwrap().remove(0);
     let last = status.last_state.and_then(|state| state.terminated).unwrap();
-    assert_eq!((status.restart_count, last.exit_code), (1, 7));
+    assert_eq!((status.restart_count, last.exit_code, last.message.as_deref()), (1, 7, Some("failed")));
     let logs = directory.path().join(format!("a-1/pods/default_one_{}/main", pod.uid().unwrap()));
     for log in ["0.log", "1.log"] {
         assert_eq!(fs::read_to_string(logs.join(log)).unwrap(), "failed\n");
