@@ -7,6 +7,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod bad_input;
 mod fixture;
 mod invariant;
 mod load;
@@ -21,7 +22,8 @@ use tokio::runtime::Runtime;
 fn main() -> ExitCode {
     // Each trial uses all cores, and measures times.
     let args = Arguments { test_threads: Some(1), ..Arguments::from_args() };
-    libtest_mimic::run(&args, invariant::trials()).exit_code()
+    let trials = invariant::trials().into_iter().chain(bad_input::trials()).collect();
+    libtest_mimic::run(&args, trials).exit_code()
 }
 
 /// Creates a trial.

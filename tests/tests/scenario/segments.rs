@@ -48,6 +48,11 @@ impl Segments {
         self.found.get(id).copied().unwrap_or_default()
     }
 
+    /// Returns the ids of all records.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        self.found.keys().cloned().collect()
+    }
+
     /// Returns the ids of records that were found several times.
     pub(crate) fn repeated(&self) -> Vec<&str> {
         self.found.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.as_str()).collect()
