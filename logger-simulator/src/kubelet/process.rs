@@ -1,12 +1,14 @@
 //! Containers as local processes, with a directory for the logs and volumes of each pod.
 
 mod environment;
+mod network;
 mod volumes;
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
+    net::Ipv4Addr,
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
@@ -19,6 +21,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
 use super::runtime::{Exit, Start};
+use network::Network;
 use volumes::Mounts;
 
 /// The maximum size of the end of a log in a termination message, as in Kubernetes.
@@ -32,8 +35,8 @@ const LOG_TAIL_LINES: usize = 80;
 /// - a container with a command runs that command. Otherwise its image must be the name of a [program](Self::program),
 ///   or it cannot be pulled;
 /// - each pod has a loopback address, which `status.podIP` contains, so that pods can have the same ports. It replaces
-///   `0.0.0.0` in command, arguments and environment, as processes have no network namespace. Systems other than Linux
-///   have no such addresses;
+///   `0.0.0.0` in command, arguments and environment, as processes have no network namespace. Two clusters on one
+///   machine have different addresses. Systems other than Linux have no such addresses;
 /// - the environment has the variables of the container, and `PATH`, `HOME` and `HOSTNAME`, but no others of this
 ///   process;
 /// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its
@@ -49,6 +52,7 @@ const LOG_TAIL_LINES: usize = 80;
 pub struct Processes {
     directory: PathBuf,
     programs: BTreeMap<String, Vec<String>>,
+    network: Arc<Network>,
 }
 
 /// The reason why a container was not started.
@@ -71,7 +75,7 @@ pub(super) enum ProcessError {
 impl Processes {
     /// Creates a runtime that stores logs and volumes in this directory, which is created if it does not exist.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Processes { directory: directory.into(), programs: BTreeMap::new() }
+        Processes { directory: directory.into(), programs: BTreeMap::new(), network: Arc::new(Network::reserve()) }
     }
 
     /// Registers the program that containers of this image run, with its first arguments.
@@ -84,6 +88,11 @@ impl Processes {
     /// Returns the directory of the `hostPath` volumes of a node.
     pub fn host_directory(&self, node: &str) -> PathBuf {
         self.directory.join(node).join("host")
+    }
+
+    /// Returns the address of the n-th pod of a node.
+    pub(super) fn pod_ip(&self, node: u32, number: u32) -> Ipv4Addr {
+        self.network.address(node, number)
     }
 
     pub(super) fn has_image(&self, container: &Container) -> bool {

@@ -1,6 +1,6 @@
 //! How the containers of a node run: simulated, or as local processes.
 
-use std::sync::Arc;
+use std::{net::Ipv4Addr, sync::Arc};
 
 use k8s_openapi::api::core::v1::{Container, Pod};
 use tokio::time::Instant;
@@ -69,11 +69,11 @@ impl Runtime {
 
     /// Returns the address of the n-th pod of a node. Processes listen on loopback addresses.
     pub(super) fn pod_ip(&self, node: u32, number: u32) -> String {
-        let (number, node) = (number % 1022 + 1, node % 8191);
-        match self {
-            Runtime::Simulated(_) => std::net::Ipv4Addr::from(0x0a80_0000 + node * 1024 + number).to_string(),
-            Runtime::Processes(_) => std::net::Ipv4Addr::from(0x7f01_0000 + node * 1024 + number).to_string(),
-        }
+        let ip = match self {
+            Runtime::Simulated(_) => Ipv4Addr::from(0x0a80_0000 + node % 8191 * 1024 + number % 1022 + 1),
+            Runtime::Processes(processes) => processes.pod_ip(node, number),
+        };
+        ip.to_string()
     }
 
     pub(super) fn start(&self, start: &Start<'_>) -> Result<Running, ProcessError> {

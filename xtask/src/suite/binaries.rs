@@ -19,8 +19,9 @@ use crate::cargo;
 const CONCURRENCY: usize = 3;
 
 /// The suites that take longest, in descending order. They start first, so that none of them runs alone at the end.
-const LONGEST: [&str; 10] = [
+const LONGEST: [&str; 11] = [
     "getting_started",
+    "scenario",
     "kubectl",
     "conformance",
     "e2e",
