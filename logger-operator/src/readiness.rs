@@ -132,15 +132,13 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let serve = async {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let mut head = [0; 1024];
-            let length = stream.read(&mut head).await.unwrap();
+            let mut request = [0; 1024];
+            let length = stream.read(&mut request).await.unwrap();
             let body = "records are not durable: full\n";
-            let length_of_body = body.len();
-            let response = format!(
-                "HTTP/1.1 500 Internal Server Error\r\ncontent-length: {length_of_body}\r\nconnection: close\r\n\r\n{body}"
-            );
+            let head = format!("HTTP/1.1 500 Internal Server Error\r\ncontent-length: {}\r\n\r\n", body.len());
+            let response = head + body;
             stream.write_all(response.as_bytes()).await.unwrap();
-            String::from_utf8_lossy(&head[..length]).into_owned()
+            String::from_utf8_lossy(&request[..length]).into_owned()
         };
         let (found, head) = tokio::join!(request(address), serve);
         assert_eq!(found.unwrap().as_deref(), Some("full"));

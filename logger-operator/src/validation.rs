@@ -16,8 +16,8 @@ const MAX_SHOWN: usize = 60;
 pub enum InvalidSpec {
     /// The name of the log cannot be the prefix of the name of a file.
     #[error(
-        "spec.name {0:?} cannot be the prefix of a file name: use 1 to {max} lowercase letters, digits, `-` and `.`, and \
-         start and end each part with a letter or digit",
+        "spec.name {0:?} cannot be the prefix of a file name: use 1 to {max} lowercase letters, digits, `-` and `.`, \
+         and start and end each part with a letter or digit",
         max = MAX_NAME
     )]
     Name(String),

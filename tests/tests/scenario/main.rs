@@ -5,8 +5,6 @@
 //! another time, after a fixed sequence of all faults. A seed determines the faults. It is printed, and taken from
 //! `INVARIANT_SEED` if that is set.
 
-#![cfg(target_os = "linux")]
-
 mod bad_input;
 mod fixture;
 mod invariant;
