@@ -166,7 +166,7 @@ impl<'a> Scenario<'a> {
     /// Deletes the Logger if it exists, and waits until its children are gone.
     pub(crate) async fn clean_up(&self) -> Result<()> {
         match self.loggers.delete(NAME, &DeleteParams::default()).await {
-            Err(error) if !error.is_not_found() => return Err(error.into()),
+            Err(error) if !error.is_not_found() => Err(error.into()),
             _ => self.gone().await,
         }
     }
