@@ -23,6 +23,10 @@ use crate::{
 /// The number of attempts to start if another program takes a port.
 pub const START_ATTEMPTS: usize = 3;
 
+/// The paths that the API server must serve, in this order: a controller creates the namespace after the server is
+/// ready.
+const REQUIRED_PATHS: [&str; 2] = ["/readyz", "/api/v1/namespaces/default"];
+
 /// A running control plane. Dropping it stops it and removes its directory.
 pub struct ControlPlane {
     // Dropped in this order: without etcd an API server retries for a minute and keeps its port.
@@ -32,6 +36,7 @@ pub struct ControlPlane {
     kubeconfig: PathBuf,
     etcd_address: SocketAddr,
     assets: Assets,
+    credentials: Credentials,
 }
 
 impl ControlPlane {
@@ -89,6 +94,20 @@ impl ControlPlane {
         dir.close().context("cannot remove the control plane's directory")
     }
 
+    /// Returns the directory of all files of the control plane.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    /// Returns the end of the log of the API server.
+    pub(crate) fn log_tail(&self) -> String {
+        self.api_server.log_tail()
+    }
+
     /// Returns the record with which another process can use and stop the control plane.
     pub(crate) fn state(&self) -> Result<State> {
         Ok(State {
@@ -126,13 +145,7 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// Starts a control plane on the ports that `pick_ports` returns, and again if another program takes one.
     pub fn run(&self, mut pick_ports: impl FnMut() -> Result<Ports>) -> Result<ControlPlane> {
-        let mut attempts = 1;
-        loop {
-            match self.attempt(pick_ports()?) {
-                Err(error) if attempts < START_ATTEMPTS && port_was_taken(&error) => attempts += 1,
-                outcome => return outcome.context("cannot start the control plane"),
-            }
-        }
+        retry_taken_ports(|| self.attempt(pick_ports()?)).context("cannot start the control plane")
     }
 
     fn attempt(&self, ports: Ports) -> Result<ControlPlane> {
@@ -149,12 +162,13 @@ impl Launch<'_> {
         command.args(self.flags);
         let mut api_server = self.spawn("kube-apiserver", command, dir.path())?;
         let kubectl = || kubectl(self.assets, &kubeconfig, dir.path());
-        wait.for_api(ports.api_server, kubectl, &mut [&mut etcd, &mut api_server])?;
+        wait.for_paths(ports.api_server, kubectl, &REQUIRED_PATHS, &mut [&mut etcd, &mut api_server])?;
         etcd.mark_ready();
         api_server.mark_ready();
 
         let etcd_address = servers::loopback(ports.etcd_client);
-        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, etcd_address, assets: self.assets.clone() })
+        let assets = self.assets.clone();
+        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, etcd_address, assets, credentials })
     }
 
     fn create_dir(&self) -> Result<TempDir> {
@@ -176,6 +190,17 @@ fn kubectl(assets: &Assets, kubeconfig: &Path, home: &Path) -> Command {
     let mut command = Command::new(assets.kubectl());
     command.arg("--kubeconfig").arg(kubeconfig).env_remove("KUBECONFIG").env("HOME", home);
     command
+}
+
+/// Starts servers, and starts them again if another program takes a port.
+pub(crate) fn retry_taken_ports<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut attempts = 1;
+    loop {
+        match attempt() {
+            Err(error) if attempts < START_ATTEMPTS && port_was_taken(&error) => attempts += 1,
+            outcome => return outcome,
+        }
+    }
 }
 
 fn port_was_taken(error: &Error) -> bool {

@@ -27,6 +27,7 @@ const SERVER_NAMES: [&str; 6] = [
 
 /// The files that an API server is started with: all in one directory, and readable by their owner only.
 pub(crate) struct Credentials {
+    pub(crate) authority_certificate: PathBuf,
     pub(crate) server_certificate: PathBuf,
     pub(crate) server_key: PathBuf,
     pub(crate) service_account_key: PathBuf,
@@ -45,6 +46,7 @@ impl Credentials {
         let token = random_token();
         let file = |name: &str, content: &str| write_private(dir.join(name), content);
         Ok(Credentials {
+            authority_certificate: file("ca.crt", &authority.pem())?,
             server_certificate: file("apiserver.crt", &server.pem())?,
             server_key: file("apiserver.key", &server_key.serialize_pem())?,
             service_account_key: file("service-account.key", &service_account.serialize_pem())?,
@@ -137,7 +139,7 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777)
             .collect();
-        assert_eq!(modes, [0o600; 6]);
+        assert_eq!(modes, [0o600; 7]);
     }
 
     #[test]

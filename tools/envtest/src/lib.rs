@@ -1,19 +1,22 @@
-//! A real control plane for tests: builds, starts and stops etcd and kube-apiserver.
+//! A real control plane for tests: builds, starts and stops etcd and kube-apiserver, and a cluster of simulated nodes.
 //!
 //! [`find`] and [`build`] return the binaries. [`ControlPlane`] runs them until it is dropped; [`up`] and [`down`] run
-//! them independently of the process. [`Suite`] is the test harness of suites on a control plane.
+//! them independently of the process. [`Cluster`] is a control plane with kube-controller-manager, kube-scheduler and
+//! kwok, which [`build_components`] builds. [`Suite`] is the test harness of suites on a control plane.
 //!
 //! Guarantees:
-//! - A control plane that is dropped, or that fails to start, leaves no processes and no files behind.
+//! - A control plane or a cluster that is dropped, or that fails to start, leaves no processes and no files behind.
 //! - All servers listen on the loopback interface only, and every file with a key or a token has mode 0600.
 //! - [`down`] never signals a process that [`up`] did not start, even if its pid has been reused.
 
 mod assets;
+mod cluster;
 mod control_plane;
 mod credentials;
 mod detached;
 mod identity;
 mod lock;
+mod module;
 mod paths;
 mod process;
 mod progress;
@@ -22,7 +25,11 @@ mod servers;
 mod state;
 mod suite;
 
-pub use assets::{Assets, HOW_TO_GET, build, find};
+pub use assets::{
+    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_PROMTOOL, build, build_components,
+    build_promtool, find, find_components, find_promtool,
+};
+pub use cluster::Cluster;
 pub use control_plane::ControlPlane;
 pub use detached::{down, up};
 pub use paths::workspace_root;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use envtest::State;
 
 /// A real control plane for tests: etcd and kube-apiserver.
@@ -24,14 +24,29 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Build etcd, kube-apiserver and kubectl, unless they exist; print KUBEBUILDER_ASSETS for the shell to eval.
-    Build,
+    /// Build binaries, unless they exist.
+    Build {
+        /// What to build.
+        #[arg(value_enum, default_value_t)]
+        what: Binaries,
+    },
     /// Print the directory of the binaries.
     Path,
     /// Start a control plane in the background, and print KUBECONFIG and KUBEBUILDER_ASSETS for the shell to eval.
     Up,
     /// Stop the control plane that `up` started.
     Down,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Binaries {
+    /// Build etcd, kube-apiserver and kubectl, and print KUBEBUILDER_ASSETS for the shell to eval.
+    #[default]
+    ControlPlane,
+    /// Build kube-controller-manager, kube-scheduler and kwok, and print their directory.
+    Components,
+    /// Build promtool, and print its path.
+    Promtool,
 }
 
 fn main() -> ExitCode {
@@ -46,10 +61,18 @@ fn main() -> ExitCode {
 
 fn run(command: Action) -> Result<()> {
     match command {
-        Action::Build => print(&[export("KUBEBUILDER_ASSETS", envtest::build()?.dir())]),
+        Action::Build { what } => build(what),
         Action::Path => path(),
         Action::Up => up(),
         Action::Down => envtest::down(),
+    }
+}
+
+fn build(what: Binaries) -> Result<()> {
+    match what {
+        Binaries::ControlPlane => print(&[export("KUBEBUILDER_ASSETS", envtest::build()?.dir())]),
+        Binaries::Components => print(&[envtest::build_components()?.dir().display().to_string()]),
+        Binaries::Promtool => print(&[envtest::build_promtool()?.display().to_string()]),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The directories of this crate, and the Kubernetes version it builds.
+//! The directories of this crate.
 
 use std::{
     env, fs,
@@ -34,8 +34,8 @@ fn is_workspace_root(dir: &Path) -> bool {
         && fs::read_to_string(dir.join("Cargo.toml")).is_ok_and(declares_workspace)
 }
 
-/// Returns the directory of the Go module, in which `go build` runs.
-pub(crate) fn module_dir() -> Result<PathBuf> {
+/// Returns the directory of this crate, which contains its Go modules.
+pub(crate) fn crate_dir() -> Result<PathBuf> {
     Ok(workspace_root()?.join(MODULE))
 }
 
@@ -43,19 +43,6 @@ pub(crate) fn module_dir() -> Result<PathBuf> {
 pub(crate) fn home() -> Result<PathBuf> {
     let configured = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     Ok(target_dir(&workspace_root()?, configured).join("envtest"))
-}
-
-/// Returns the directory of the binaries that are built from this go.mod.
-pub(crate) fn built_assets() -> Result<PathBuf> {
-    Ok(home()?.join(kubernetes_version()?).join("bin"))
-}
-
-/// Returns the Kubernetes version that go.mod requires, such as `v1.36.3`.
-pub(crate) fn kubernetes_version() -> Result<String> {
-    let path = module_dir()?.join("go.mod");
-    let go_mod = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let version = required_version(&go_mod, "k8s.io/kubernetes");
-    version.map(str::to_owned).with_context(|| format!("{} does not require k8s.io/kubernetes", path.display()))
 }
 
 /// Returns `CARGO_TARGET_DIR` if set, resolved against the workspace root because tests run in the directories of their
@@ -67,31 +54,9 @@ fn target_dir(root: &Path, configured: Option<PathBuf>) -> PathBuf {
     }
 }
 
-fn required_version<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
-    go_mod.lines().find_map(|line| {
-        let mut words = line.split_whitespace().skip_while(|word| *word == "require");
-        (words.next() == Some(module)).then(|| words.next())?.filter(|word| word.starts_with('v'))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_version_is_that_of_the_require_line() {
-        let go_mod = "tool k8s.io/kubernetes/cmd/kubectl\nrequire (\n\tk8s.io/kubernetes v1.2.3 // indirect\n)\n\
-                      replace k8s.io/kubernetes => k8s.io/kubernetes v9.9.9\n";
-        assert_eq!(required_version(go_mod, "k8s.io/kubernetes"), Some("v1.2.3"));
-        assert_eq!(required_version("require a/b v0.1.0", "a/b"), Some("v0.1.0"));
-        assert_eq!(required_version("k8s.io/kubernetes => ../k", "k8s.io/kubernetes"), None);
-        assert_eq!(required_version(go_mod, "k8s.io/api"), None);
-    }
-
-    #[test]
-    fn the_go_mod_of_this_crate_requires_a_version() {
-        assert!(kubernetes_version().unwrap().starts_with("v1."));
-    }
 
     #[test]
     fn a_relative_target_dir_is_resolved_against_the_workspace_root() {

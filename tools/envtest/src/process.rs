@@ -33,12 +33,14 @@ enum OnDrop {
 
 impl Process {
     /// Runs `command` with its output in `<dir>/<name>.log` and an empty environment: `ETCD_*` variables conflict with
-    /// etcd's flags, and `KUBE_FEATURE_*` variables change the served API.
+    /// etcd's flags, and `KUBE_FEATURE_*` variables change the served API. Its home is `dir`: kwok reads a configuration
+    /// from there.
     pub(crate) fn spawn(name: &'static str, mut command: Command, dir: &Path) -> Result<Process> {
         let log = dir.join(format!("{name}.log"));
         let out = File::create(&log).with_context(|| format!("cannot create {}", log.display()))?;
         let child = command
             .env_clear()
+            .env("HOME", dir)
             .current_dir(dir)
             .stdin(Stdio::null())
             .stderr(out.try_clone().context("cannot share the log file")?)
@@ -59,6 +61,11 @@ impl Process {
     /// Marks the server as ready, so that dropping it stops it gracefully.
     pub(crate) fn mark_ready(&mut self) {
         self.on_drop = OnDrop::Stop;
+    }
+
+    /// Returns the name of the server.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Returns the last lines of the log.

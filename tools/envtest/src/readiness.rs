@@ -18,10 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const POLL: Duration = Duration::from_millis(50);
 const CONNECT: Duration = Duration::from_millis(500);
 
-/// The paths that the API server must serve, in this order: a controller creates the namespace after the server is
-/// ready.
-const REQUIRED_PATHS: [&str; 2] = ["/readyz", "/api/v1/namespaces/default"];
-
 /// The wait for one control plane.
 pub(crate) struct Wait<'a> {
     since: Instant,
@@ -38,16 +34,17 @@ impl Wait<'_> {
         self.until(&mut [process], || Ok(listens(port)))
     }
 
-    /// Waits until the API server serves all required paths, and fails if one of `processes` ends. A timeout error
-    /// contains the log of the last process.
-    pub(crate) fn for_api(
+    /// Waits until a server serves these paths to kubectl, one after another, and fails if one of `processes` ends. A
+    /// timeout error contains the log of the last process.
+    pub(crate) fn for_paths(
         &self,
         port: u16,
         kubectl: impl Fn() -> Command,
+        paths: &[&str],
         processes: &mut [&mut Process],
     ) -> Result<()> {
         self.until(processes, || Ok(listens(port)))?;
-        for path in REQUIRED_PATHS {
+        for path in paths {
             self.until(processes, || is_served(kubectl(), path))?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use std::{
 use anyhow::Result;
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 
-use crate::assets::{self, Absence, Assets};
+use crate::assets::{self, Absence, Assets, ComponentAssets};
 
 type Setup<T> = Box<dyn Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync>;
 
@@ -38,6 +38,18 @@ impl<T: Send + Sync + 'static> Suite<T> {
         setup: impl Fn(&Assets) -> Result<T, Box<dyn Error>> + Send + Sync + 'static,
     ) -> Result<Arc<Self>> {
         Ok(Self::with_assets(name, assets::find_optional(name)?, setup))
+    }
+
+    /// Creates a suite like [`new`](Self::new) on a control plane with its components. Without the components, every
+    /// test is reported as ignored, too.
+    pub fn with_components(
+        name: &str,
+        setup: impl Fn(&Assets, &ComponentAssets) -> Result<T, Box<dyn Error>> + Send + Sync + 'static,
+    ) -> Result<Arc<Self>> {
+        Ok(match assets::find_optional_components(name)? {
+            Ok((assets, components)) => Self::with_assets(name, Ok(assets), move |assets| setup(assets, &components)),
+            Err(absence) => Self::with_assets(name, Err(absence), |_| Err("there are no components".into())),
+        })
     }
 
     fn with_assets(
@@ -74,6 +86,7 @@ impl<T: Send + Sync + 'static> Suite<T> {
         Trial::ignorable_test(name, move || match &suite.assets {
             Ok(assets) => run(suite.environment(assets)?),
             Err(Absence::NotFound) => Ok(Completion::ignored_with("no control plane")),
+            Err(Absence::NoComponents) => Ok(Completion::ignored_with("no components of the control plane")),
             Err(absence @ Absence::Skipped) => Ok(Completion::ignored_with(absence)),
         })
     }
@@ -126,7 +139,7 @@ mod tests {
 
     #[test]
     fn without_a_control_plane_every_test_of_the_suite_is_ignored() {
-        for absence in [Absence::NotFound, Absence::Skipped] {
+        for absence in [Absence::NotFound, Absence::NoComponents, Absence::Skipped] {
             let suite = Suite::with_assets("suite", Err(absence), |_| -> Result<(), _> { Err("not called".into()) });
             let mut trials: Vec<_> = ["a", "b"].map(|name| suite.test(name, |()| Err("not called".into()))).into();
             trials.push(Trial::test("c", || Ok(())));

@@ -1,4 +1,4 @@
-//! A real control plane starts, serves kubectl, and leaves no processes and no files behind.
+//! A real control plane and a cluster start, serve kubectl, and leave no processes and no files behind.
 
 use std::{
     error::Error,
@@ -12,10 +12,10 @@ use std::{
 };
 
 use envtest::{
-    Assets, ControlPlane, Suite,
+    Assets, Cluster, ControlPlane, HOW_TO_GET_COMPONENTS, Suite,
     internals::{Launch, Ports, START_ATTEMPTS},
 };
-use libtest_mimic::{Arguments, Failed};
+use libtest_mimic::{Arguments, Completion, Failed};
 
 fn main() -> ExitCode {
     envtest::exit_code(run(&Arguments::from_args()))
@@ -31,6 +31,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         test("a_port_that_stays_in_use_is_an_error_with_the_log_and_leaves_nothing_behind", port_stays_in_use),
         test("a_port_in_use_is_replaced", port_in_use_is_replaced),
         test("a_cancelled_start_leaves_nothing_behind", cancelled_start_leaves_nothing_behind),
+        suite.ignorable_test("a_cluster_runs_nodes_and_leaves_nothing_behind", cluster_leaves_nothing_behind),
     ];
     Ok(suite.run(arguments, trials).exit_code())
 }
@@ -113,6 +114,32 @@ fn cancelled_start_leaves_nothing_behind(assets: &Assets) -> Result<(), Failed> 
     Ok(())
 }
 
+fn cluster_leaves_nothing_behind(assets: &Assets) -> Result<Completion, Failed> {
+    let Some(components) = envtest::find_components()? else {
+        return Ok(Completion::ignored_with(format!("no components; {HOW_TO_GET_COMPONENTS}")));
+    };
+    let cluster = Cluster::start(assets, &components)?;
+    let dir = directory(cluster.control_plane()).to_owned();
+    assert_eq!(count_processes(&dir)?, 5);
+
+    fs::write(dir.join("node.yaml"), "apiVersion: v1\nkind: Node\nmetadata:\n  name: one\n")?;
+    let kubectl = || cluster.control_plane().kubectl();
+    let created = kubectl().arg("create").arg("-f").arg(dir.join("node.yaml")).status()?;
+    let ready = kubectl().args(["wait", "node/one", "--for=condition=Ready", "--timeout=60s"]).status()?;
+    assert!(created.success() && ready.success(), "{}", cluster.logs());
+
+    cluster.stop()?;
+    assert_eq!(count_processes(&dir)?, 0);
+    assert!(!dir.exists());
+
+    let cluster = Cluster::start(assets, &components)?;
+    let dir = directory(cluster.control_plane()).to_owned();
+    drop(cluster);
+    assert_eq!(count_processes(&dir)?, 0);
+    assert!(!dir.exists());
+    Ok(Completion::Completed)
+}
+
 /// Returns ports one of which is in use, and the listener that uses it.
 fn port_in_use() -> Result<(TcpListener, Ports), Failed> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -124,7 +151,7 @@ fn directory(control_plane: &ControlPlane) -> &Path {
     control_plane.kubeconfig().parent().expect("a file is in a directory")
 }
 
-/// Counts the processes with the directory in their command line, which both servers have.
+/// Counts the processes with the directory in their command line, which all servers have.
 fn count_processes(dir: &Path) -> Result<usize, Failed> {
     let output = Command::new("ps").args(["-A", "-ww", "-o", "args="]).output()?;
     assert!(output.status.success(), "ps failed");

@@ -1,0 +1,123 @@
+//! A running cluster: a control plane with kube-controller-manager, kube-scheduler and kwok, which simulates nodes.
+
+use std::{fs, path::PathBuf, process::Command, sync::atomic::AtomicBool};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    assets::{Assets, ComponentAssets},
+    control_plane::{ControlPlane, retry_taken_ports},
+    process::Process,
+    readiness::Wait,
+    servers::{self, ComponentPorts},
+};
+
+/// What kwok does with nodes and pods, in the order of their lives.
+const STAGES: &str = include_str!("../kwok/stages.yaml");
+
+/// A running cluster. Dropping it stops it and removes its directory.
+///
+/// kwok runs every Node that is created. Its pods behave as their annotations specify, which are those of
+/// `logger-simulator`. A node is cut off while the lease of its heartbeats, in the namespace `kube-node-lease`, has
+/// another holder: kwok then changes neither the node nor its pods.
+///
+/// Guarantees:
+/// - the components stop before the API server;
+/// - all of them use the credentials of the administrator, and files of the cluster are in the directory of the control
+///   plane;
+/// - a component that ends during the start is an error with the end of its log.
+pub struct Cluster {
+    // Dropped in this order.
+    kwok: Process,
+    scheduler: Process,
+    controller_manager: Process,
+    control_plane: ControlPlane,
+}
+
+impl Cluster {
+    /// Starts a control plane, then the components, on free ports. Waits at most a minute for the control plane, and
+    /// another one for the components, until they are ready.
+    pub fn start(assets: &Assets, components: &ComponentAssets) -> Result<Cluster> {
+        let control_plane = ControlPlane::start(assets)?;
+        let stages = control_plane.dir().join("kwok-stages.yaml");
+        fs::write(&stages, STAGES).with_context(|| format!("cannot write {}", stages.display()))?;
+        let start = Start { components, control_plane: &control_plane, stages };
+        let [kwok, scheduler, controller_manager] =
+            retry_taken_ports(|| start.attempt(ComponentPorts::free()?)).context("cannot start the cluster")?;
+        Ok(Cluster { kwok, scheduler, controller_manager, control_plane })
+    }
+
+    /// Returns the control plane.
+    pub fn control_plane(&self) -> &ControlPlane {
+        &self.control_plane
+    }
+
+    /// Returns the end of the log of each server, for the message of a failed test.
+    pub fn logs(&self) -> String {
+        let components = [&self.controller_manager, &self.scheduler, &self.kwok];
+        let api_server = format!("kube-apiserver:\n{}", self.control_plane.log_tail());
+        let logs = components.map(|process| format!("{}:\n{}", process.name(), process.log_tail()));
+        [&[api_server][..], &logs].concat().join("\n\n")
+    }
+
+    /// Stops the cluster as dropping does, and returns errors.
+    pub fn stop(self) -> Result<()> {
+        let Cluster { mut kwok, mut scheduler, mut controller_manager, control_plane } = self;
+        for process in [&mut kwok, &mut scheduler, &mut controller_manager] {
+            process.stop()?;
+        }
+        control_plane.stop()
+    }
+}
+
+/// What a start of the components needs.
+struct Start<'a> {
+    components: &'a ComponentAssets,
+    control_plane: &'a ControlPlane,
+    stages: PathBuf,
+}
+
+impl Start<'_> {
+    /// Starts all components, so that they become ready concurrently.
+    fn attempt(&self, ports: ComponentPorts) -> Result<[Process; 3]> {
+        let (dir, kubeconfig) = (self.control_plane.dir(), self.control_plane.kubeconfig());
+        let (components, credentials) = (self.components, self.control_plane.credentials());
+        let never = AtomicBool::new(false);
+        let wait = Wait::start(&never);
+
+        let command = servers::kube_controller_manager(components, kubeconfig, ports.controller_manager, credentials);
+        let mut controller_manager = Process::spawn("kube-controller-manager", command, dir)?;
+        let command = servers::kube_scheduler(components, kubeconfig, ports.scheduler, credentials);
+        let mut scheduler = Process::spawn("kube-scheduler", command, dir)?;
+        let command = servers::kwok(components, kubeconfig, ports.kwok, &self.stages);
+        let mut kwok = Process::spawn("kwok", command, dir)?;
+
+        let kubectl = || self.kubectl(ports.controller_manager);
+        wait.for_paths(
+            ports.controller_manager,
+            kubectl,
+            &["/healthz"],
+            &mut [&mut kwok, &mut scheduler, &mut controller_manager],
+        )?;
+        let kubectl = || self.kubectl(ports.scheduler);
+        wait.for_paths(
+            ports.scheduler,
+            kubectl,
+            &["/readyz"],
+            &mut [&mut kwok, &mut controller_manager, &mut scheduler],
+        )?;
+        // It listens when its controllers run.
+        wait.for_port(ports.kwok, &mut kwok)?;
+
+        let mut processes = [kwok, scheduler, controller_manager];
+        processes.iter_mut().for_each(Process::mark_ready);
+        Ok(processes)
+    }
+
+    /// Returns a kubectl command that sends its requests to a component.
+    fn kubectl(&self, port: u16) -> Command {
+        let mut kubectl = self.control_plane.kubectl();
+        kubectl.arg(format!("--server=https://{}", servers::loopback(port)));
+        kubectl
+    }
+}
