@@ -76,6 +76,11 @@ impl Operator {
         assert!(self.task.await.unwrap_err().is_cancelled());
     }
 
+    /// Returns all metrics as text.
+    pub(crate) fn metrics(&self) -> String {
+        self.metrics.text()
+    }
+
     /// Returns the value of the time series with this name and these labels; `None` if it does not exist.
     pub(crate) fn metric(&self, name: &str, labels: &[&str]) -> Option<f64> {
         let text = self.metrics.text();
