@@ -12,6 +12,7 @@ pub mod process;
 pub mod replica;
 pub mod scenarios;
 pub mod values;
+pub mod workloads;
 
 use std::{
     ffi::OsString,

@@ -27,6 +27,7 @@ const LONGEST: [&str; 11] = [
     "e2e",
     "ui",
     "replicas",
+    "workloads",
     "packages",
     "import_random",
     "differential",
