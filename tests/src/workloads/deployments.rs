@@ -45,7 +45,8 @@ pub(super) async fn bad_image(cluster: &mut Cluster) {
     cluster.wait_for_condition("Deployment", "web", COMPLETE).await;
     let patch = |annotation: &serde_json::Value, image: &str| {
         let metadata = json!({"annotations": {"simulator/missing-image": annotation}});
-        json!({"spec": {"template": {"metadata": metadata, "spec": {"containers": [{"name": "main", "image": image}]}}}})
+        let spec = json!({"containers": [{"name": "main", "image": image}]});
+        json!({"spec": {"template": {"metadata": metadata, "spec": spec}}})
     };
     cluster.patch::<Deployment>("web", patch(&json!("true"), "web:missing")).await;
     cluster

@@ -1,5 +1,5 @@
-//! The scenarios of workloads on the simulator, and on a real control plane with kube-controller-manager, kube-scheduler
-//! and kwok, where they must have the same outcomes.
+//! The scenarios of workloads on the simulator, and on a real control plane with kube-controller-manager,
+//! kube-scheduler and kwok, where they must have the same outcomes.
 //!
 //! Without these components the tests on the control plane are ignored, and one line describes how to build them. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.

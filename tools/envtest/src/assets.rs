@@ -39,7 +39,8 @@ pub fn find_components() -> Result<Option<ComponentAssets>> {
     Ok(COMPONENTS.find_built()?.map(|dir| ComponentAssets { dir }))
 }
 
-/// Returns the path of promtool: that in `PATH`, otherwise that which [`build_promtool`] built; `None` if there is none.
+/// Returns the path of promtool: that in `PATH`, otherwise that which [`build_promtool`] built; `None` if there is
+/// none.
 pub fn find_promtool() -> Result<Option<PathBuf>> {
     let name = PROMTOOL.programs[0];
     let path = env::var_os("PATH").unwrap_or_default();
