@@ -148,7 +148,7 @@ fn normalized(kind: &str, object: &Value, hashes: &Hashes) -> Value {
     let mut object = hashes.normalize(object);
     if let Some(metadata) = object["metadata"].as_object_mut() {
         let is_random = metadata.contains_key("generateName");
-        metadata.retain(|key, _| !VOLATILE.contains(&key.as_str()) && !(is_random && key == "name"));
+        metadata.retain(|key, _| !VOLATILE.contains(&key.as_str()) && (!is_random || key != "name"));
     }
     if let Some(status) = object["status"].as_object_mut().filter(|_| kind == "Node") {
         status.retain(|key, _| !OF_MACHINE.contains(&key.as_str()));
