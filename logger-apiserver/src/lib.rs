@@ -65,7 +65,7 @@
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
 //! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace.
-//!   Logs, ephemeral containers and resizes return 404.
+//!   Ephemeral containers and resizes return 404, and so do logs except on a socket (`serve::serve`).
 //!
 //! # Reads
 //!

@@ -1,12 +1,15 @@
-//! Kubelets: one per node, which sends heartbeats, runs the containers of its pods and reports their status.
+//! Kubelets: one per node, which sends heartbeats, runs the containers of its pods, reports their status and serves their
+//! logs.
 
 mod container;
+mod logs;
 mod node;
 mod pod;
 mod probes;
 mod process;
 mod records;
 mod runtime;
+mod server;
 mod simulated;
 mod status;
 

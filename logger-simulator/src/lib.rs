@@ -45,8 +45,9 @@
 //! - Jobs: `podFailurePolicy`, `successPolicy`, limits per index. CronJobs.
 //! - EndpointSlices of IPv6 and topology hints. Services have no proxy: clients use the addresses of pods.
 //! - Kubelets: sidecar containers, lifecycle hooks, readiness gates, gRPC probes, resource limits, evictions because of
-//!   resources, `activeDeadlineSeconds` of pods, `terminationMessagePath`, logs and exec by the API. Processes have
-//!   neither ConfigMaps and Secrets in their environment or volumes nor service accounts.
+//!   resources, `activeDeadlineSeconds` of pods, `terminationMessagePath`, exec by the API, and logs of simulated
+//!   containers. Logs of processes have no timestamps. Processes have neither ConfigMaps and Secrets in their
+//!   environment or volumes nor service accounts.
 //! - Hashes in names differ from those of kube-controller-manager.
 
 mod cluster;

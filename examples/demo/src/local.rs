@@ -112,6 +112,7 @@ fn instructions(cluster: &LocalCluster) -> String {
          export KUBECONFIG={kubeconfig}\n\
          kubectl get nodes,loggers,deployments,pods -o wide\n\
          kubectl describe logger {NAME}\n\
+         kubectl logs deployment/logger-{NAME} --follow\n\
          kubectl scale logger {NAME} --replicas 3\n\
          kubectl rollout status deployment/logger-{NAME}\n\
          kubectl drain zone-a-1 --delete-emptydir-data\n\

@@ -4,12 +4,14 @@
 //! - Each event of a watch is sent immediately.
 //! - Requests are bounded: 3 MiB of body, as on the real server, 1 MiB of headers, and 30 seconds to receive the
 //!   headers.
+//! - Logs of pods are requested from the kubelet of their node, at the address in the status of the Node.
 //! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress.
 //!
 //! There is neither TLS nor authentication: every client that can reach the port may do anything.
 
 mod exchange;
 mod kubeconfig;
+mod kubelet;
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 

@@ -26,6 +26,7 @@ use tokio::{sync::watch, task::JoinSet, time::sleep};
 use super::{
     pod::{self, Seen},
     runtime::Runtime,
+    server,
 };
 use crate::{
     environment::{Environment, Recorder},
@@ -139,9 +140,12 @@ impl NodeAgent {
         while !self.register().await {
             sleep(RETRY_INTERVAL).await;
         }
+        let listener = server::listen(&self.context).await;
+        let port = listener.as_ref().and_then(|listener| listener.local_addr().ok()).map(|address| address.port());
         tokio::select! {
-            () = self.send_heartbeats() => {}
+            () = self.send_heartbeats(port) => {}
             () = self.run_pods(workers) => {}
+            () = server::run(&self.context, listener) => {}
         }
     }
 
@@ -158,13 +162,13 @@ impl NodeAgent {
         }
     }
 
-    /// Renews the lease and the status of the node while it is connected. Never returns.
-    async fn send_heartbeats(&self) {
+    /// Renews the lease and the status of the node while it is connected, with the port of the kubelet. Never returns.
+    async fn send_heartbeats(&self, port: Option<u16>) {
         let mut power = self.context.power.clone();
         loop {
             let current = *power.borrow_and_update();
             let delay = match current {
-                Power::On => match self.send_heartbeat().await {
+                Power::On => match self.send_heartbeat(port).await {
                     Ok(()) => {
                         self.reached.send_replace(Some(Power::On));
                         self.context.environment.grace_period.heartbeat_interval()
@@ -186,7 +190,7 @@ impl NodeAgent {
         }
     }
 
-    async fn send_heartbeat(&self) -> kube::Result<()> {
+    async fn send_heartbeat(&self, port: Option<u16>) -> kube::Result<()> {
         let (environment, name) = (&self.context.environment, &self.context.name);
         let leases: Api<Lease> = Api::namespaced(environment.client.clone(), LEASES);
         let spec = json!({
@@ -203,15 +207,19 @@ impl NodeAgent {
         }
         let nodes: Api<Node> = Api::all(environment.client.clone());
         let known = nodes.get(name).await?;
-        if !nodes::is_ready(&known) {
-            let patch = Patch::Strategic(json!({"status": self.status(&known)}));
+        let was_ready = nodes::is_ready(&known);
+        let has_new_port = port.is_some() && port != nodes::kubelet_port(&known);
+        if !was_ready || has_new_port {
+            let patch = Patch::Strategic(json!({"status": self.status(&known, port)}));
             nodes.patch_status(name, &PatchParams::default(), &patch).await?;
+        }
+        if !was_ready {
             self.context.events.normal(&known, "NodeReady", format!("Node {name} status is now: NodeReady"));
         }
         Ok(())
     }
 
-    fn status(&self, known: &Node) -> Value {
+    fn status(&self, known: &Node, port: Option<u16>) -> Value {
         let time = self.context.environment.clock.time();
         let condition = |(type_, status, reason, message): (&str, &str, &str, &str)| {
             let same = nodes::condition(known, type_).filter(|known| known.status == status);
@@ -231,16 +239,20 @@ impl NodeAgent {
             ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
             ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
         ];
-        let status = self.template.status.clone().unwrap_or_default();
-        json!({
-            "capacity": status.capacity,
-            "allocatable": status.capacity,
+        let template = self.template.status.clone().unwrap_or_default();
+        let mut status = json!({
+            "capacity": template.capacity,
+            "allocatable": template.capacity,
             "conditions": conditions.map(condition),
             "addresses": [
                 {"type": "InternalIP", "address": self.context.ip},
                 {"type": "Hostname", "address": self.context.name},
             ],
-        })
+        });
+        if let Some(port) = port {
+            status["daemonEndpoints"] = json!({"kubeletEndpoint": {"Port": port}});
+        }
+        status
     }
 
     /// Runs a worker for each pod of the node. Returns if the informer has stopped.

@@ -20,7 +20,10 @@ use kube::ResourceExt;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
-use super::runtime::{Exit, Start};
+use super::{
+    logs::LogFiles,
+    runtime::{Exit, Start},
+};
 use network::Network;
 use volumes::Mounts;
 
@@ -41,8 +44,9 @@ const LOG_TAIL_LINES: usize = 80;
 ///   process;
 /// - a process gets SIGTERM when its pod is deleted, and is killed after the grace period, with all processes of its
 ///   group;
-/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory.
-///   After an error, their end is the termination message with the policy `FallbackToLogsOnError`;
+/// - standard output and error are written to `NODE/pods/NAMESPACE_NAME_UID/CONTAINER/RESTARTS.log` in the directory. The
+///   kubelet serves them on a loopback address, which the status of its Node declares. After an error, their end is the
+///   termination message with the policy `FallbackToLogsOnError`;
 /// - `emptyDir` volumes are directories of the pod, `hostPath` volumes are directories below `NODE/host`, and claims
 ///   are directories below `claims`. Paths of mounts in command, arguments and environment are replaced by these
 ///   directories, as processes have no mount namespace. Other volumes are empty directories;
@@ -105,6 +109,11 @@ impl Processes {
         self.directory.join(node).join("pods").join(format!("{namespace}_{}_{uid}", pod.name_any()))
     }
 
+    /// Returns the logs of a container.
+    pub(super) fn logs(&self, node: &str, pod: &Pod, container: &str) -> LogFiles {
+        LogFiles::new(self.pod_directory(node, pod).join(container))
+    }
+
     pub(super) fn remove(&self, node: &str, pod: &Pod) {
         let directory = self.pod_directory(node, pod);
         match fs::remove_dir_all(&directory) {
@@ -123,7 +132,7 @@ impl Processes {
         let command = self.command(start.container, &variables, &mounts);
         let logs = directory.join(&start.container.name);
         fs::create_dir_all(&logs).map_err(ProcessError::Directory)?;
-        let path = logs.join(format!("{}.log", start.restarts));
+        let path = LogFiles::new(&logs).path(u32::try_from(start.restarts).unwrap_or_default());
         let log = File::create(&path).map_err(ProcessError::Directory)?;
         let working_directory = start.container.working_dir.as_deref().filter(|path| !path.is_empty());
         let working_directory = working_directory.map_or(logs, |path| PathBuf::from(mounts.replace(path)));

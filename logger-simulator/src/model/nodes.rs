@@ -56,6 +56,13 @@ pub(crate) fn is_ready(node: &Node) -> bool {
     condition(node, "Ready").is_some_and(|ready| ready.status == "True")
 }
 
+/// Returns the port of the kubelet of a node, if it serves one.
+pub(crate) fn kubelet_port(node: &Node) -> Option<u16> {
+    let endpoints = node.status.as_ref()?.daemon_endpoints.as_ref()?;
+    let port = u16::try_from(endpoints.kubelet_endpoint.as_ref()?.port).ok();
+    port.filter(|port| *port != 0)
+}
+
 pub(crate) fn is_cordoned(node: &Node) -> bool {
     node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default()
 }

@@ -73,6 +73,8 @@ fn used_with_kubectl(program_path: &Path) -> Result<(), Failed> {
     check(nodes.matches(" Ready ").count() == 3, "three ready nodes", &nodes)?;
     let page = kubectl.run("describe logger activity")?;
     check(page.contains("Available") && page.contains("Events:"), "the status and events", &page)?;
+    let log = kubectl.run("logs deployment/logger-activity --tail 100")?;
+    check(log.contains("listening on 127."), "the log of an agent", &log)?;
     kubectl.run("scale logger activity --replicas 3")?;
     kubectl.wait_for_agents(3)?;
     let rollout = kubectl.run("rollout status deployment/logger-activity --timeout 60s")?;

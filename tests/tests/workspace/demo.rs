@@ -7,9 +7,15 @@ use std::{
 };
 
 use demo::{LocalCluster, LocalClusterConfig, local_cluster::AGENT_IMAGE};
+use futures::{AsyncReadExt, StreamExt};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{
+    Api, ResourceExt,
+    api::{DeleteParams, LogParams, PostParams, WatchEvent, WatchParams},
+};
 use logger_client::Clientset;
 use tests::{
-    process::{Process, Signal, processes_with, wait_until},
+    process::{Process, Signal, TIMEOUT, processes_with, wait_until},
     program,
 };
 
@@ -93,6 +99,66 @@ async fn the_scenario_on_a_cluster_removes_what_it_creates() {
     assert_eq!(loggers.get_opt("activity").await.unwrap(), None);
     assert_eq!(cluster.data_directories(), Vec::<PathBuf>::new());
     cluster.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_logs_of_agents_are_read_through_the_api_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
+    let cluster = LocalCluster::start(config).await.unwrap();
+    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let mut logger = tests::logger("audit");
+    logger.spec.time_interval = 1;
+    loggers.create(&logger, &PostParams::default()).await.unwrap();
+    let pods: Api<Pod> = Api::namespaced(cluster.client().clone(), "default");
+    let pod = ready_pod(&pods).await;
+    let read = async |params: LogParams| pods.logs(&pod, &params).await.map_err(|error| error.to_string());
+
+    let log = read(LogParams::default()).await.unwrap();
+    assert!(log.contains("listening on 127."), "{log}");
+    let last = LogParams { tail_lines: Some(1), container: Some("agent".to_owned()), ..LogParams::default() };
+    assert_eq!(read(last).await.unwrap().lines().count(), 1);
+    for (params, expected) in [
+        (LogParams { container: Some("web".to_owned()), ..LogParams::default() }, "container web is not valid for pod"),
+        (LogParams { previous: true, ..LogParams::default() }, "previous terminated container \"agent\" in pod"),
+        (LogParams { timestamps: true, ..LogParams::default() }, "timestamps is not implemented"),
+    ] {
+        let error = read(params).await.unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = pods.logs("missing", &LogParams::default()).await.unwrap_err();
+    assert!(error.to_string().contains("pods \"missing\" not found"), "{error}");
+
+    // A log that is followed ends with its container.
+    let params = LogParams { follow: true, ..LogParams::default() };
+    let mut followed = Box::pin(pods.log_stream(&pod, &params).await.unwrap());
+    loggers.delete("audit", &DeleteParams::default()).await.unwrap();
+    let mut log = String::new();
+    let ended = tokio::time::timeout(TIMEOUT, followed.read_to_string(&mut log));
+    ended.await.unwrap().unwrap();
+    assert!(log.contains("listening on 127."), "{log}");
+    cluster.stop().await.unwrap();
+}
+
+/// Waits until a Pod is ready, and returns its name.
+async fn ready_pod(pods: &Api<Pod>) -> String {
+    let is_ready = |pod: &Pod| {
+        let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+        conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    };
+    let params = WatchParams::default();
+    let watched = async {
+        let mut events = pods.watch(&params, "0").await.unwrap().boxed();
+        while let Some(event) = events.next().await {
+            if let WatchEvent::Added(pod) | WatchEvent::Modified(pod) = event.unwrap()
+                && is_ready(&pod)
+            {
+                return pod.name_any();
+            }
+        }
+        panic!("the watch ended")
+    };
+    tokio::time::timeout(TIMEOUT, watched).await.unwrap()
 }
 
 #[test]

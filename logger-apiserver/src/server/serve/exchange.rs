@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::sync::watch::Receiver;
 
+use super::kubelet;
 use crate::{response::api_response::Body, server::api_server::ApiServer};
 
 /// The maximum size of a request body, as on the real server.
@@ -35,7 +36,10 @@ pub(super) async fn respond(
         Err(error) if error.is::<LengthLimitError>() => return Ok(too_large()),
         Err(error) => return Ok(error_response(StatusCode::BAD_REQUEST, "BadRequest", &error.to_string())),
     };
-    let response = server.respond(Request::from_parts(parts, body)).await;
+    let response = match kubelet::pod_of_log(&parts) {
+        Some(pod) => kubelet::log(&server, pod, &parts).await,
+        None => server.respond(Request::from_parts(parts, body)).await,
+    };
     Ok(match response.body().size_hint().exact() {
         None => stream_until(response, stopped),
         Some(length) if accepts_gzip && length >= MIN_GZIP_BYTES => gzip(response).await,
@@ -89,8 +93,8 @@ fn too_large() -> Response<Body> {
     error_response(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", &message)
 }
 
-/// Returns an error response. It closes the connection, since the rest of the request is not read.
-fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
+/// Returns an error response. It closes the connection, since the rest of the request may not be read.
+pub(super) fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code.as_u16(),
