@@ -16,8 +16,6 @@ use std::{
 use http::StatusCode;
 use logger_runtime::metrics::{MetricsProvider, NoopMetrics};
 
-pub(crate) use check::panic_text;
-
 use check::Check;
 use endpoint::{Endpoint, Kind};
 use response::{Outcome, Report};

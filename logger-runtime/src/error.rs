@@ -8,10 +8,8 @@ use std::{error::Error as StdError, fmt};
 use kube::core::{Status, response::reason};
 
 pub use object_error::ObjectError;
-pub use user_code::UserCodePanicked;
 pub(crate) use user_code::catch_panic;
-#[cfg(feature = "informers")]
-pub(crate) use user_code::panic_message;
+pub use user_code::{UserCodePanicked, panic_message};
 
 /// How many characters of a response that is not a `Status`, such as a proxy's page, a message contains.
 const MAX_BODY_CHARS: usize = 200;

@@ -74,11 +74,12 @@ impl LocalCluster {
         let kubeconfig = directory.join("kubeconfig");
         serve::write_kubeconfig(&kubeconfig, address)
             .map_err(|source| LocalClusterError::Directory { path: kubeconfig.clone(), source })?;
-        let client = Client::try_from(client_config(address)?).map_err(LocalClusterError::Client)?;
+        let client = client(address, true)?;
         definition::install(&client).await?;
         definition::wait_until_served(&client).await?;
         let runtime = Processes::new(nodes_directory(&directory)).program(operator.agent_image.as_str(), [agent]);
-        let mut builder = Cluster::builder(client.clone())
+        // Drains retry rejected evictions themselves.
+        let mut builder = Cluster::builder(self::client(address, false)?)
             .runtime(Runtime::Processes(runtime))
             .node_monitor_grace_period(node_monitor_grace_period);
         for (zone, count) in &zones {
@@ -235,6 +236,13 @@ fn nodes_directory(directory: &Path) -> PathBuf {
 }
 
 /// Returns the configuration of a client. It does not use the environment, such as proxies.
+/// Creates a client, which sends rejected requests again after the time that the server declares if it retries.
+fn client(address: SocketAddr, retries: bool) -> Result<Client, LocalClusterError> {
+    let mut config = client_config(address)?;
+    config.default_retry = retries;
+    Client::try_from(config).map_err(LocalClusterError::Client)
+}
+
 fn client_config(address: SocketAddr) -> Result<Config, LocalClusterError> {
     let url = format!("http://{address}").parse();
     url.map(Config::new).map_err(|_| LocalClusterError::Address { address })

@@ -1,10 +1,11 @@
 //! A check: a named function that reports whether something works.
 
 use std::{
-    any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},
 };
+
+use logger_runtime::error::panic_message;
 
 /// A named check.
 pub(super) struct Check {
@@ -25,7 +26,8 @@ impl Check {
     /// Runs the check and returns the reason of a failure, on one line.
     pub(super) fn run(&self) -> Result<(), String> {
         let result = catch_unwind(AssertUnwindSafe(|| (self.run)()));
-        let result = result.unwrap_or_else(|panic| Err(format!("the check panicked: {}", panic_text(panic.as_ref()))));
+        let result =
+            result.unwrap_or_else(|panic| Err(format!("the check panicked: {}", panic_message(panic.as_ref()))));
         result.map_err(|reason| reason.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
@@ -33,10 +35,4 @@ impl Check {
     pub(super) fn replace_failing(&self, is_failing: bool) -> bool {
         self.is_failing.swap(is_failing, Ordering::Relaxed)
     }
-}
-
-/// Returns the message of a panic.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

@@ -7,13 +7,13 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use logger_runtime::error::panic_message;
 
 use super::{
     error::{BoxError, ManagerError},
     probes::{CheckFn, TaskState},
     runnable::Registered,
 };
-use crate::health::panic_text;
 
 /// The end of the start of a runnable.
 type Started = (Arc<TaskState>, thread::Result<Result<(), BoxError>>);
@@ -42,7 +42,7 @@ impl Starting {
             match result {
                 Ok(started) => started.map_err(|error| ManagerError::Failed { name, error })?,
                 Err(panic) => {
-                    return Err(ManagerError::Panicked { name, message: panic_text(panic.as_ref()) });
+                    return Err(ManagerError::Panicked { name, message: panic_message(panic.as_ref()) });
                 }
             }
         }
@@ -65,5 +65,5 @@ impl Starting {
 /// Returns why a readiness check fails; `None` if it succeeds.
 fn failure(state: &TaskState, ready: &CheckFn) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| state.check_ready(ready)));
-    result.unwrap_or_else(|panic| Err(format!("the check panicked: {}", panic_text(panic.as_ref())))).err()
+    result.unwrap_or_else(|panic| Err(format!("the check panicked: {}", panic_message(panic.as_ref())))).err()
 }

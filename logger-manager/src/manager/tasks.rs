@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::pending, sync::Arc};
 
-use logger_runtime::{CancellationToken, leader_election::fenced};
+use logger_runtime::{CancellationToken, error::panic_message, leader_election::fenced};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -11,7 +11,6 @@ use super::{
     probes::TaskState,
     runnable::{Registered, Stage},
 };
-use crate::health::panic_text;
 
 /// The position of a task in the order of starts and stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +147,7 @@ impl TaskEnd {
 
 /// Returns the message of the panic of a task; `None` if the task was aborted.
 pub(super) fn panic_of(error: JoinError) -> Option<String> {
-    error.try_into_panic().ok().map(|panic| panic_text(panic.as_ref()))
+    error.try_into_panic().ok().map(|panic| panic_message(panic.as_ref()))
 }
 
 /// Marks a task as ended when its future was dropped.

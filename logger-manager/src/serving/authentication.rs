@@ -102,7 +102,7 @@ impl Authenticator {
 
     /// Returns the user of a token, from the cache or by a review.
     async fn authenticate(&self, token: &str) -> Result<Option<Arc<UserInfo>>, ReviewError> {
-        let digest = Digest::new([token.as_bytes()]);
+        let digest = Digest::new(token.as_bytes());
         if let Some(user) = self.users.get(&digest) {
             return Ok(user);
         }
@@ -116,7 +116,7 @@ impl Authenticator {
         let verb = method.as_str().to_ascii_lowercase();
         let spec = review::access_of(user, &verb, path);
         // Serialization of these types cannot fail, and maps are sorted.
-        let digest = serde_json::to_vec(&spec).ok().map(|spec| Digest::new([spec.as_slice()]));
+        let digest = serde_json::to_vec(&spec).ok().map(|spec| Digest::new(&spec));
         if let Some(allowed) = digest.as_ref().and_then(|digest| self.accesses.get(digest)) {
             return Ok(allowed);
         }

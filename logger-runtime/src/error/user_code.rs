@@ -39,8 +39,9 @@ pub(crate) fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
-/// Returns the message of a panic.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+/// Returns the message of a panic, with a bounded length.
+#[must_use]
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let mut text = text.unwrap_or_else(|| "no message".to_owned());

@@ -135,7 +135,9 @@ impl std::fmt::Debug for ClientOf {
 }
 
 impl Cluster {
-    /// Returns a builder of a cluster on the API server of this client. The client must have all permissions.
+    /// Returns a builder of a cluster on the API server of this client. The client must have all permissions, and
+    /// should not retry by itself (`default_retry` of its configuration): [`drain`](Cluster::drain) reports why an
+    /// eviction was rejected, and retries it.
     pub fn builder(client: Client) -> ClusterBuilder {
         ClusterBuilder {
             client: ClientOf(client),

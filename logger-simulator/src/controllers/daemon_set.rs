@@ -240,11 +240,20 @@ fn template(set: &DaemonSet, spec: &DaemonSetSpec, hash: &str) -> Pod {
         pod.labels_mut().insert(GENERATION_LABEL.to_owned(), generation.clone());
     }
     let tolerations = pod.spec.get_or_insert_default().tolerations.get_or_insert_default();
-    tolerations.extend(TOLERATED.map(|(key, effect)| Toleration {
-        key: Some(key.to_owned()),
-        operator: Some("Exists".to_owned()),
-        effect: Some(effect.to_owned()),
-        ..Toleration::default()
-    }));
+    for (key, effect) in TOLERATED {
+        let toleration = Toleration {
+            key: Some(key.to_owned()),
+            operator: Some("Exists".to_owned()),
+            effect: Some(effect.to_owned()),
+            ..Toleration::default()
+        };
+        // One of the template with a time is replaced.
+        let is_same =
+            |known: &&mut Toleration| Toleration { toleration_seconds: None, ..(*known).clone() } == toleration;
+        match tolerations.iter_mut().find(is_same) {
+            Some(known) => *known = toleration,
+            None => tolerations.push(toleration),
+        }
+    }
     pod
 }

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::children::count;
 use crate::{
-    environment::Environment,
+    environment::{Environment, Recorder},
     model::{
         budget::{self, counts, disruptions_allowed},
         clock::Clock,
@@ -38,6 +38,7 @@ struct State {
     replica_sets: Store<ReplicaSet>,
     deployments: Store<Deployment>,
     stateful_sets: Store<StatefulSet>,
+    events: Recorder,
     clock: Clock,
     /// When the evicted pods of each budget were seen first.
     first_seen: Mutex<HashMap<ObjectKey, BTreeMap<String, Instant>>>,
@@ -53,6 +54,7 @@ pub(super) fn controller(environment: &Environment) -> Controller {
         replica_sets: sets.store(),
         deployments: deployments.store(),
         stateful_sets: stateful_sets.store(),
+        events: environment.recorder("controllermanager"),
         clock: environment.clock,
         first_seen: Mutex::default(),
     };
@@ -88,6 +90,9 @@ async fn reconcile(budget: Arc<PodDisruptionBudget>, context: Context<State>) ->
     let spec = budget.spec.clone().unwrap_or_default();
     let mut pods = context.pods.list_namespace(context.key().namespace());
     pods.retain(|pod| !has_finished(pod) && selects(&budget, pod));
+    if pods.is_empty() {
+        context.events.normal(&*budget, "NoPods", "No matching pods found");
+    }
     let counts = counts(&spec, expected(&spec, &pods, &context));
     let (disrupted, next) = context.disrupted(&budget, &pods);
     let is_healthy =

@@ -137,7 +137,7 @@ impl Publisher {
             return true;
         }
         self.node.connected().await;
-        let patch = Patch::Strategic(json!({"metadata": {"uid": pod.uid()}, "status": status}));
+        let patch = Patch::Strategic(json!({"metadata": {"uid": pod.uid()}, "status": status::patch(&status)}));
         match self.client.patch_status(&pod.name_any(), &PatchParams::default(), &patch).await {
             Ok(_) => true,
             // The pod was deleted, or recreated under its name.

@@ -7,6 +7,8 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Time,
 };
 
+use serde_json::{Value, json};
+
 use super::records::{Record, Records};
 use crate::model::{clock::Clock, pods};
 
@@ -83,6 +85,18 @@ fn conditions(pod: &Pod, records: &Records, phase: &str, clock: &Clock) -> Vec<P
         condition(pod, pods::READY, ready.clone(), clock),
         condition(pod, "ContainersReady", ready, clock),
     ]
+}
+
+/// Returns a status as the content of a strategic merge patch, which removes the reasons of conditions that have none.
+pub(super) fn patch(status: &PodStatus) -> Value {
+    let mut patch = json!(status);
+    for condition in patch["conditions"].as_array_mut().into_iter().flatten() {
+        for field in ["reason", "message"] {
+            // Reading an absent field adds it as null.
+            let _ = &mut condition[field];
+        }
+    }
+    patch
 }
 
 /// Returns a condition, which is true without a reason why it is not.

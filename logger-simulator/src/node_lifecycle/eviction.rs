@@ -101,7 +101,7 @@ impl Evictor {
         let condition = json!({
             "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
             "message": "Taint manager: deleting due to NoExecute taint",
-            "lastTransitionTime": self.environment.clock.time(),
+            "lastTransitionTime": self.environment.clock.time(), "observedGeneration": pod.metadata.generation,
         });
         let patch = Patch::Strategic(json!({"metadata": {"uid": pod.uid()}, "status": {"conditions": [condition]}}));
         let api = self.api(pod);

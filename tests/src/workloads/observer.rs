@@ -123,14 +123,16 @@ impl History {
 
 impl Transitions {
     pub(super) fn new(kind: &'static str, object: &Value) -> Self {
-        let generated = object["metadata"]["generateName"].as_str().map(|prefix| format!("{prefix}*"));
+        let generated = object["metadata"]["generateName"].as_str().filter(|_| !is_ordered(object));
+        let generated = generated.map(|prefix| format!("{prefix}*"));
         let name = name(object).to_owned();
         let generic_name = generated.unwrap_or_else(|| name.clone());
         Transitions { kind, name, generic_name, conditions: BTreeMap::new() }
     }
 }
 
-fn is_ordered(object: &Value) -> bool {
+/// Returns whether an object is a pod of a StatefulSet, which has a stable name.
+pub(super) fn is_ordered(object: &Value) -> bool {
     controller(object).is_some_and(|(kind, _)| kind == "StatefulSet")
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{
     differences::Differences,
     objects::{Objects, controller, name},
-    observer::{History, Transitions},
+    observer::{History, Transitions, is_ordered},
 };
 
 /// The fields of the metadata that differ from run to run.
@@ -21,6 +21,9 @@ const ADDRESSES: [&str; 3] = ["podIP", "hostIP", "ip"];
 const OF_MACHINE: [&str; 5] = ["addresses", "allocatable", "capacity", "nodeInfo", "phase"];
 /// The kinds whose transitions do not depend on which of several changes a controller sees first.
 const WITH_TRANSITIONS: [&str; 4] = ["Deployment", "Job", "Node", "Pod"];
+
+/// The state of a Deployment that is not reported if its controller sees several changes at once.
+const COALESCED: &str = "True ReplicaSetUpdated";
 
 /// A position in an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,9 +53,10 @@ impl Outcome {
         add_objects(objects, &hashes, &mut values);
         add_transitions(history, &hashes, &mut values);
         add_events(history, events, &hashes, &mut values);
-        if !history.order.is_empty() {
+        let order = without_repetitions(&history.order);
+        if !order.is_empty() {
             let place = Place { kind: "StatefulSet".to_owned(), object: "pods".to_owned(), path: "order".to_owned() };
-            values.insert(place, history.order.join(", "));
+            values.insert(place, order.join(", "));
         }
         Outcome(values)
     }
@@ -145,9 +149,9 @@ fn add_objects(objects: &Objects, hashes: &Hashes, values: &mut BTreeMap<Place, 
 }
 
 fn normalized(kind: &str, object: &Value, hashes: &Hashes) -> Value {
+    let is_random = object["metadata"]["generateName"].is_string() && !is_ordered(object);
     let mut object = hashes.normalize(object);
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        let is_random = metadata.contains_key("generateName");
         metadata.retain(|key, _| !VOLATILE.contains(&key.as_str()) && (!is_random || key != "name"));
     }
     if let Some(status) = object["status"].as_object_mut().filter(|_| kind == "Node") {
@@ -181,12 +185,28 @@ fn key_of(item: &Map<String, Value>) -> Option<&str> {
     item.get("type").or_else(|| item.get("name"))?.as_str()
 }
 
+/// Returns an order in which a pod is replaced once: kube-controller-manager replaces it twice if its cache is stale, so
+/// that the first replacement has the old revision.
+fn without_repetitions(order: &[String]) -> Vec<&str> {
+    let mut once: Vec<&str> = Vec::new();
+    for step in order {
+        once.push(step);
+        if let [.., a, b, c, d] = once[..]
+            && (a, b) == (c, d)
+        {
+            once.truncate(once.len() - 2);
+        }
+    }
+    once
+}
+
 fn add_transitions(history: &History, hashes: &Hashes, values: &mut BTreeMap<Place, String>) {
     let mut sequences: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
     for observed in history.transitions.values().filter(|observed| WITH_TRANSITIONS.contains(&observed.kind)) {
         for (type_, states) in &observed.conditions {
             let object = hashes.replace(&observed.generic_name);
             let place = Place { kind: observed.kind.to_owned(), object, path: format!("transitions.{type_}") };
+            let states: Vec<_> = states.iter().map(String::as_str).filter(|state| *state != COALESCED).collect();
             sequences.entry(place).or_default().insert(states.join(", then "));
         }
     }

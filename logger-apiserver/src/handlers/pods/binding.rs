@@ -1,5 +1,7 @@
 //! Pod bindings. A pod is bound at most once.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::set_condition;
@@ -12,6 +14,9 @@ use crate::{
     storage::state::State,
 };
 
+/// The labels of nodes that their pods get, as the admission plugin `PodTopologyLabels` of kube-apiserver 1.36 declares.
+const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+
 /// Binds a pod to the node that the binding names.
 pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value, dry_run: bool) -> Result<()> {
     let target = target(binding)?;
@@ -23,6 +28,9 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
         let value = value.as_str().unwrap_or_default().to_owned();
         pod.metadata.annotations.get_or_insert_default().insert(name.clone(), value);
     }
+    for (name, value) in labels(state, binding, target) {
+        pod.metadata.labels.get_or_insert_default().entry(name).or_insert(value);
+    }
     if let Some(Value::Object(spec)) = pod.body.get_mut("spec") {
         spec.insert("nodeName".to_owned(), json!(target));
     }
@@ -32,6 +40,17 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
         state.store.put(&request.kind.group_resource(), &pod);
     }
     Ok(())
+}
+
+/// Returns the labels that a pod gets, unless it has them: those of the binding and the topology of the node.
+fn labels(state: &State, binding: &Value, node: &str) -> BTreeMap<String, String> {
+    let declared = binding.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
+    let declared = declared.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
+    let node = state.store.get("nodes", "", node);
+    let node_labels = node.as_ref().and_then(|node| node.metadata.labels.as_ref());
+    let topology =
+        TOPOLOGY_LABELS.iter().filter_map(|name| Some(((*name).to_owned(), node_labels?.get(*name)?.clone())));
+    declared.chain(topology).collect()
 }
 
 /// Returns the name of the node. Other targets are rejected.

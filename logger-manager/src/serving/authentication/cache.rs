@@ -8,7 +8,7 @@ use std::{
 };
 
 use lru::LruCache;
-use ring::digest::{Context, SHA256};
+use ring::digest::{self, SHA256};
 use tokio::time::Instant;
 
 /// The SHA-256 digest of a key, which can be secret.
@@ -16,10 +16,8 @@ use tokio::time::Instant;
 pub(super) struct Digest(Vec<u8>);
 
 impl Digest {
-    pub(super) fn new<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut context = Context::new(&SHA256);
-        parts.into_iter().for_each(|part| context.update(part));
-        Digest(context.finish().as_ref().to_vec())
+    pub(super) fn new(key: &[u8]) -> Self {
+        Digest(digest::digest(&SHA256, key).as_ref().to_vec())
     }
 }
 
@@ -72,7 +70,7 @@ mod tests {
     const TTL: Duration = Duration::from_secs(60);
 
     fn digest(key: &str) -> Digest {
-        Digest::new([key.as_bytes()])
+        Digest::new(key.as_bytes())
     }
 
     #[tokio::test(start_paused = true)]

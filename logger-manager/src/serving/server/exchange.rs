@@ -10,6 +10,7 @@ use http::{
 };
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
+use logger_runtime::error::panic_message;
 use tokio::time::{Instant, timeout_at};
 
 use super::{config::ServerConfig, timed_stream::Phases};
@@ -103,9 +104,7 @@ impl Exchange {
     }
 
     fn panicked(&self, method: &Method, path: &str, panic: &(dyn Any + Send)) -> Response<Bytes> {
-        let message = panic.downcast_ref::<&str>().copied();
-        let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let message = message.unwrap_or("the panic has no message");
+        let message = panic_message(panic);
         tracing::error!(server = self.config.name, %method, path, panic = message, "a handler panicked");
         text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
     }

@@ -206,13 +206,13 @@ impl Sets {
         ReplicaSet { metadata, spec: Some(spec), status: None }
     }
 
-    /// Records the revision in the Deployment.
+    /// Records the revision in the Deployment. It is a change of the status, as in kube-controller-manager, so that the
+    /// generation remains.
     async fn set_revision(&mut self, revision: i64, context: &Context<State>) -> Result<(), ReconcileError> {
         if annotations::revision(&self.deployment) != revision {
-            let patch = json!({"metadata": {"annotations": {(annotations::REVISION): revision.to_string()}}});
-            let client = context.typed::<Deployment>();
-            let name = self.deployment.name_any();
-            self.deployment = client.patch(&name, &Patch::Merge(patch), &PatchParams::default()).await?;
+            let mut updated = self.deployment.clone();
+            updated.annotations_mut().insert(annotations::REVISION.to_owned(), revision.to_string());
+            self.deployment = context.typed::<Deployment>().update_status(&updated, &PostParams::default()).await?;
         }
         Ok(())
     }

@@ -25,7 +25,6 @@ pub(super) fn pod(
 ) -> Pod {
     let name = format!("{}-{ordinal}", set.name_any());
     let mut pod = pods::from_template(template, set);
-    pod.metadata.generate_name = None;
     pod.metadata.name = Some(name.clone());
     pod.labels_mut().extend([
         ("statefulset.kubernetes.io/pod-name".to_owned(), name.clone()),

@@ -8,10 +8,12 @@ use crate::{
     resource::built_in::rules::CONTROLLER,
 };
 
-/// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set.
+/// Generates the selector and the labels of a new job from its uid, unless `manualSelector` is set. A job without labels
+/// has those of its template, also the generated ones: in kube-apiserver, both are the same map.
 pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
-    if job.metadata.labels.is_none() {
-        let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
+    let labels = job.field("spec.template.metadata.labels").cloned().unwrap_or_default();
+    let has_labels_of_template = job.metadata.labels.is_none() && labels.is_object();
+    if has_labels_of_template {
         job.metadata.labels = serde_json::from_value(labels).ok();
     }
     let (uid, name) = (job.uid().to_owned(), job.name().to_owned());
@@ -27,11 +29,15 @@ pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
         return Ok(());
     };
     let metadata = template.entry("metadata").or_insert_with(|| json!({}));
-    labels.into_iter().for_each(|(label, value)| metadata["labels"][label] = json!(value));
+    labels.iter().for_each(|(label, value)| metadata["labels"][*label] = json!(value));
     if !spec["selector"].is_object() {
         spec["selector"] = json!({});
     }
     spec["selector"]["matchLabels"][CONTROLLER] = json!(uid);
+    if has_labels_of_template {
+        let generated = labels.into_iter().map(|(label, value)| (label.to_owned(), value.clone()));
+        job.metadata.labels.get_or_insert_default().extend(generated);
+    }
     Ok(())
 }
 
