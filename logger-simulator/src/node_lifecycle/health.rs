@@ -98,13 +98,14 @@ impl Monitor {
         }
         self.limiter.update(&zones);
         for node in nodes {
-            if self.is_silent(&node) && condition(&node, "Ready").is_none_or(|ready| ready.status != "Unknown") {
+            let is_silent = self.is_silent(&node);
+            if is_silent && condition(&node, "Ready").is_none_or(|ready| ready.status != "Unknown") {
                 self.mark_unknown(&node).await;
             }
-            self.update_taints(&node).await;
-            if !is_ready(&node) {
+            if is_silent || !is_ready(&node) {
                 self.mark_pods_not_ready(&node).await;
             }
+            self.update_taints(&node).await;
         }
     }
 

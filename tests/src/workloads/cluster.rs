@@ -28,7 +28,8 @@ use super::{
 
 /// The label of nodes with the scenario that they belong to.
 const LABEL: &str = "workload";
-const ZONE: &str = "topology.kubernetes.io/zone";
+/// The label of nodes and of their pods with the zone.
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 /// The namespace of the leases with the heartbeats of nodes.
 const LEASES: &str = "kube-node-lease";
 /// The interval between two tries of an eviction that a budget does not allow.

@@ -3,10 +3,9 @@
 use k8s_openapi::api::{apps::v1::Deployment, policy::v1::PodDisruptionBudget};
 use serde_json::{Value, json};
 
-use super::{Cluster, objects};
+use super::{Cluster, cluster::ZONE, objects};
 
 const HOST: &str = "kubernetes.io/hostname";
-const ZONE: &str = "topology.kubernetes.io/zone";
 
 fn budget(limit: &str, pods: usize) -> Value {
     json!({"metadata": {"name": "web"}, "spec": {limit: pods, "selector": {"matchLabels": {"app": "web"}}}})

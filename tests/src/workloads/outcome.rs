@@ -8,6 +8,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
+    cluster::ZONE,
     differences::Differences,
     objects::{Objects, controller, name},
     observer::{History, Transitions, is_ordered},
@@ -53,7 +54,7 @@ impl Outcome {
         add_objects(objects, &hashes, &mut values);
         add_transitions(history, &hashes, &mut values);
         add_events(history, events, &hashes, &mut values);
-        let order = without_repetitions(&history.order);
+        let order = without_repetitions(history.order.iter().map(String::as_str));
         if !order.is_empty() {
             let place = Place { kind: "StatefulSet".to_owned(), object: "pods".to_owned(), path: "order".to_owned() };
             values.insert(place, order.join(", "));
@@ -154,6 +155,10 @@ fn normalized(kind: &str, object: &Value, hashes: &Hashes) -> Value {
     if let Some(metadata) = object["metadata"].as_object_mut() {
         metadata.retain(|key, _| !VOLATILE.contains(&key.as_str()) && (!is_random || key != "name"));
     }
+    // Equal nodes are chosen at random.
+    if kind == "Pod" && object["metadata"]["labels"][ZONE].is_string() {
+        object["metadata"]["labels"][ZONE] = Value::from("<zone>");
+    }
     if let Some(status) = object["status"].as_object_mut().filter(|_| kind == "Node") {
         status.retain(|key, _| !OF_MACHINE.contains(&key.as_str()));
     }
@@ -185,11 +190,13 @@ fn key_of(item: &Map<String, Value>) -> Option<&str> {
     item.get("type").or_else(|| item.get("name"))?.as_str()
 }
 
-/// Returns an order in which a pod is replaced once: kube-controller-manager replaces it twice if its cache is stale, so
-/// that the first replacement has the old revision.
-fn without_repetitions(order: &[String]) -> Vec<&str> {
+/// Returns steps without the immediate repetition of two, whose number depends on when a controller sees changes:
+/// - kube-controller-manager replaces a pod of a StatefulSet twice if its cache is stale, so that the first replacement
+///   has the old revision;
+/// - a Deployment that becomes available again does not report a short outage.
+fn without_repetitions<'a>(steps: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut once: Vec<&str> = Vec::new();
-    for step in order {
+    for step in steps {
         once.push(step);
         if let [.., a, b, c, d] = once[..]
             && (a, b) == (c, d)
@@ -206,8 +213,8 @@ fn add_transitions(history: &History, hashes: &Hashes, values: &mut BTreeMap<Pla
         for (type_, states) in &observed.conditions {
             let object = hashes.replace(&observed.generic_name);
             let place = Place { kind: observed.kind.to_owned(), object, path: format!("transitions.{type_}") };
-            let states: Vec<_> = states.iter().map(String::as_str).filter(|state| *state != COALESCED).collect();
-            sequences.entry(place).or_default().insert(states.join(", then "));
+            let states = states.iter().map(String::as_str).filter(|state| *state != COALESCED);
+            sequences.entry(place).or_default().insert(without_repetitions(states).join(", then "));
         }
     }
     let joined = sequences.into_iter().map(|(place, all)| (place, all.into_iter().collect::<Vec<_>>().join("; or ")));
