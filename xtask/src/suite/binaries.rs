@@ -20,6 +20,7 @@ const CONCURRENCY: usize = 3;
 
 /// The suites that take longest, in descending order. They start first, so that none of them runs alone at the end.
 const LONGEST: [&str; 12] = [
+    "workloads",
     "getting_started",
     "scenario",
     "kubectl",
@@ -27,7 +28,6 @@ const LONGEST: [&str; 12] = [
     "e2e",
     "ui",
     "replicas",
-    "workloads",
     "packages",
     "import_random",
     "differential",
