@@ -154,11 +154,14 @@ fn queried(expression: &str) -> Vec<String> {
         let end = found.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':').unwrap_or(found.len());
         let (name, after) = found.split_at(end);
         rest = after;
+        // The labels of an aggregation can precede its argument.
+        let is_aggregation =
+            ["by", "without"].iter().any(|clause| after.trim_start().starts_with(&format!("{clause} (")));
         let arguments = after.trim_start().strip_prefix('(');
         match arguments.map(|arguments| arguments.split_once(')').expect("the expression is complete")) {
             Some((_, after)) if WITH_LABELS.contains(&name) => rest = after,
             Some(_) => {}
-            None if KEYWORDS.contains(&name) => {}
+            None if is_aggregation || KEYWORDS.contains(&name) => {}
             None => metrics.push(name.to_owned()),
         }
     }
