@@ -22,6 +22,7 @@ pub struct Process {
     name: String,
     child: Child,
     log: PathBuf,
+    has_children: bool,
 }
 
 /// How a program ended.
@@ -43,7 +44,14 @@ impl Process {
         let log = log.into();
         let errors = File::create(&log)?;
         let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(errors).spawn()?;
-        Ok(Process { name: name.into(), child, log })
+        Ok(Process { name: name.into(), child, log, has_children: false })
+    }
+
+    /// Declares that the program has child processes, which it stops after SIGTERM: on drop, it gets SIGTERM first.
+    #[must_use]
+    pub fn with_children(mut self) -> Self {
+        self.has_children = true;
+        self
     }
 
     /// Returns the name that the process was started with.
@@ -126,6 +134,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if self.has_children
+            && self.is_running().is_ok_and(|is_running| is_running)
+            && self.signal(Signal::TERM).is_ok()
+        {
+            // It is killed if it does not end.
+            drop(wait_until("its end", || self.is_running().map(|is_running| !is_running)));
+        }
         drop(self.child.kill());
         drop(self.child.wait());
     }

@@ -235,7 +235,6 @@ fn nodes_directory(directory: &Path) -> PathBuf {
     directory.join("nodes")
 }
 
-/// Returns the configuration of a client. It does not use the environment, such as proxies.
 /// Creates a client, which sends rejected requests again after the time that the server declares if it retries.
 fn client(address: SocketAddr, retries: bool) -> Result<Client, LocalClusterError> {
     let mut config = client_config(address)?;
@@ -243,6 +242,7 @@ fn client(address: SocketAddr, retries: bool) -> Result<Client, LocalClusterErro
     Client::try_from(config).map_err(LocalClusterError::Client)
 }
 
+/// Returns the configuration of a client. It does not use the environment, such as proxies.
 fn client_config(address: SocketAddr) -> Result<Config, LocalClusterError> {
     let url = format!("http://{address}").parse();
     url.map(Config::new).map_err(|_| LocalClusterError::Address { address })

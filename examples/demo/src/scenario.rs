@@ -96,9 +96,11 @@ impl<'a> Scenario<'a> {
         let clientset = Clientset::new(options.client.clone());
         let (namespace, loggers) = (options.namespace, clientset.example_v1().loggers(options.namespace));
         if loggers.get_opt(NAME).await?.is_some() {
-            bail!(
-                "a Logger {namespace}/{NAME} already exists and is not changed; delete it or choose another --namespace"
-            );
+            let choice = match options.machines {
+                Machines::Local { .. } => "choose another --directory",
+                Machines::Remote => "delete it or choose another --namespace",
+            };
+            bail!("a Logger {namespace}/{NAME} already exists and is not changed; {choice}");
         }
         let factory = SharedInformerFactory::namespaced(&clientset, namespace);
         let (was_lost, (sender, logger)) = (Arc::new(AtomicBool::new(false)), watch::channel(None));

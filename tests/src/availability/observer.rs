@@ -102,7 +102,12 @@ impl Observer {
 
     /// Promises the invariant from now on, or suspends it.
     pub fn promise(&self, is_promised: bool) {
-        self.record().is_promised = is_promised;
+        let mut record = self.record();
+        if is_promised && !record.is_promised {
+            // An outage that continues is counted from now on.
+            record.outage = None;
+        }
+        record.is_promised = is_promised;
     }
 
     /// Adds an entry to the timeline.
@@ -156,11 +161,14 @@ impl Observer {
         self.record().started.elapsed()
     }
 
-    /// Fails if the invariant is violated, with the timeline.
+    /// Fails if the invariant is violated, with the timeline, or if samples are no longer taken.
     ///
     /// # Errors
     /// Fails with all violations.
     pub fn check(&self) -> Result<(), Error> {
+        if self.task.is_finished() {
+            return Err("the observer has ended".into());
+        }
         let record = self.record();
         match record.violations.is_empty() {
             true => Ok(()),

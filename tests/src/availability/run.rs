@@ -61,12 +61,13 @@ impl<'a, C: Cluster> Run<'a, C> {
         &self.active
     }
 
-    /// Returns the current state of the nodes and agents.
+    /// Returns the current state of the nodes and agents. A fault never follows an outage that is not confirmed yet.
     ///
     /// # Errors
-    /// Fails if the API server does not respond in time.
+    /// Fails if the API server does not respond or no agent is ready in time.
     pub async fn observe(&self) -> Result<Observation, Error> {
-        self.observer.wait_for("the API server responds", RECOVERY, |observed| observed.is_current).await
+        let is_usable = |observed: &Observation| observed.is_current && !observed.is_outage();
+        self.observer.wait_for("the API server responds and an agent is ready", RECOVERY, is_usable).await
     }
 
     /// Injects a fault. During one that is not covered, the invariant is suspended until the Logger has recovered.

@@ -65,7 +65,7 @@ fn used_with_kubectl(program_path: &Path) -> Result<(), Failed> {
     let directory = files.path().join("cluster");
     let mut demo = Command::new(program("demo"));
     demo.args(["--serve", "--agent"]).arg(program("logger-agent")).arg("--directory").arg(&directory);
-    let demo = Process::start("demo", &mut demo, files.path().join("log"))?;
+    let demo = Process::start("demo", &mut demo, files.path().join("log"))?.with_children();
     let kubectl = Kubectl { program: program_path, directory: &directory };
     kubectl.wait_for_agents(2)?;
 

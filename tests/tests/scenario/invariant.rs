@@ -77,6 +77,8 @@ async fn step(run: &mut Run<'_, Scenario>, rng: &mut Rng, kind: usize) -> Result
         let observation = run.observe().await?;
         match select(&observation, run.active(), rng, kind) {
             Some(fault) => break fault,
+            // The last repair is not observed yet.
+            None if run.active().is_empty() => sleep(Duration::from_millis(PAUSE)).await,
             // Too few nodes are left.
             None => run.repair(0).await?,
         }

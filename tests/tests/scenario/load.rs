@@ -110,6 +110,9 @@ impl Load {
             self.shared.observer.violate(format!("the record {id}, acknowledged by {agent}, is written {count} times"));
         }
         let (count, failures) = (acknowledged.checked.len(), acknowledged.failures);
+        if count == 0 {
+            return Err(format!("no record was acknowledged, {failures} requests failed").into());
+        }
         let (records, gap) = (segments.records(), acknowledged.longest_gap());
         Ok(format!(
             "{count} acknowledged records, {failures} failed requests, {records} records in files, longest time \

@@ -66,8 +66,8 @@ fn an_interrupted_scenario_leaves_no_process() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("cluster");
     let mut demo = Command::new(program("demo"));
-    demo.arg("--agent").arg(program("logger-agent")).arg("--directory").arg(&path);
-    let demo = Process::start("demo", &mut demo, directory.path().join("log")).unwrap();
+    demo.arg("--agent").arg(program("logger-agent")).arg("--directory").arg(&path).env_remove("RUST_LOG");
+    let demo = Process::start("demo", &mut demo, directory.path().join("log")).unwrap().with_children();
     wait_until("agents", || processes_with(&path).map(|agents| !agents.is_empty())).unwrap();
     demo.signal(Signal::TERM).unwrap();
     let exit = demo.wait().unwrap();
