@@ -25,6 +25,9 @@ type Reply = oneshot::Receiver<Result<Receipt, AppendError>>;
 
 const INTERVAL: Duration = Duration::from_secs(10);
 
+/// The number of records that can be pending.
+const PERMITS: usize = 1_000_000;
+
 /// A writer with a simulated clock.
 struct Fixture {
     disk: SimulatedDisk,
@@ -32,6 +35,7 @@ struct Fixture {
     metrics: Arc<Metrics>,
     writer: Writer,
     now: Now,
+    permits: Arc<Semaphore>,
 }
 
 fn config() -> JournalConfig {
@@ -52,7 +56,7 @@ impl Fixture {
         let (disk, metrics) = (SimulatedDisk::default(), Arc::new(Metrics::new()));
         let writer = recover(&disk, &config, &metrics);
         let now = Now { instant: Instant::now(), time: "2026-01-02T03:04:05Z".parse().unwrap() };
-        Fixture { disk, config, metrics, writer, now }
+        Fixture { disk, config, metrics, writer, now, permits: Arc::new(Semaphore::new(PERMITS)) }
     }
 
     /// Starts a new process on the same disk.
@@ -65,7 +69,7 @@ impl Fixture {
     fn submit(&mut self, id: Option<&str>, body: &str, acknowledgement: Acknowledgement) -> Reply {
         let (reply, receipt) = oneshot::channel();
         let draft = Draft::new(Source::Activity, id.map(str::to_owned), serde_json::from_str(body).unwrap());
-        let permit = Arc::new(Semaphore::new(1)).try_acquire_many_owned(1).unwrap();
+        let permit = Arc::clone(&self.permits).try_acquire_many_owned(1).unwrap();
         let request = Request { drafts: vec![draft], acknowledgement, reply, reservation: Reservation::new(permit) };
         self.writer.append(request, self.now);
         receipt
@@ -201,6 +205,7 @@ fn a_full_disk_costs_the_oldest_closed_segment_and_then_rejects_records() {
     let error = receipt(fixture.append(None, "{}")).unwrap_err();
     assert!(matches!(error, AppendError::Write(_)), "{error}");
     assert_eq!(fixture.metrics.dropped_count(), 1);
+    assert_eq!(fixture.permits.available_permits(), PERMITS, "a rejected record reserves nothing");
     fixture.disk.state().capacity = None;
     assert_eq!(sequence(fixture.append(None, "{}")), 4, "a rejected record has no sequence number");
 }

@@ -91,7 +91,9 @@ impl Writer {
                 Ok(None) => receipt.duplicates += 1,
                 Err(error) => {
                     self.metrics.add_dropped(Dropped::WriteFailed, drafts.len() - index);
-                    self.pending.hold(reservation);
+                    if !self.pending.is_empty() {
+                        self.pending.hold(reservation);
+                    }
                     let error = self.fail("cannot write a record", &error);
                     // The client may have stopped waiting.
                     let _ = reply.send(Err(AppendError::Write(error)));

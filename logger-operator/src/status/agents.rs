@@ -76,7 +76,8 @@ fn cause(pod: &Pod, reports: &Reports) -> Option<Cause> {
         Some(Cause { reason: reason::RECORDS_NOT_DURABLE, error: Some(shorten(error)) })
     };
     let unschedulable = || is_unschedulable.then_some(Cause { reason: reason::UNSCHEDULABLE, error: None });
-    containers.or_else(reported).or_else(unschedulable)
+    // Only a container that runs reports: its earlier crashes are less recent.
+    reported().or(containers).or_else(unschedulable)
 }
 
 fn container_cause(status: &ContainerStatus) -> Option<Cause> {

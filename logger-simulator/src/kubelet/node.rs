@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     future::pending,
+    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -110,6 +111,10 @@ impl NodeAgent {
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut power = self.context.power.clone();
         loop {
+            // A node can be switched off before it has started.
+            if *power.borrow_and_update() == Power::Off {
+                self.reached.send_replace(Some(Power::Off));
+            }
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
@@ -272,8 +277,10 @@ impl NodeAgent {
                     None => return,
                 },
                 Some(ended) = workers.join_next() => {
-                    if let Ok(uid) = ended {
-                        known.remove(&uid);
+                    match ended {
+                        Ok(uid) => drop(known.remove(&uid)),
+                        Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+                        Err(_) => {}
                     }
                 }
             }

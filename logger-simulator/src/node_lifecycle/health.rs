@@ -90,10 +90,11 @@ impl Monitor {
         self.heartbeats.retain(|name, _| nodes.iter().any(|node| node.name_any() == *name));
         let mut zones: BTreeMap<String, Counts> = BTreeMap::new();
         for node in &nodes {
+            let is_lost = self.is_silent(node) || !is_ready(node);
             let counts = zones.entry(zone(node).to_owned()).or_default();
-            match is_ready(node) {
-                true => counts.ready += 1,
-                false => counts.lost += 1,
+            match is_lost {
+                true => counts.lost += 1,
+                false => counts.ready += 1,
             }
         }
         self.limiter.update(&zones);
@@ -209,7 +210,7 @@ impl Monitor {
             desired.push((key, NO_SCHEDULE));
             let zone = nodes::zone(node);
             let is_tainted = taints::of_node(node).iter().any(|taint| taint.effect == NO_EXECUTE && taint.key == key);
-            let stays = is_tainted && !self.limiter.is_stopped(zone);
+            let stays = is_tainted && !self.limiter.is_stopped();
             if !never_reported && (stays || self.limiter.try_take(zone)) {
                 desired.push((key, NO_EXECUTE));
             }

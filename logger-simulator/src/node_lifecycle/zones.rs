@@ -31,19 +31,20 @@ enum Pace {
 pub(super) struct Limiter {
     next: BTreeMap<String, Instant>,
     paces: BTreeMap<String, Pace>,
+    is_all_lost: bool,
 }
 
 impl Limiter {
     /// Sets the paces from the nodes of all zones.
     pub(super) fn update(&mut self, zones: &BTreeMap<String, Counts>) {
-        let is_all_lost = zones.values().all(|zone| zone.ready == 0);
-        self.paces = zones.iter().map(|(name, zone)| (name.clone(), pace(*zone, is_all_lost))).collect();
+        self.is_all_lost = zones.values().all(|zone| zone.ready == 0);
+        self.paces = zones.iter().map(|(name, zone)| (name.clone(), pace(*zone, self.is_all_lost))).collect();
         self.next.retain(|zone, _| zones.contains_key(zone));
     }
 
     /// Returns whether no node of the cluster is ready, so that no pod is evicted.
-    pub(super) fn is_stopped(&self, zone: &str) -> bool {
-        self.paces.get(zone) == Some(&Pace::Stopped)
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_all_lost
     }
 
     /// Returns whether the pods of one more node of a zone can be evicted now.
