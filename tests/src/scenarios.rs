@@ -10,6 +10,7 @@ mod events;
 mod fixture;
 mod generic;
 mod informer;
+mod limits;
 mod managed_fields;
 mod matrix;
 mod nullable;
@@ -55,6 +56,11 @@ scenarios! {
     rejections::invalid_specs_are_rejected_by_field,
     rejections::misspelt_states_are_rejected,
     rejections::errors_name_the_request_and_the_cause,
+    limits::config_maps_and_secrets_of_more_than_1_mib_are_rejected,
+    limits::annotations_of_more_than_256_kib_are_rejected,
+    limits::objects_above_the_limits_of_etcd_are_rejected,
+    limits::json_patches_that_multiply_an_object_are_rejected,
+    limits::bodies_and_aliases_above_the_limits_are_rejected,
     informer::informers_deliver_events_and_listers_read_the_store,
     informer::late_handlers_receive_existing_objects,
     informer::an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed,
