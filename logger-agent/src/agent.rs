@@ -80,12 +80,6 @@ impl Agent {
         self.server.local_address()
     }
 
-    /// Returns the journal.
-    #[must_use]
-    pub fn journal(&self) -> &Journal {
-        &self.journal
-    }
-
     /// Runs until cancelled, completes the requests in progress, and makes all records durable.
     ///
     /// # Errors

@@ -1,19 +1,18 @@
 //! The command line. Each option of `run` is an environment variable as well, for the Pod of an agent.
 
 use std::{
-    fmt,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
-    str::FromStr,
     time::Duration,
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 
 use crate::{
     agent::{AgentConfig, AgentError},
+    interface::{PORT, env},
     journal::{Durability, JournalConfig},
     segment::Series,
     server::ServerConfig,
@@ -23,8 +22,8 @@ use crate::{
 #[derive(Debug, Parser)]
 #[command(name = "logger-agent", version)]
 pub struct Cli {
-    /// The format of the log on the standard error stream: `text` or `json`.
-    #[arg(long, env = "LOGGER_LOG_FORMAT", default_value_t, global = true)]
+    /// The format of the log on the standard error stream.
+    #[arg(long, env = "LOGGER_LOG_FORMAT", value_enum, default_value_t, global = true)]
     pub log_format: LogFormat,
     /// The command.
     #[command(subcommand)]
@@ -48,25 +47,25 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct RunOptions {
     /// The name of the log, which is the prefix of its files.
-    #[arg(long, env = "LOGGER_NAME")]
+    #[arg(long, env = env::NAME)]
     name: String,
     /// The replica of the log, such as the name of the Pod.
-    #[arg(long, env = "POD_NAME", default_value = "0")]
+    #[arg(long, env = env::REPLICA, default_value = "0")]
     replica: String,
     /// The directory of the files.
-    #[arg(long, env = "LOGGER_DIRECTORY")]
+    #[arg(long, env = env::DIRECTORY)]
     directory: PathBuf,
     /// The interval of heartbeats and fsyncs: seconds, or a duration such as `1m30s`.
-    #[arg(long, env = "LOGGER_TIME_INTERVAL", default_value = "60s", value_parser = parse_duration)]
+    #[arg(long, env = env::INTERVAL, default_value = "60s", value_parser = parse_duration)]
     interval: Duration,
-    /// When records become durable: at the end of an `interval`, or each `record` by itself.
-    #[arg(long, env = "LOGGER_DURABILITY", default_value_t)]
+    /// When records become durable.
+    #[arg(long, env = "LOGGER_DURABILITY", value_enum, default_value_t)]
     durability: Durability,
     /// How long a client waits at most until its records are made durable, limited to half of the interval.
     #[arg(long, env = "LOGGER_ACKNOWLEDGEMENT_DELAY", default_value = "1s", value_parser = parse_duration)]
     acknowledgement_delay: Duration,
     /// The address of the endpoints.
-    #[arg(long, env = "LOGGER_LISTEN", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = env::LISTEN, default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))]
     listen: SocketAddr,
     /// The size from which a file is closed: bytes, or a quantity such as `16Mi`.
     #[arg(long, env = "LOGGER_SEGMENT_BYTES", default_value = "16Mi", value_parser = parse_bytes)]
@@ -129,39 +128,13 @@ impl RunOptions {
 }
 
 /// The format of the log of the process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Text for people.
     #[default]
     Text,
     /// One JSON object for each line.
     Json,
-}
-
-/// A value that is not a format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown log format `{0}`: expected `text` or `json`")]
-pub struct ParseLogFormatError(String);
-
-impl FromStr for LogFormat {
-    type Err = ParseLogFormatError;
-
-    fn from_str(text: &str) -> Result<Self, ParseLogFormatError> {
-        match text {
-            "text" => Ok(LogFormat::Text),
-            "json" => Ok(LogFormat::Json),
-            _ => Err(ParseLogFormatError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            LogFormat::Text => "text",
-            LogFormat::Json => "json",
-        })
-    }
 }
 
 /// Parses seconds, as in the field `timeInterval` of a Logger, or a duration such as `1m30s`.
@@ -224,7 +197,7 @@ mod tests {
         let config = options.config().unwrap();
         let expected = JournalConfig::new(Duration::from_secs(60));
         assert_eq!(format!("{:?}", config.journal), format!("{expected:?}"));
-        let expected = ServerConfig::new(([127, 0, 0, 1], 8080).into());
+        let expected = ServerConfig::new((Ipv4Addr::LOCALHOST, PORT).into());
         assert_eq!(format!("{:?}", config.server), format!("{expected:?}"));
     }
 }

@@ -2,13 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::journal::Journal;
+use crate::{interface::NOT_DURABLE, journal::Journal};
 
 /// The number of intervals after which a missing fsync means that the agent is not ready.
 const MAX_INTERVALS: u32 = 2;
-
-/// The start of the reason if the last attempt to make records durable failed. The operator reports what follows.
-pub const NOT_DURABLE: &str = "records are not durable: ";
 
 /// The health of an agent.
 ///

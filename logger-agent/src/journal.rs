@@ -34,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{file_system::FileSystem, metrics::Metrics, record::Draft, segment::Series};
 
-pub use config::{ConfigError, Durability, JournalConfig};
+pub use config::{ConfigError, Durability, JournalConfig, MAX_DURATION};
 pub use error::{AppendError, JournalError};
 pub use request::{Acknowledgement, Receipt, Reservation};
 pub use thread::JournalThread;
@@ -54,7 +54,8 @@ use writer::Writer;
 ///   written to a new one. An fsync is never repeated on the same file: the kernel may have dropped the data;
 /// - a full file system costs the oldest closed segment, not a new record. Without a closed segment the record is
 ///   rejected;
-/// - at most the configured number of bytes and requests wait for their fsync. Further ones are rejected;
+/// - at most the configured number of bytes waits for its fsync, and at most the configured number of requests waits to
+///   be written. Further ones are rejected;
 /// - records of one source with equal ids are written once, also after a restart, as far as the ids are remembered.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -102,14 +103,16 @@ impl Journal {
     /// Appends records and waits for their acknowledgement. The records are written although the caller stops waiting.
     ///
     /// # Errors
-    /// Fails if the queue is full, if the journal is stopped, or if a record could not be written or made durable. Some
+    /// Fails if the queue is full, if too many bytes wait for their fsync, if the journal is stopped, or if a record could not be written or made durable. Some
     /// of the records can be in the segments nevertheless. Records with ids can be appended again.
     pub async fn append(
         &self,
         drafts: Vec<Draft>,
         acknowledgement: Acknowledgement,
-        reservation: Reservation,
+        mut reservation: Reservation,
     ) -> Result<Receipt, AppendError> {
+        // The bodies are reserved.
+        reservation.merge(self.reserve(drafts.iter().map(Draft::overhead).sum())?);
         let (reply, receipt) = oneshot::channel();
         let request = Request { drafts, acknowledgement, reply, reservation };
         match self.sender.try_send(Command::Append(request)) {

@@ -7,8 +7,8 @@
 //!
 //! | modules | contents |
 //! |---|---|
-//! | [`record`], [`file_system`], [`metrics`] | one line of a file; the operations on files; the metrics |
-//! | [`segment`], [`deduplication`] | the files of a log, their names and their lines; the ids of recent records |
+//! | [`interface`], [`record`], [`file_system`] | what the operator knows; one line of a file; the operations on files |
+//! | [`metrics`], [`segment`], [`deduplication`] | the metrics; the files of a log and their lines; recent ids |
 //! | [`journal`], [`verify`] | the writer of the segments, with recovery and retention; the check of existing files |
 //! | [`health`], [`sources`] | readiness by the age of the last fsync; requests to records, heartbeats |
 //! | [`server`] | the HTTP endpoints |
@@ -20,6 +20,7 @@ pub mod cli;
 pub mod deduplication;
 pub mod file_system;
 pub mod health;
+pub mod interface;
 pub mod journal;
 pub mod metrics;
 pub mod record;

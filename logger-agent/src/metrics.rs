@@ -164,15 +164,13 @@ impl Metrics {
         [Dropped::WriteFailed, Dropped::QueueFull].into_iter().map(|reason| self.dropped_by(reason)).sum()
     }
 
-    /// Returns the number of records that were dropped for a reason.
-    #[must_use]
-    pub fn dropped_by(&self, reason: Dropped) -> u64 {
+    fn dropped_by(&self, reason: Dropped) -> u64 {
         self.dropped.get_or_create(&[("reason", reason.name())]).get()
     }
 
     /// Returns the number of closed segments that were removed for a reason.
-    #[must_use]
-    pub fn removed_by(&self, reason: Removed) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn removed_by(&self, reason: Removed) -> u64 {
         self.removed.get_or_create(&[("reason", reason.name())]).get()
     }
 

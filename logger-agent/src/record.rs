@@ -16,6 +16,9 @@ const END: &[u8] = b"\"}";
 /// The number of hexadecimal digits of a checksum.
 const CHECKSUM_DIGITS: usize = 8;
 
+/// The size of the members of a line except for the id and the body, at most.
+const LINE_OVERHEAD: usize = 192;
+
 /// The maximum length of a line, with its newline.
 pub const MAX_LINE: u64 = 16 << 20;
 
@@ -73,6 +76,12 @@ impl Draft {
         self.id.as_deref()
     }
 
+    /// Returns the size of what the line has beside the body, at most.
+    pub(crate) fn overhead(&self) -> usize {
+        // A character of an id becomes up to six in JSON.
+        LINE_OVERHEAD + self.id.as_ref().map_or(0, |id| 6 * id.len())
+    }
+
     /// Returns the body as JSON text on one line.
     #[must_use]
     pub fn body(&self) -> &str {
@@ -121,7 +130,7 @@ pub enum RecordError {
 /// Encodes a record as one line with its newline.
 #[must_use]
 pub fn encode(sequence: u64, time: Timestamp, draft: &Draft) -> String {
-    let mut line = String::with_capacity(draft.body.len() + 192);
+    let mut line = String::with_capacity(draft.body.len() + draft.overhead());
     let source = draft.source.name();
     // Writing to a string cannot fail.
     let _ = write!(line, "{{\"sequence\":{sequence},\"time\":\"{time}\",\"source\":\"{source}\"");

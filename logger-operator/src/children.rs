@@ -9,9 +9,7 @@ use logger_types::v1::Logger;
 
 use crate::names::Names;
 
-/// The port of an agent, for probes, metrics and ingestion.
-pub const AGENT_PORT: i32 = 8080;
-/// The name of the port.
+/// The name of the port of an agent, for probes, metrics and ingestion.
 const PORT_NAME: &str = "http";
 
 /// The options of agents that are not part of the API.

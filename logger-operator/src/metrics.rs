@@ -1,4 +1,4 @@
-//! The metrics of Loggers, and the names of those of agents for alerts and dashboards.
+//! The metrics of Loggers.
 
 use std::sync::Arc;
 
@@ -16,20 +16,6 @@ pub const AGENTS_DESIRED: Metric =
 /// The interval of a Logger.
 pub const INTERVAL: Metric =
     Metric { name: "logger_interval_seconds", help: "Interval between two writes of a Logger; 0 after its deletion." };
-
-/// Metrics that agents report.
-pub mod agent {
-    /// The number of recorded records.
-    pub const RECORDS: &str = "logger_agent_records_total";
-    /// The number of written bytes.
-    pub const BYTES: &str = "logger_agent_bytes_total";
-    /// The number of records that were dropped.
-    pub const DROPPED: &str = "logger_agent_dropped_total";
-    /// The duration of fsync calls, as a histogram.
-    pub const FSYNC: &str = "logger_agent_fsync_seconds";
-    /// The Unix time of the last successful fsync.
-    pub const LAST_FSYNC: &str = "logger_agent_last_fsync_timestamp_seconds";
-}
 
 /// Reports the metrics of Loggers.
 #[derive(Clone, Debug)]

@@ -44,7 +44,7 @@ pub enum OperatorError {
 /// leader. Its requests are sent with the client of the manager.
 ///
 /// # Errors
-/// Fails if the namespace of the default Logger is not watched.
+/// Fails if the namespace of the default Logger is not watched, or if the name of the controller is rejected.
 pub fn add_to(
     manager: ManagerBuilder,
     options: &OperatorOptions,

@@ -16,14 +16,9 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
+use logger_agent::interface::{NOT_DURABLE, PORT, path};
 use tokio::{net::TcpStream, time::timeout};
 
-use crate::children::AGENT_PORT;
-
-/// The endpoint of the readiness.
-const PATH: &str = "/readyz";
-/// The start of a response of an agent whose last attempt to make records durable failed. The error follows.
-const NOT_DURABLE: &str = "records are not durable: ";
 /// How long an agent can take to respond. A reconciliation waits for it.
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of agents of one Logger that are requested.
@@ -37,7 +32,10 @@ pub type Reports = BTreeMap<String, String>;
 /// Requests the agents that run and are not ready. Agents on nodes that do not respond are not requested.
 pub(crate) async fn reports(pods: &[Arc<Pod>]) -> Reports {
     let unready = pods.iter().filter_map(|pod| Some((pod.metadata.name.clone()?, unready_address(pod)?)));
-    let requests = unready.take(MAX_REQUESTS).map(|(name, address)| async move {
+    // The same ones each time, so that the reported error changes with its cause only.
+    let mut unready: Vec<_> = unready.collect();
+    unready.sort_unstable();
+    let requests = unready.into_iter().take(MAX_REQUESTS).map(|(name, address)| async move {
         let response = timeout(TIMEOUT, request(address)).await;
         match response {
             Ok(Ok(error)) => error.map(|error| (name, error)),
@@ -63,8 +61,7 @@ fn unready_address(pod: &Pod) -> Option<SocketAddr> {
     let mut states = status.container_statuses.iter().flatten().filter_map(|container| container.state.as_ref());
     let is_running = states.any(|state| state.running.is_some());
     let ip: IpAddr = status.pod_ip.as_ref()?.parse().ok()?;
-    let port = u16::try_from(AGENT_PORT).ok()?;
-    (is_unready && is_running).then(|| SocketAddr::new(ip, port))
+    (is_unready && is_running).then(|| SocketAddr::new(ip, PORT))
 }
 
 fn condition<'a>(status: &'a PodStatus, type_: &str) -> Option<&'a str> {
@@ -76,7 +73,7 @@ fn condition<'a>(status: &'a PodStatus, type_: &str) -> Option<&'a str> {
 async fn request(address: SocketAddr) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
     let stream = TcpStream::connect(address).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let request = Request::get(PATH).header(HOST, address.to_string()).body(Empty::<Bytes>::new())?;
+    let request = Request::get(path::READYZ).header(HOST, address.to_string()).body(Empty::<Bytes>::new())?;
     let exchange = async move {
         let response = sender.send_request(request).await?;
         let status = response.status();

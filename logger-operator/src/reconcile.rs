@@ -174,13 +174,16 @@ impl Conflicts {
     }
 
     fn problem(self, logger: &Logger) -> Option<Problem> {
+        if self.0.is_empty() {
+            return None;
+        }
         let names = Names::of(logger);
         let message = format!(
             "`{}` exists and does not belong to this Logger: {}; delete it, or rename the Logger",
             names.child(),
             self.0.join(", ")
         );
-        (!self.0.is_empty()).then_some(Problem { reason: reason::NAME_CONFLICT, message })
+        Some(Problem { reason: reason::NAME_CONFLICT, message })
     }
 }
 

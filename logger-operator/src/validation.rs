@@ -1,5 +1,6 @@
 //! Validation of a spec beyond its schema, such as names that cannot be part of a file name.
 
+use logger_agent::journal::MAX_DURATION;
 use logger_names::validation::dns_1123_subdomain;
 use logger_types::v1::LoggerSpec;
 
@@ -21,8 +22,8 @@ pub enum InvalidSpec {
         max = MAX_NAME
     )]
     Name(String),
-    /// The interval is not positive. The schema rejects it, unless the object is older than the schema.
-    #[error("spec.timeInterval is {0}: use at least 1 second")]
+    /// The interval is not positive, which the schema rejects unless the object is older than it, or is too long.
+    #[error("spec.timeInterval is {0}: use 1 to {max} seconds", max = MAX_DURATION.as_secs())]
     Interval(i32),
     /// The number of replicas is negative. The schema rejects it, unless the object is older than the schema.
     #[error("spec.replicas is {0}: use at least 0")]
@@ -49,7 +50,8 @@ pub fn validate(spec: &LoggerSpec) -> Result<(), InvalidSpec> {
     if !is_file_name(&spec.name) {
         return Err(InvalidSpec::Name(spec.name.chars().take(MAX_SHOWN).collect()));
     }
-    if spec.time_interval < 1 {
+    let seconds = u64::try_from(spec.time_interval).unwrap_or_default();
+    if !(1..=MAX_DURATION.as_secs()).contains(&seconds) {
         return Err(InvalidSpec::Interval(spec.time_interval));
     }
     match spec.replicas {
@@ -92,7 +94,10 @@ mod tests {
 
     #[test]
     fn intervals_and_replicas_that_the_schema_rejects_are_invalid() {
-        assert_eq!(validate(&spec("a", 0, None)), Err(InvalidSpec::Interval(0)));
+        for interval in [i32::MIN, 0, 315_360_001, i32::MAX] {
+            assert_eq!(validate(&spec("a", interval, None)), Err(InvalidSpec::Interval(interval)));
+        }
+        assert_eq!(validate(&spec("a", 315_360_000, None)), Ok(()));
         assert_eq!(validate(&spec("a", 1, Some(-1))), Err(InvalidSpec::Replicas(-1)));
         assert_eq!(validate(&spec("a", 1, Some(0))), Ok(()));
     }

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use demo::LocalCluster;
-use logger_operator::children::AGENT_PORT;
+use logger_agent::interface::{PORT, metric::RECORDS, path::METRICS};
 use logger_runtime::kube::{self, Client};
 use tokio::{process::Command, time::timeout};
 
@@ -18,8 +18,6 @@ use crate::observer::Observer;
 
 /// How long `logger-agent verify` can take.
 const VERIFY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The counter of the records that an agent has written.
-const RECORDS: &str = "logger_agent_records_total";
 
 /// Where the records of agents are read.
 pub(crate) enum Records<'a> {
@@ -99,7 +97,7 @@ fn size(directories: &[PathBuf]) -> u64 {
 
 /// Reads the number of records from the metrics of an agent, through the proxy of the API server.
 async fn records(client: &Client, namespace: &str, agent: &str) -> Result<u64, Unavailable> {
-    let path = format!("/api/v1/namespaces/{namespace}/pods/{agent}:{AGENT_PORT}/proxy/metrics");
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{agent}:{PORT}/proxy{METRICS}");
     let request = http::Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError);
     let text = match request {
         Ok(request) => client.request_text(request).await,

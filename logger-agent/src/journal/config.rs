@@ -1,44 +1,20 @@
 //! The options of a journal.
 
-use std::{fmt, num::NonZeroUsize, str::FromStr, time::Duration};
+use std::{num::NonZeroUsize, time::Duration};
+
+use clap::ValueEnum;
 
 /// The maximum of all durations.
-const MAX_DURATION: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+pub const MAX_DURATION: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// When records become durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Durability {
     /// One fdatasync for the records of an interval; sooner for records whose client waits.
     #[default]
     Interval,
     /// An fdatasync for each record. Requests that arrive during an fdatasync share the next one.
     Record,
-}
-
-/// A value that is not a durability.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown durability `{0}`: expected `interval` or `record`")]
-pub struct ParseDurabilityError(String);
-
-impl FromStr for Durability {
-    type Err = ParseDurabilityError;
-
-    fn from_str(text: &str) -> Result<Self, ParseDurabilityError> {
-        match text {
-            "interval" => Ok(Durability::Interval),
-            "record" => Ok(Durability::Record),
-            _ => Err(ParseDurabilityError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Durability::Interval => "interval",
-            Durability::Record => "record",
-        })
-    }
 }
 
 /// The options of a journal.
@@ -170,14 +146,5 @@ mod tests {
         assert_eq!(error, ConfigError::ZeroSize("size of segments"));
         let error = JournalConfig { retention_bytes: (32 << 20) - 1, ..valid }.validate().unwrap_err();
         assert!(error.to_string().contains("smaller than two segments of 16777216 bytes"), "{error}");
-    }
-
-    #[test]
-    fn durabilities_are_parsed_from_their_names() {
-        for durability in [Durability::Interval, Durability::Record] {
-            assert_eq!(durability.to_string().parse(), Ok(durability));
-        }
-        let error = "always".parse::<Durability>().unwrap_err().to_string();
-        assert_eq!(error, "unknown durability `always`: expected `interval` or `record`");
     }
 }

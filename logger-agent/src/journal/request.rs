@@ -41,12 +41,17 @@ impl Receipt {
 /// Memory for records until they are durable.
 #[derive(Debug)]
 pub struct Reservation {
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 impl Reservation {
     pub(super) fn new(permit: OwnedSemaphorePermit) -> Self {
-        Reservation { _permit: permit }
+        Reservation { permit }
+    }
+
+    /// Adds another reservation of the same journal.
+    pub(super) fn merge(&mut self, other: Reservation) {
+        self.permit.merge(other.permit);
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     health::Health,
+    interface::path,
     journal::{Acknowledgement, Journal},
     metrics::Metrics,
     sources::{Activity, ActivitySource, Audit, RateLimit},
@@ -36,13 +37,13 @@ enum Report {
 }
 
 impl Route {
-    fn of(path: &str) -> Option<Self> {
-        match path {
+    fn of(requested: &str) -> Option<Self> {
+        match requested {
             "/activity" => Some(Route::Ingest(&Activity)),
             "/audit" => Some(Route::Ingest(&Audit)),
-            "/livez" | "/healthz" => Some(Route::Report(Report::Live)),
-            "/readyz" => Some(Route::Report(Report::Ready)),
-            "/metrics" => Some(Route::Report(Report::Metrics)),
+            path::LIVEZ | "/healthz" => Some(Route::Report(Report::Live)),
+            path::READYZ => Some(Route::Report(Report::Ready)),
+            path::METRICS => Some(Route::Report(Report::Metrics)),
             _ => None,
         }
     }

@@ -13,6 +13,9 @@ use crate::record::{Draft, Source};
 const API_VERSION: &str = "audit.k8s.io/v1";
 const KIND: &str = "EventList";
 
+/// The maximum length of an id. The ids of API servers have 36 characters, and stages up to 16.
+pub const MAX_ID: usize = 256;
+
 /// API servers that send their audit events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Audit;
@@ -50,7 +53,11 @@ impl ActivitySource for Audit {
 fn draft(index: usize, event: &RawValue) -> Result<Draft, SourceError> {
     let identity = serde_json::from_str(event.get());
     let Event { audit_id, stage } = identity.map_err(|source| SourceError::InvalidEvent { index, source })?;
-    Ok(Draft::new(Source::Audit, Some(format!("{audit_id}/{stage}")), event))
+    let id = format!("{audit_id}/{stage}");
+    if id.len() > MAX_ID {
+        return Err(SourceError::LongId { index });
+    }
+    Ok(Draft::new(Source::Audit, Some(id), event))
 }
 
 #[cfg(test)]

@@ -23,6 +23,15 @@ pub enum SourceError {
         /// The reason.
         source: serde_json::Error,
     },
+    /// The id of an audit event is too long.
+    #[error(
+        "invalid audit event: items[{index}]: `auditID` and `stage` are longer than {} bytes",
+        crate::sources::audit::MAX_ID
+    )]
+    LongId {
+        /// The index in the list.
+        index: usize,
+    },
     /// The record is not a JSON object.
     #[error("expected a JSON object, such as {{\"user\":\"jane\",\"action\":\"login\"}}")]
     NotAnObject,

@@ -1,6 +1,7 @@
 //! The Deployment that runs the agents of a Logger.
 
 use k8s_openapi::apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString};
+use logger_agent::interface::{PORT, env, path};
 use logger_apply::{
     apps_v1::{DeploymentApply, DeploymentSpecApply, DeploymentStrategyApply, RollingUpdateDeploymentApply},
     core_v1::{
@@ -13,7 +14,7 @@ use logger_apply::{
 };
 use logger_types::v1::LoggerSpec;
 
-use super::{AGENT_PORT, AgentOptions, PORT_NAME};
+use super::{AgentOptions, PORT_NAME};
 use crate::names::{LOGGER_ANNOTATION, Names};
 
 const CONTAINER: &str = "agent";
@@ -97,15 +98,15 @@ fn spread(names: &Names, topology_key: &str, when_unsatisfiable: &str) -> Topolo
 }
 
 fn container(spec: &LoggerSpec, agent: &AgentOptions) -> ContainerApply {
-    let port = ContainerPortApply::new().with_name(PORT_NAME).with_container_port(AGENT_PORT).with_protocol("TCP");
+    let port = ContainerPortApply::new().with_name(PORT_NAME).with_container_port(i32::from(PORT)).with_protocol("TCP");
     ContainerApply::new()
         .with_name(CONTAINER)
         .with_image(agent.image.as_str())
         .with_args(["run"])
         .with_env(environment(spec))
-        .with_liveness_probe(probe("/livez").with_period_seconds(10))
+        .with_liveness_probe(probe(path::LIVEZ).with_period_seconds(10))
         .with_ports([port])
-        .with_readiness_probe(probe("/readyz").with_period_seconds(5))
+        .with_readiness_probe(probe(path::READYZ).with_period_seconds(5))
         .with_resources(resources())
         .with_security_context(
             SecurityContextApply::new()
@@ -122,16 +123,16 @@ fn environment(spec: &LoggerSpec) -> [EnvVarApply; 5] {
     let value = |name: &str, value: String| EnvVarApply::new().with_name(name).with_value(value);
     let pod_name = ObjectFieldSelectorApply::new().with_api_version("v1").with_field_path("metadata.name");
     [
-        value("LOGGER_NAME", spec.name.clone()),
-        EnvVarApply::new().with_name("POD_NAME").with_value_from(EnvVarSourceApply::new().with_field_ref(pod_name)),
-        value("LOGGER_TIME_INTERVAL", format!("{}s", spec.time_interval)),
-        value("LOGGER_DIRECTORY", DIRECTORY.to_owned()),
-        value("LOGGER_LISTEN", format!("0.0.0.0:{AGENT_PORT}")),
+        value(env::NAME, spec.name.clone()),
+        EnvVarApply::new().with_name(env::REPLICA).with_value_from(EnvVarSourceApply::new().with_field_ref(pod_name)),
+        value(env::INTERVAL, format!("{}s", spec.time_interval)),
+        value(env::DIRECTORY, DIRECTORY.to_owned()),
+        value(env::LISTEN, format!("0.0.0.0:{PORT}")),
     ]
 }
 
-fn probe(path: &str) -> ProbeApply {
-    let get = HTTPGetActionApply::new().with_path(path).with_port(IntOrString::String(PORT_NAME.to_owned()));
+fn probe(endpoint: &str) -> ProbeApply {
+    let get = HTTPGetActionApply::new().with_path(endpoint).with_port(IntOrString::String(PORT_NAME.to_owned()));
     ProbeApply::new().with_http_get(get).with_failure_threshold(3).with_timeout_seconds(5)
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use logger_agent::interface::metric;
 use serde::Serialize;
 
-use crate::metrics::{AGENTS_DESIRED, AGENTS_READY, INTERVAL, agent::LAST_FSYNC};
+use super::by_logger;
+use crate::metrics::{AGENTS_DESIRED, AGENTS_READY, INTERVAL};
 
 /// The page that describes what to do about each alert, in a section with its name.
 const RUNBOOK: &str = "docs/guides/runbook.md";
@@ -76,11 +78,6 @@ pub fn prometheus_rule() -> PrometheusRule {
     }
 }
 
-/// The replicas of an operator report the same series, and only those of the leader are current.
-fn by_logger(metric: &str) -> String {
-    format!("max by (logger_namespace, logger) ({metric})")
-}
-
 fn all_replicas_down() -> AlertingRule {
     let (ready, desired) = (by_logger(AGENTS_READY.name), by_logger(AGENTS_DESIRED.name));
     let expr = format!("{ready} == 0 and {desired} > 0");
@@ -93,7 +90,7 @@ fn all_replicas_down() -> AlertingRule {
 fn no_recent_fsync() -> AlertingRule {
     let interval = format!(r#"label_replace({}, "namespace", "$1", "logger_namespace", "(.+)")"#, INTERVAL.name);
     let limit = format!("2 * max by (namespace) ({interval}) + 60");
-    let expr = format!("time() - {LAST_FSYNC} > on (namespace) group_left () ({limit})");
+    let expr = format!("time() - {} > on (namespace) group_left () ({limit})", metric::LAST_FSYNC);
     let summary = "The agent {{ $labels.namespace }}/{{ $labels.pod }} has not persisted records for {{ $value | \
                    humanizeDuration }}.";
     rule("LoggerNoRecentFsync", expr, "1m", "critical", summary)

@@ -1,8 +1,10 @@
 //! The Grafana dashboard, generated from the names of the metrics.
 
+use logger_agent::interface::metric;
 use serde::Serialize;
 
-use crate::metrics::{AGENTS_DESIRED, AGENTS_READY, INTERVAL, agent};
+use super::by_logger;
+use crate::metrics::{AGENTS_DESIRED, AGENTS_READY, INTERVAL};
 
 const WIDTH: u32 = 12;
 const HEIGHT: u32 = 8;
@@ -85,11 +87,11 @@ enum Query {
 const PANELS: [(&str, &str, Query); 11] = [
     ("Ready agents", AGENTS_READY.name, Query::OfLogger),
     ("Desired agents", AGENTS_DESIRED.name, Query::OfLogger),
-    ("Records per second", agent::RECORDS, Query::Rate),
-    ("Bytes per second", agent::BYTES, Query::Rate),
-    ("Dropped records per second", agent::DROPPED, Query::Rate),
-    ("Time since the last fsync", agent::LAST_FSYNC, Query::Age),
-    ("Duration of fsync, 99th percentile", agent::FSYNC, Query::Percentile),
+    ("Records per second", metric::RECORDS, Query::Rate),
+    ("Bytes per second", metric::BYTES, Query::Rate),
+    ("Dropped records per second", metric::DROPPED, Query::Rate),
+    ("Time since the last fsync", metric::LAST_FSYNC, Query::Age),
+    ("Duration of fsync, 99th percentile", metric::FSYNC, Query::Percentile),
     ("Interval", INTERVAL.name, Query::OfLogger),
     ("Reconciliations per second", "controller_runtime_reconcile_total", Query::OfController),
     ("Reconciliation errors per second", "controller_runtime_reconcile_errors_total", Query::OfController),
@@ -118,7 +120,7 @@ fn panel(index: u32, title: &'static str, metric: &str, query: Query) -> Panel {
 
 fn expression(metric: &str, query: Query) -> (String, &'static str) {
     match query {
-        Query::OfLogger => (format!("max by (logger_namespace, logger) ({metric})"), "{{logger_namespace}}/{{logger}}"),
+        Query::OfLogger => (by_logger(metric), "{{logger_namespace}}/{{logger}}"),
         Query::Rate => (format!("sum by (namespace, pod) (rate({metric}[5m]))"), "{{namespace}}/{{pod}}"),
         Query::Percentile => {
             let rates = format!("sum by (namespace, pod, le) (rate({metric}_bucket[5m]))");

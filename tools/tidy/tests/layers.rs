@@ -11,8 +11,8 @@ const CRATES: [Layers; 7] = [
     (
         "logger-agent",
         &[
-            &["record", "file_system", "metrics"],
-            &["segment", "deduplication"],
+            &["interface", "record", "file_system"],
+            &["metrics", "segment", "deduplication"],
             &["journal", "verify"],
             &["health", "sources"],
             &["server"],

@@ -1,0 +1,45 @@
+//! What the agent and its operator agree on: environment variables, port, paths, metrics and the reason of readiness.
+
+/// The port of the endpoints.
+pub const PORT: u16 = 8080;
+
+/// The start of the response of [`path::READYZ`] if the last attempt to make records durable failed. The error follows.
+pub const NOT_DURABLE: &str = "records are not durable: ";
+
+/// The environment variables of options that depend on the log and on the Pod.
+pub mod env {
+    /// The name of the log.
+    pub const NAME: &str = "LOGGER_NAME";
+    /// The replica of the log.
+    pub const REPLICA: &str = "POD_NAME";
+    /// The directory of the files.
+    pub const DIRECTORY: &str = "LOGGER_DIRECTORY";
+    /// The interval of heartbeats and fsyncs, such as `60s`.
+    pub const INTERVAL: &str = "LOGGER_TIME_INTERVAL";
+    /// The address of the endpoints.
+    pub const LISTEN: &str = "LOGGER_LISTEN";
+}
+
+/// The paths of endpoints.
+pub mod path {
+    /// Whether the agent works at all.
+    pub const LIVEZ: &str = "/livez";
+    /// Whether records become durable.
+    pub const READYZ: &str = "/readyz";
+    /// The metrics.
+    pub const METRICS: &str = "/metrics";
+}
+
+/// The names of metrics in alerts, dashboards and demonstrations.
+pub mod metric {
+    /// The number of written records, by source.
+    pub const RECORDS: &str = "logger_agent_records_total";
+    /// The number of written bytes.
+    pub const BYTES: &str = "logger_agent_bytes_total";
+    /// The number of records that were dropped, by reason.
+    pub const DROPPED: &str = "logger_agent_dropped_total";
+    /// The duration of fsyncs, as a histogram.
+    pub const FSYNC: &str = "logger_agent_fsync_seconds";
+    /// The Unix time of the last successful fsync.
+    pub const LAST_FSYNC: &str = "logger_agent_last_fsync_timestamp_seconds";
+}
