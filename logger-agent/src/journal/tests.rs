@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
-    Acknowledgement, AppendError, Durability, JournalConfig, Now, Receipt, Reservation, request::Request,
+    Acknowledgement, AppendError, Durability, Journal, JournalConfig, Now, Receipt, Reservation, request::Request,
     simulated_disk::SimulatedDisk, status::Status, writer::Writer,
 };
 use crate::{
@@ -208,6 +208,25 @@ fn a_full_disk_costs_the_oldest_closed_segment_and_then_rejects_records() {
     assert_eq!(fixture.permits.available_permits(), PERMITS, "a rejected record reserves nothing");
     fixture.disk.state().capacity = None;
     assert_eq!(sequence(fixture.append(None, "{}")), 4, "a rejected record has no sequence number");
+}
+
+#[tokio::test]
+async fn records_that_are_not_durable_are_bounded_with_their_lines() {
+    let config = JournalConfig { max_unacknowledged_bytes: 1000, ..JournalConfig::new(INTERVAL) };
+    let disk = Arc::new(SimulatedDisk::default());
+    let (journal, thread) = Journal::open(disk, series(), config, Arc::new(Metrics::new())).unwrap();
+    let mut written = 0;
+    let error = loop {
+        let draft = Draft::new(Source::Activity, None, serde_json::from_str("{}").unwrap());
+        let reservation = journal.reserve(draft.body().len()).unwrap();
+        match journal.append(vec![draft], Acknowledgement::Written, reservation).await {
+            Ok(_) => written += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, AppendError::Full), "{error}");
+    assert_eq!(written, 5, "each line counts with 194 bytes");
+    thread.stop().await.unwrap();
 }
 
 #[test]

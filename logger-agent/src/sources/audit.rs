@@ -86,6 +86,8 @@ mod tests {
         assert_eq!(drafts(&list("")), Ok(Vec::new()));
         let error = drafts(&list(r#"{"auditID":"7","stage":"Panic"},{"auditID":"8"}"#)).unwrap_err();
         assert!(error.starts_with("invalid audit event: items[1]: missing field `stage`"), "{error}");
+        let error = drafts(&list(&format!(r#"{{"auditID":"{}","stage":"Panic"}}"#, "a".repeat(251)))).unwrap_err();
+        assert_eq!(error, "invalid audit event: items[0]: `auditID` and `stage` are longer than 256 bytes");
         let error = drafts(r#"{"kind":"EventList","apiVersion":"audit.k8s.io/v1beta1"}"#).unwrap_err();
         assert_eq!(error, "expected an EventList of audit.k8s.io/v1, found `EventList` of `audit.k8s.io/v1beta1`");
         assert!(drafts("{").unwrap_err().starts_with("the body is not valid JSON: "));
