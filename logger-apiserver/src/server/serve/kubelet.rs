@@ -1,6 +1,11 @@
 //! Logs of pods: they are requested from the kubelet of the node, as kube-apiserver does, over HTTP without TLS.
 
-use std::{convert::Infallible, net::SocketAddr, pin::Pin, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures::stream;
@@ -137,15 +142,19 @@ impl Exchange {
         let stream = TcpStream::connect(address).await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let mut connection: Connection = Box::pin(connection);
-        let response = tokio::select! {
-            response = sender.send_request(request) => response?,
-            closed = &mut connection => {
-                closed?;
-                return Err("the connection was closed".into());
+        let (response, connection) = {
+            let mut response = pin!(sender.send_request(request));
+            tokio::select! {
+                response = &mut response => (response?, Some(connection)),
+                // The response can be received together with the end of the connection.
+                closed = &mut connection => {
+                    closed?;
+                    (response.await?, None)
+                }
             }
         };
         let (status, body) = (response.status(), response.into_body());
-        Ok(Exchange { status, body, connection: Some(connection), _sender: sender })
+        Ok(Exchange { status, body, connection, _sender: sender })
     }
 
     /// Returns the body as a stream, or an error of the kubelet as a `Status`.
