@@ -71,6 +71,7 @@ struct Nodes {
 
 #[derive(Clone)]
 struct NodeHandle {
+    name: String,
     zone: Option<String>,
     power: watch::Sender<Power>,
     reached: watch::Receiver<Option<Power>>,
@@ -107,7 +108,11 @@ impl Cluster {
         }
         let (environment, until) = (self.0.environment.clone(), work.clone());
         tasks.spawn(async move {
-            node_lifecycle::run(&environment, &until).await;
+            // A request that is in progress ends with it, also if the server does not respond.
+            tokio::select! {
+                () = until.cancelled() => {}
+                () = node_lifecycle::run(&environment) => {}
+            }
             Ok(())
         });
         let result = loop {
@@ -155,8 +160,9 @@ impl Cluster {
         let runtime = config.runtime_or(&self.0.runtime);
         let agent = NodeAgent::new(config.template(), number, runtime, &self.0.environment, receiver, sender);
         self.0.added.send(agent).map_err(|_| ClusterError::NotRunning)?;
-        let handle = NodeHandle { zone: config.zone_name().map(str::to_owned), power, reached };
-        nodes.handles.insert(config.name().to_owned(), handle.clone());
+        let (name, zone) = (config.name().to_owned(), config.zone_name().map(str::to_owned));
+        let handle = NodeHandle { name: name.clone(), zone, power, reached };
+        nodes.handles.insert(name, handle.clone());
         Ok(handle)
     }
 
@@ -188,7 +194,7 @@ impl Cluster {
     /// of its kubelet is sent anymore; the cluster reacts after the usual time.
     ///
     /// # Errors
-    /// Fails if the node does not exist or the cluster does not run.
+    /// Fails if the node does not exist, another call switches it, or the cluster does not run.
     pub async fn cut_off(&self, node: &str) -> Result<(), ClusterError> {
         self.node(node)?.reach(Power::CutOff).await
     }
@@ -196,7 +202,7 @@ impl Cluster {
     /// Switches a node off. Returns when its containers have ended; the cluster reacts after the usual time.
     ///
     /// # Errors
-    /// Fails if the node does not exist or the cluster does not run.
+    /// Fails if the node does not exist, another call switches it, or the cluster does not run.
     pub async fn kill_node(&self, node: &str) -> Result<(), ClusterError> {
         self.node(node)?.reach(Power::Off).await
     }
@@ -204,7 +210,7 @@ impl Cluster {
     /// Connects a node again, or switches it on. Returns when it is ready.
     ///
     /// # Errors
-    /// Fails if the node does not exist or the cluster does not run.
+    /// Fails if the node does not exist, another call switches it, or the cluster does not run.
     pub async fn restore(&self, node: &str) -> Result<(), ClusterError> {
         self.node(node)?.reach(Power::On).await
     }
@@ -212,7 +218,7 @@ impl Cluster {
     /// Switches all nodes of a zone off.
     ///
     /// # Errors
-    /// Fails if the zone has no nodes or the cluster does not run.
+    /// Fails if the zone has no nodes, another call switches one of them, or the cluster does not run.
     pub async fn kill_zone(&self, zone: &str) -> Result<(), ClusterError> {
         self.switch_zone(zone, Power::Off).await
     }
@@ -220,7 +226,7 @@ impl Cluster {
     /// Cuts all nodes of a zone off from the API server.
     ///
     /// # Errors
-    /// Fails if the zone has no nodes or the cluster does not run.
+    /// Fails if the zone has no nodes, another call switches one of them, or the cluster does not run.
     pub async fn cut_off_zone(&self, zone: &str) -> Result<(), ClusterError> {
         self.switch_zone(zone, Power::CutOff).await
     }
@@ -228,7 +234,7 @@ impl Cluster {
     /// Restores all nodes of a zone.
     ///
     /// # Errors
-    /// Fails if the zone has no nodes or the cluster does not run.
+    /// Fails if the zone has no nodes, another call switches one of them, or the cluster does not run.
     pub async fn restore_zone(&self, zone: &str) -> Result<(), ClusterError> {
         self.switch_zone(zone, Power::On).await
     }
@@ -249,11 +255,20 @@ impl Cluster {
 }
 
 impl NodeHandle {
-    /// Switches the node, and waits until that is done.
+    /// Switches the node, and waits until that is done, or until another call switches it.
     async fn reach(mut self, power: Power) -> Result<(), ClusterError> {
+        if self.reached.has_changed().is_err() {
+            return Err(ClusterError::NotRunning);
+        }
+        let mut switched = self.power.subscribe();
         self.power.send_replace(power);
-        let reached = self.reached.wait_for(|reached| *reached == Some(power)).await;
-        reached.map(drop).map_err(|_| ClusterError::NotRunning)
+        tokio::select! {
+            biased;
+            reached = self.reached.wait_for(|reached| *reached == Some(power)) => {
+                reached.map(drop).map_err(|_| ClusterError::NotRunning)
+            }
+            _ = switched.wait_for(|switched| *switched != power) => Err(ClusterError::Superseded { node: self.name }),
+        }
     }
 }
 

@@ -4,11 +4,9 @@ mod eviction;
 mod health;
 mod zones;
 
-use logger_runtime::CancellationToken;
-
 use crate::environment::Environment;
 
-/// Runs until cancelled.
-pub(crate) async fn run(environment: &Environment, stop: &CancellationToken) {
-    tokio::join!(health::run(environment, stop), eviction::run(environment, stop));
+/// Runs until it is dropped, or until the informers have stopped.
+pub(crate) async fn run(environment: &Environment) {
+    tokio::join!(health::run(environment), eviction::run(environment));
 }

@@ -27,6 +27,12 @@ pub enum ClusterError {
         /// The name of the node.
         node: String,
     },
+    /// Another call switched the node before this one was done.
+    #[error("another call switched node `{node}`; await each call before the next one")]
+    Superseded {
+        /// The name of the node.
+        node: String,
+    },
     /// No node is in this zone.
     #[error("the cluster has no node in zone `{zone}`")]
     UnknownZone {

@@ -34,8 +34,6 @@ use crate::{
     model::{nodes, pods},
 };
 
-/// The namespace of the leases of nodes.
-const LEASES: &str = "kube-node-lease";
 /// After which time a failed write is retried.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -197,7 +195,7 @@ impl NodeAgent {
 
     async fn send_heartbeat(&self, port: Option<u16>) -> kube::Result<()> {
         let (environment, name) = (&self.context.environment, &self.context.name);
-        let leases: Api<Lease> = Api::namespaced(environment.client.clone(), LEASES);
+        let leases: Api<Lease> = Api::namespaced(environment.client.clone(), nodes::LEASES);
         let spec = json!({
             "holderIdentity": name, "renewTime": environment.clock.micro_time(),
             "leaseDurationSeconds": environment.grace_period.lease_duration().as_secs().max(1),

@@ -7,6 +7,8 @@ use kube::ResourceExt;
 
 pub(crate) const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";
 pub(crate) const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+/// The namespace of the leases of nodes.
+pub(crate) const LEASES: &str = "kube-node-lease";
 
 /// How long a node can be silent, and the intervals that follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, Patch, PatchParams},
 };
-use logger_runtime::{CancellationToken, Preconditions, Store};
+use logger_runtime::{Preconditions, Store};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
@@ -29,8 +29,8 @@ const PERIOD: Duration = Duration::from_secs(20);
 /// After which time a failed deletion is retried.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Evicts pods until cancelled.
-pub(super) async fn run(environment: &Environment, stop: &CancellationToken) {
+/// Evicts pods. Returns only if the informers have stopped.
+pub(super) async fn run(environment: &Environment) {
     let (nodes, pods) = (environment.nodes(), environment.pods());
     let (Ok(mut node_events), Ok(mut pod_events)) = (nodes.events(), pods.events()) else { return };
     let mut evictor = Evictor {
@@ -44,7 +44,6 @@ pub(super) async fn run(environment: &Environment, stop: &CancellationToken) {
     loop {
         tokio::select! {
             biased;
-            () = stop.cancelled() => return,
             Some(_) = node_events.next() => {}
             Some(_) = pod_events.next() => {}
             () = sleep_until(next) => {}

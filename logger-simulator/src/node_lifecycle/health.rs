@@ -13,7 +13,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams},
 };
-use logger_runtime::{CancellationToken, Store};
+use logger_runtime::Store;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -21,14 +21,12 @@ use super::zones::{Counts, Limiter};
 use crate::{
     environment::{Environment, Recorder, on_node},
     model::{
-        nodes::{self, condition, is_cordoned, is_ready, zone},
+        nodes::{self, LEASES, condition, is_cordoned, is_ready, zone},
         pods,
         taints::{self, NO_EXECUTE, NO_SCHEDULE, NOT_READY, UNREACHABLE, UNSCHEDULABLE},
     },
 };
 
-/// The namespace of the leases of nodes.
-const LEASES: &str = "kube-node-lease";
 const CONDITIONS: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 /// The taints that this controller adds and removes.
 const OWN_TAINTS: [(&str, &str); 5] = [
@@ -39,8 +37,8 @@ const OWN_TAINTS: [(&str, &str); 5] = [
     (UNSCHEDULABLE, NO_SCHEDULE),
 ];
 
-/// Checks all nodes periodically, and those that changed at once, until cancelled.
-pub(super) async fn run(environment: &Environment, stop: &CancellationToken) {
+/// Checks all nodes periodically, and those that changed at once. Returns only if the informers have stopped.
+pub(super) async fn run(environment: &Environment) {
     let nodes = environment.nodes();
     let leases = environment.factory.informer::<Lease>();
     let Ok(mut changes) = nodes.events() else { return };
@@ -59,7 +57,6 @@ pub(super) async fn run(environment: &Environment, stop: &CancellationToken) {
     loop {
         tokio::select! {
             biased;
-            () = stop.cancelled() => return,
             Some(event) = futures::StreamExt::next(&mut changes) => monitor.update_taints(event.object()).await,
             _ = ticks.tick() => monitor.check_all().await,
         }

@@ -8,9 +8,10 @@ use k8s_openapi::api::{
     policy::v1::PodDisruptionBudget,
 };
 use kube::ResourceExt;
+use logger_apiserver::{ApiServer, Fault, Faults, Requests, Verb};
 use logger_simulator::ClusterError;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::fixture::{Fixture, is_ready, names, node};
 
@@ -193,4 +194,28 @@ async fn calls_with_unknown_names_fail() {
     let cluster = fixture.cluster.clone();
     fixture.stop().await;
     assert!(matches!(cluster.kill_node("a-1").await, Err(ClusterError::NotRunning)));
+    assert!(matches!(cluster.restore("b-1").await, Err(ClusterError::NotRunning)), "the node was on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_fails_if_another_one_switches_the_node() {
+    let fixture = Fixture::two_zones().await;
+    let calls = futures::future::join(fixture.cluster.kill_node("a-1"), fixture.cluster.restore("a-1"));
+    let (killed, restored) = timeout(MINUTE, calls).await.unwrap();
+    assert!(matches!(killed, Err(ClusterError::Superseded { node }) if node == "a-1"));
+    restored.unwrap();
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_stops_while_the_server_does_not_respond() {
+    let faults = Faults::new();
+    let client = ApiServer::new().client_with(faults.layer());
+    let fixture = Fixture::on(client, &["a-1", "a-2"], |cluster| cluster.zone("a", 2)).await;
+    let writes = || Requests::to("nodes").verb(Verb::Patch);
+    faults.always(writes(), Fault::hang());
+    fixture.cluster.kill_node("a-1").await.unwrap();
+    tokio::time::sleep(2 * MINUTE).await;
+    assert_eq!(faults.waiting(writes()), 1, "the node is marked as not ready");
+    timeout(MINUTE, fixture.stop()).await.unwrap();
 }

@@ -31,7 +31,15 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// Starts a cluster and waits until its nodes are ready.
     pub(crate) async fn start(nodes: &[&str], configure: impl FnOnce(ClusterBuilder) -> ClusterBuilder) -> Self {
-        let client = ApiServer::new().client();
+        Self::on(ApiServer::new().client(), nodes, configure).await
+    }
+
+    /// Starts a cluster on the API server of a client, and waits until its nodes are ready.
+    pub(crate) async fn on(
+        client: Client,
+        nodes: &[&str],
+        configure: impl FnOnce(ClusterBuilder) -> ClusterBuilder,
+    ) -> Self {
         let cluster = configure(Cluster::builder(client.clone())).build().unwrap();
         let stop = CancellationToken::new();
         let running = tokio::spawn({
