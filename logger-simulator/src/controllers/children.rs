@@ -15,8 +15,7 @@ pub(super) const BURST: usize = 500;
 /// Creates a pod of an owner.
 ///
 /// # Errors
-/// Fails if the pod is rejected or the request fails. This is also an event of the owner, unless the namespace is being
-/// deleted.
+/// Fails if the pod is rejected or the request fails. This is also an event of the owner.
 pub(super) async fn create<O: ApiObject>(
     pods: &TypedClient<Pod>,
     events: &Recorder,

@@ -92,7 +92,7 @@ async fn roll(sets: &mut Sets, context: &Context<State>) -> Result<(), Reconcile
     let replicas: Vec<_> = old.iter().map(|set| replicas(set)).collect();
     let scaled = scale_down_old_sets(limits, self::replicas(&new), &replicas);
     let mut has_scaled = false;
-    for (set, number) in old.iter().zip(scaled) {
+    for (set, number) in old.iter().zip(scaled).filter(|(set, _)| self::desired(set) > 0) {
         has_scaled |= sets.scale(set, number, context).await?;
     }
     if !has_scaled && progress::is_complete(sets) {
@@ -104,13 +104,12 @@ async fn roll(sets: &mut Sets, context: &Context<State>) -> Result<(), Reconcile
 /// Stops all old pods before the new set is created.
 async fn recreate(sets: &mut Sets, context: &Context<State>) -> Result<(), ReconcileError> {
     sets.find_new(context).await?;
-    let old: Vec<_> = sets.old.clone();
     let mut has_scaled = false;
-    for set in &old {
+    for set in &sets.active_old() {
         has_scaled |= sets.scale(set, 0, context).await?;
     }
     let runs = |set: &Arc<ReplicaSet>| controlled_by(&context.pods, &**set).iter().any(|pod| !has_finished(pod));
-    if has_scaled || old.iter().any(runs) {
+    if has_scaled || sets.old.iter().any(runs) {
         return Ok(());
     }
     sets.find_or_create_new(context).await?;

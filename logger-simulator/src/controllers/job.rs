@@ -17,7 +17,7 @@ use crate::{
     environment::{Environment, Recorder, controlled_by},
     model::{
         clock::{Clock, seconds},
-        pods::{self, is_active, is_ready, is_terminating},
+        pods::{self, has_finished, is_active, is_ready, is_terminating},
     },
 };
 use tracking::{FINALIZER, Tracked};
@@ -62,10 +62,11 @@ async fn reconcile(job: Arc<Job>, context: Context<State>) -> Result<Action, Rec
         // Pods of a job that has ended or is suspended are deleted.
         _ => delete(&job, &active, &context).await.map(|()| None),
     };
-    finish(&mut status, &verdict, &spec, active.is_empty() && tracked.is_released(), &context);
+    let ending = owned.iter().filter(|pod| is_terminating(&***pod) && !has_finished(pod)).count();
+    finish(&mut status, &verdict, &spec, active.is_empty() && ending == 0 && tracked.is_released(), &context);
     status.active = nonzero(active.len());
     status.ready = Some(count(active.iter().filter(|pod| is_ready(pod)).count()));
-    status.terminating = Some(count(owned.iter().filter(|pod| is_terminating(&***pod)).count()));
+    status.terminating = Some(count(ending));
     let ended = status.conditions.iter().flatten().any(|one| one.type_ == "Complete" || one.type_ == "Failed");
     context.update_status(&*job, |job| job.status = Some(status)).await?;
     if ended {
@@ -85,20 +86,39 @@ async fn reconcile(job: Arc<Job>, context: Context<State>) -> Result<Action, Rec
 enum Verdict {
     Running,
     Complete,
-    Failed { reason: &'static str, message: &'static str },
+    Failed { reason: String, message: String },
 }
 
 impl Verdict {
+    fn failed(reason: &str, message: &str) -> Self {
+        Verdict::Failed { reason: reason.to_owned(), message: message.to_owned() }
+    }
+
+    /// Returns the result that the conditions report. Pods that end later do not change it.
+    fn reported(status: &JobStatus) -> Option<Self> {
+        let mut conditions = status.conditions.iter().flatten().filter(|condition| condition.status == "True");
+        let is_met = conditions.clone().any(|condition| condition.type_ == "SuccessCriteriaMet");
+        let failure = conditions.find(|condition| condition.type_ == "FailureTarget");
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        match is_met {
+            true => Some(Verdict::Complete),
+            false => failure.map(|one| Verdict::failed(&text(&one.reason), &text(&one.message))),
+        }
+    }
+
     fn report(&self, job: &Job, context: &Context<State>) {
         match self {
             Verdict::Running => {}
             Verdict::Complete => context.events.normal(job, "Completed", "Job completed"),
-            Verdict::Failed { reason, message } => context.events.warning(job, reason, *message),
+            Verdict::Failed { reason, message } => context.events.warning(job, reason, message.as_str()),
         }
     }
 }
 
 fn verdict(job: &Job, spec: &JobSpec, status: &JobStatus, owned: &[Arc<Pod>], clock: &Clock) -> Verdict {
+    if let Some(reported) = Verdict::reported(status) {
+        return reported;
+    }
     let succeeded = status.succeeded.unwrap_or_default();
     let started = job.status.as_ref().and_then(|status| status.start_time.as_ref());
     let is_late = spec
@@ -117,19 +137,13 @@ fn verdict(job: &Job, spec: &JobSpec, status: &JobStatus, owned: &[Arc<Pod>], cl
         None => succeeded > 0 && !owned.iter().any(|pod| is_active(pod)),
     };
     if is_late {
-        return Verdict::Failed {
-            reason: "DeadlineExceeded",
-            message: "Job was active longer than specified deadline",
-        };
+        return Verdict::failed("DeadlineExceeded", "Job was active longer than specified deadline");
     }
     if is_complete {
         return Verdict::Complete;
     }
     if status.failed.unwrap_or_default() > limit || restarts > limit && restarts > 0 {
-        return Verdict::Failed {
-            reason: "BackoffLimitExceeded",
-            message: "Job has reached the specified backoff limit",
-        };
+        return Verdict::failed("BackoffLimitExceeded", "Job has reached the specified backoff limit");
     }
     Verdict::Running
 }
@@ -144,7 +158,7 @@ fn finish(status: &mut JobStatus, verdict: &Verdict, spec: &JobSpec, has_ended: 
         Verdict::Complete => {
             ("SuccessCriteriaMet", "Complete", "CompletionsReached", "Reached expected number of succeeded pods")
         }
-        Verdict::Failed { reason, message } => ("FailureTarget", "Failed", *reason, *message),
+        Verdict::Failed { reason, message } => ("FailureTarget", "Failed", reason.as_str(), message.as_str()),
     };
     add_condition(status, first, "True", reason, message, &context.clock);
     if has_ended {
@@ -289,5 +303,32 @@ async fn expire(job: &Job, spec: &JobSpec, context: &Context<State>) -> Result<A
     match context.typed::<Job>().delete(&job.name_any(), &params).await {
         Err(error) if !error.is_not_found() => Err(error.into()),
         _ => Ok(Action::Done),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn status(type_: &str, counts: Value) -> JobStatus {
+        let condition = json!({"type": type_, "status": "True", "reason": "DeadlineExceeded", "message": "late"});
+        let mut status: JobStatus = serde_json::from_value(counts).unwrap();
+        status.conditions = Some(vec![serde_json::from_value(condition).unwrap()]);
+        status
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pods_that_end_later_do_not_change_the_result() {
+        let spec = json!({"completions": 1, "backoffLimit": 0, "template": {"spec": {"containers": []}}});
+        let spec: JobSpec = serde_json::from_value(spec).unwrap();
+        let of = |status: &JobStatus| verdict(&Job::default(), &spec, status, &[], &Clock::start());
+        let failed = of(&status("FailureTarget", json!({"succeeded": 1})));
+        assert!(
+            matches!(failed, Verdict::Failed { reason, message } if (&*reason, &*message) == ("DeadlineExceeded", "late"))
+        );
+        assert!(matches!(of(&status("SuccessCriteriaMet", json!({"failed": 1}))), Verdict::Complete));
+        assert!(matches!(of(&status("Suspended", json!({"failed": 1}))), Verdict::Failed { .. }));
     }
 }

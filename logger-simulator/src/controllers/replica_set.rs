@@ -16,7 +16,7 @@ use crate::{
     model::{
         clock::Clock,
         labels,
-        pods::{self, is_active, is_available, is_ready, is_terminating},
+        pods::{self, has_finished, is_active, is_available, is_ready, is_terminating},
     },
 };
 
@@ -95,13 +95,14 @@ fn status(set: &ReplicaSet, owned: &[Arc<Pod>], failure: Option<&Failure>, clock
     let min_ready_seconds = set.spec.as_ref().and_then(|spec| spec.min_ready_seconds);
     let template_labels = template(set).metadata.and_then(|metadata| metadata.labels).unwrap_or_default();
     let active = || owned.iter().filter(|pod| is_active(pod));
+    let ending = owned.iter().filter(|pod| is_terminating(&***pod) && !has_finished(pod)).count();
     let labeled = active().filter(|pod| labels::contains(pod.labels(), &template_labels)).count();
     ReplicaSetStatus {
         replicas: count(active().count()),
         fully_labeled_replicas: nonzero(labeled),
         ready_replicas: nonzero(active().filter(|pod| is_ready(pod)).count()),
         available_replicas: nonzero(active().filter(|pod| is_available(pod, min_ready_seconds, clock)).count()),
-        terminating_replicas: Some(count(owned.iter().filter(|pod| is_terminating(&***pod)).count())),
+        terminating_replicas: Some(count(ending)),
         observed_generation: set.metadata.generation,
         conditions: conditions(&old, failure, clock),
     }

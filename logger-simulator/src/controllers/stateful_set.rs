@@ -147,21 +147,26 @@ impl Workload {
         }
     }
 
-    /// Returns the revision that a new pod gets: the current one if a later pod has not been updated yet, or if it is
-    /// below the partition.
+    /// Returns the revision that a new pod gets: the current one below the partition. A strategy that declares only its
+    /// type has none: then it is the current one below the number of pods that are not updated yet.
     fn revision_of(&self, number: i32) -> &str {
-        let is_below = number < self.partition();
-        let start = self.desired().start;
-        let current = self.set.status.as_ref().and_then(|status| status.current_replicas).unwrap_or_default();
-        let is_outdated = self.partition() == start && self.is_rolling() && number < start + current;
-        if is_below || is_outdated { &self.current } else { &self.update }
+        let strategy = self.spec.update_strategy.as_ref();
+        let has_partition = strategy.is_none_or(|strategy| strategy.rolling_update.is_some());
+        let first_updated = match has_partition || !self.is_rolling() {
+            true => self.partition(),
+            false => {
+                let outdated = self.set.status.as_ref().and_then(|status| status.current_replicas);
+                self.desired().start.saturating_add(outdated.unwrap_or_default())
+            }
+        };
+        if number < first_updated { &self.current } else { &self.update }
     }
 
-    /// Returns the first ordinal that is updated.
+    /// Returns the first ordinal that is updated. The partition counts from the start of the ordinals.
     fn partition(&self) -> i32 {
         let rolling = self.spec.update_strategy.as_ref().and_then(|strategy| strategy.rolling_update.as_ref());
         let partition = rolling.and_then(|rolling| rolling.partition).unwrap_or_default();
-        partition.max(self.desired().start)
+        self.desired().start.saturating_add(partition)
     }
 
     fn is_rolling(&self) -> bool {
@@ -219,4 +224,39 @@ impl Workload {
 
 fn revision(pod: &Pod) -> Option<String> {
     pod.labels().get(REVISION_LABEL).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn new_pods_below_the_partition_get_the_current_revision() {
+        let first_updated = |strategy: &Value| {
+            let spec = json!({"replicas": 4, "ordinals": {"start": 10}, "updateStrategy": strategy});
+            let status = json!({"replicas": 4, "currentReplicas": 3});
+            let set: StatefulSet = serde_json::from_value(json!({"spec": spec, "status": status})).unwrap();
+            let workload = Workload {
+                spec: set.spec.clone().unwrap(),
+                set: Arc::new(set),
+                pods: Vec::new(),
+                revisions: Revisions { all: Vec::new() },
+                update: "new".to_owned(),
+                current: "old".to_owned(),
+            };
+            workload.desired().find(|number| workload.revision_of(*number) == "new")
+        };
+        for (strategy, expected) in [
+            (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}), 12),
+            (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}), 10),
+            // Kubernetes sets no default for an explicit type.
+            (json!({"type": "RollingUpdate"}), 13),
+            (json!({"type": "OnDelete"}), 10),
+            (Value::Null, 10),
+        ] {
+            assert_eq!(first_updated(&strategy), Some(expected), "{strategy}");
+        }
+    }
 }

@@ -80,7 +80,8 @@ fn progress(sets: &Sets, status: &mut DeploymentStatus, deadline: Duration, cloc
         }
     }
     let known = find(status, PROGRESSING)?;
-    if known.reason.as_deref() == Some(TIMED_OUT) || known.reason.as_deref() == Some(PAUSED) {
+    // The time of the last complete rollout is not that of progress of this one.
+    if matches!(known.reason.as_deref(), Some(TIMED_OUT | PAUSED | COMPLETE)) {
         return None;
     }
     let remaining = known.last_update_time.as_ref().and_then(|since| clock.remaining(since, deadline));

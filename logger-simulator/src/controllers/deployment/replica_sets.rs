@@ -52,6 +52,11 @@ impl Sets {
         self.new.iter().chain(&self.old)
     }
 
+    /// Returns the old sets that should have pods. The others are not written anymore.
+    pub(super) fn active_old(&self) -> Vec<Arc<ReplicaSet>> {
+        self.old.iter().filter(|set| desired(set) > 0).cloned().collect()
+    }
+
     /// Returns the desired number of pods of all sets.
     pub(super) fn total(&self) -> i32 {
         self.all().map(|set| desired(set)).sum()

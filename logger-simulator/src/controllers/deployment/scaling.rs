@@ -24,7 +24,7 @@ pub(super) async fn scale(sets: &mut Sets, context: &Context<State>) -> Result<(
         return Ok(());
     }
     if is_saturated(sets) {
-        for set in sets.old.clone() {
+        for set in sets.active_old() {
             sets.scale(&set, 0, context).await?;
         }
         return Ok(());
