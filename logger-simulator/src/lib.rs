@@ -44,9 +44,9 @@
 //! - DaemonSets with `maxSurge`; StatefulSets with `maxUnavailable` and the deletion of claims.
 //! - Jobs: `podFailurePolicy`, `successPolicy`, limits per index. CronJobs.
 //! - EndpointSlices of IPv6 and topology hints. Services have no proxy: clients use the addresses of pods.
-//! - Kubelets: sidecar containers, lifecycle hooks, readiness gates, gRPC probes, resource limits, evictions because of
-//!   resources, `activeDeadlineSeconds` of pods, `terminationMessagePath`, exec by the API, and logs of simulated
-//!   containers. Logs of processes have no timestamps. Processes have neither ConfigMaps and Secrets in their
+//! - Kubelets: sidecar containers, lifecycle hooks, readiness gates, gRPC and HTTPS probes, resource limits, evictions
+//!   because of resources, `activeDeadlineSeconds` of pods, `terminationMessagePath`, exec by the API, and logs of
+//!   simulated containers. Logs of processes have no timestamps. Processes have neither ConfigMaps and Secrets in their
 //!   environment or volumes nor service accounts.
 //! - Hashes in names differ from those of kube-controller-manager.
 

@@ -1,7 +1,7 @@
 //! The scheduler: it binds pods to nodes.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -108,7 +108,7 @@ impl State {
         nodes.sort_by_key(|node| node.name_any());
         let mut assumed = self.assumed();
         let is_pending = |pod: &Arc<Pod>| pods::node_name(pod).is_none() && !is_terminating(&**pod);
-        let pending: Vec<_> = pods.iter().filter(|pod| is_pending(pod)).filter_map(|pod| pod.uid()).collect();
+        let pending: HashSet<_> = pods.iter().filter(|pod| is_pending(pod)).filter_map(|pod| pod.uid()).collect();
         assumed.retain(|uid, _| pending.contains(uid));
         let placed = pods.iter().filter_map(|pod| {
             let node = pods::node_name(pod).map(str::to_owned);

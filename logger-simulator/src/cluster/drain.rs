@@ -1,19 +1,19 @@
 //! Drain: evicts the pods of a node through the eviction API, which honours budgets.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, EvictParams},
+    api::{DeleteParams, EvictParams, ListParams},
 };
 use logger_runtime::{Error, ObjectKey, Preconditions};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Cluster, ClusterError};
-use crate::{
-    environment::on_node,
-    model::pods::{is_daemon, is_terminating},
+use crate::model::{
+    clock::after,
+    pods::{is_daemon, is_terminating},
 };
 
 /// The interval between two tries of an eviction that a budget does not allow, as in kubectl.
@@ -29,9 +29,9 @@ impl Cluster {
     /// Fails if pods remain after the timeout, with the reason of the API server. The node remains cordoned.
     pub async fn drain(&self, node: &str, timeout: Duration) -> Result<(), ClusterError> {
         self.cordon(node).await?;
-        let (deadline, mut reason) = (Instant::now() + timeout, None);
+        let (deadline, mut reason) = (after(Instant::now(), timeout), None);
         loop {
-            let remaining = self.evictable(node);
+            let remaining = self.evictable(node).await?;
             if remaining.is_empty() {
                 return Ok(());
             }
@@ -42,27 +42,29 @@ impl Cluster {
             let interval = if rejected.is_some() { RETRY_INTERVAL } else { CHECK_INTERVAL };
             reason = rejected.or(reason);
             if Instant::now() + interval > deadline {
-                let pods = remaining.iter().map(|pod| ObjectKey::from_object(&**pod).to_string()).collect();
+                let pods = remaining.iter().map(|pod| ObjectKey::from_object(pod).to_string()).collect();
                 return Err(ClusterError::NotDrained { node: node.to_owned(), timeout, pods, reason });
             }
             sleep(interval).await;
         }
     }
 
-    /// Returns the pods of a node that a drain evicts.
-    fn evictable(&self, node: &str) -> Vec<Arc<Pod>> {
-        let mut pods = on_node(&self.0.environment.pods().store(), node);
+    /// Returns the pods of a node that a drain evicts. As in kubectl, they are listed: the cache can miss new ones.
+    async fn evictable(&self, node: &str) -> Result<Vec<Pod>, Error> {
+        let api: Api<Pod> = Api::all(self.0.environment.client.clone());
+        let params = ListParams::default().fields(&format!("spec.nodeName={node}"));
+        let mut pods = api.list(&params).await.map_err(|error| Error::new("list", "pods", "", error))?.items;
         pods.retain(|pod| !is_daemon(pod));
-        pods
+        Ok(pods)
     }
 
     /// Evicts pods. Returns why the last one of those that remain was not evicted.
-    async fn evict(&self, pods: &[Arc<Pod>]) -> Result<Option<String>, Error> {
+    async fn evict(&self, pods: &[Pod]) -> Result<Option<String>, Error> {
         let mut rejected = None;
-        for pod in pods.iter().filter(|pod| !is_terminating(&***pod)) {
+        for pod in pods.iter().filter(|pod| !is_terminating(*pod)) {
             let (name, namespace) = (pod.name_any(), pod.namespace().unwrap_or_default());
             let api: Api<Pod> = Api::namespaced(self.0.environment.client.clone(), &namespace);
-            let options = Preconditions::uid(&**pod).apply_to(DeleteParams::default());
+            let options = Preconditions::uid(pod).apply_to(DeleteParams::default());
             let params = EvictParams { delete_options: Some(options), ..EvictParams::default() };
             match api.evict(&name, &params).await {
                 Ok(_) => {}

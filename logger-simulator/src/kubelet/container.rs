@@ -17,7 +17,7 @@ use super::{
     records::{Record, Records, Slot},
     runtime::{Exit, Running, Start},
 };
-use crate::model::clock::seconds;
+use crate::model::{clock::seconds, pods::restart_policy};
 
 /// The first delay of a restart or of another pull. It doubles up to the maximum.
 const MIN_BACKOFF: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ async fn run(context: &PodContext, container: &Container, slot: Slot) -> bool {
             Ok(running) => supervise(context, container, slot, running).await,
             Err(message) => {
                 context.update(slot, |record| record.state = waiting("CreateContainerError", message.clone()));
-                context.node.events.warning(&*context.pod, "Failed", format!("Error: {message}"));
+                context.node.warning(&*context.pod, "Failed", format!("Error: {message}"));
                 if !context.delay(backoff.next(Duration::ZERO).max(MIN_BACKOFF)).await {
                     return false;
                 }
@@ -114,8 +114,7 @@ async fn run(context: &PodContext, container: &Container, slot: Slot) -> bool {
 }
 
 fn is_restarted(context: &PodContext, slot: Slot, exit: Exit) -> bool {
-    let policy = context.pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always");
-    match (slot, policy) {
+    match (slot, restart_policy(&context.pod)) {
         // An init container that succeeded is done.
         (Slot::Init(_), "Always") => exit.code != 0,
         (_, "Always") => true,
@@ -126,23 +125,23 @@ fn is_restarted(context: &PodContext, slot: Slot, exit: Exit) -> bool {
 
 /// Pulls the image, with a back-off. Returns whether it is present.
 async fn pull(context: &PodContext, container: &Container, slot: Slot) -> bool {
-    let (image, events) = (container.image.clone().unwrap_or_default(), &context.node.events);
+    let (image, node) = (container.image.clone().unwrap_or_default(), &context.node);
     let mut backoff = MIN_BACKOFF;
     loop {
-        let Some(error) = context.node.runtime.image_error(&context.pod, container) else {
+        let Some(error) = node.runtime.image_error(&context.pod, container) else {
             let note = format!("Container image {image:?} already present on machine");
-            events.normal(&*context.pod, "Pulled", note);
+            node.normal(&*context.pod, "Pulled", note);
             return true;
         };
-        events.normal(&*context.pod, "Pulling", format!("Pulling image {image:?}"));
-        events.warning(&*context.pod, "Failed", format!("Failed to pull image {image:?}: {error}"));
+        node.normal(&*context.pod, "Pulling", format!("Pulling image {image:?}"));
+        node.warning(&*context.pod, "Failed", format!("Failed to pull image {image:?}: {error}"));
         context.update(slot, |record| record.state = waiting("ErrImagePull", error));
         // The reason is visible before that of the back-off replaces it.
         if !context.delay(Duration::from_secs(1)).await {
             return false;
         }
         let message = format!("Back-off pulling image {image:?}");
-        events.normal(&*context.pod, "BackOff", message.clone());
+        node.normal(&*context.pod, "BackOff", message.clone());
         context.update(slot, |record| record.state = waiting("ImagePullBackOff", message));
         if !context.delay(backoff).await {
             return false;
@@ -162,9 +161,9 @@ fn start(context: &PodContext, container: &Container, slot: Slot) -> Result<Runn
         restarts,
     };
     let running = context.node.runtime.start(&start).map_err(|error| error.to_string())?;
-    let events = &context.node.events;
-    events.normal(&*context.pod, "Created", format!("Created container: {}", container.name));
-    events.normal(&*context.pod, "Started", format!("Started container {}", container.name));
+    let node = &context.node;
+    node.normal(&*context.pod, "Created", format!("Created container: {}", container.name));
+    node.normal(&*context.pod, "Started", format!("Started container {}", container.name));
     let started_at = Some(context.node.environment.clock.time());
     context.update(slot, |record| {
         record.state =
@@ -188,7 +187,7 @@ async fn supervise(context: &PodContext, container: &Container, slot: Slot, mut 
     let exit = match ended {
         Ok(exit) => exit,
         Err(deadline) => {
-            context.node.events.normal(&*context.pod, "Killing", format!("Stopping container {}", container.name));
+            context.node.normal(&*context.pod, "Killing", format!("Stopping container {}", container.name));
             running.terminate();
             terminate(context, &mut running, deadline).await
         }
@@ -241,7 +240,7 @@ async fn wait_for_restart(context: &PodContext, container: &Container, slot: Slo
         format!("{}_{}({})", pod.name_any(), pod.namespace().unwrap_or_default(), pod.uid().unwrap_or_default());
     let message = format!("back-off {}s restarting failed container={} pod={subject}", delay.as_secs(), container.name);
     let note = format!("Back-off restarting failed container {} in pod {subject}", container.name);
-    context.node.events.warning(&**pod, "BackOff", note);
+    context.node.warning(&**pod, "BackOff", note);
     context.update(slot, |record| {
         record.last = record.state.terminated.take().or(record.last.take());
         record.state = waiting("CrashLoopBackOff", message);

@@ -1,7 +1,7 @@
 //! The kubelet of one node: registration, heartbeats, and a worker for each pod.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     future::pending,
     panic::resume_unwind,
     sync::{
@@ -20,7 +20,7 @@ use kube::{
     Api, ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
-use logger_runtime::{CancellationToken, Event, HandlerOptions};
+use logger_runtime::{CancellationToken, Event, HandlerOptions, object::ApiObject};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
@@ -30,7 +30,7 @@ use super::{
     server,
 };
 use crate::{
-    environment::{Environment, Recorder},
+    environment::{Environment, Recorder, on_node},
     model::{nodes, pods},
 };
 
@@ -51,7 +51,7 @@ pub(super) struct NodeContext {
     pub(super) name: String,
     pub(super) ip: String,
     pub(super) environment: Environment,
-    pub(super) events: Recorder,
+    events: Recorder,
     pub(super) runtime: Runtime,
     power: watch::Receiver<Power>,
     number: u32,
@@ -59,6 +59,24 @@ pub(super) struct NodeContext {
 }
 
 impl NodeContext {
+    /// Records an event, unless the node cannot reach the API server.
+    pub(super) fn normal<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
+        if self.is_connected() {
+            self.events.normal(object, reason, note);
+        }
+    }
+
+    /// Records a warning, unless the node cannot reach the API server.
+    pub(super) fn warning<K: ApiObject>(&self, object: &K, reason: &str, note: impl Into<String>) {
+        if self.is_connected() {
+            self.events.warning(object, reason, note);
+        }
+    }
+
+    fn is_connected(&self) -> bool {
+        *self.power.borrow() == Power::On
+    }
+
     /// Waits until the node can reach the API server.
     pub(super) async fn connected(&self) {
         if self.power.clone().wait_for(|power| *power == Power::On).await.is_err() {
@@ -66,8 +84,14 @@ impl NodeContext {
         }
     }
 
+    /// Returns an address that no pod of the node has. Pods can have addresses from before a restart of the cluster.
     pub(super) fn next_pod_ip(&self) -> String {
-        self.runtime.pod_ip(self.number, self.next_pod.fetch_add(1, Ordering::Relaxed))
+        let pods = on_node(&self.environment.pods().store(), &self.name);
+        let running = pods.iter().filter(|pod| !pods::has_finished(pod));
+        let used: HashSet<_> = running.filter_map(|pod| pod.status.as_ref()?.pod_ip.clone()).collect();
+        let next = || self.runtime.pod_ip(self.number, self.next_pod.fetch_add(1, Ordering::Relaxed));
+        // At most as many addresses as pods are used.
+        (0..used.len()).map(|_| next()).find(|ip| !used.contains(ip)).unwrap_or_else(next)
     }
 }
 
@@ -217,7 +241,7 @@ impl NodeAgent {
             nodes.patch_status(name, &PatchParams::default(), &patch).await?;
         }
         if !was_ready {
-            self.context.events.normal(&known, "NodeReady", format!("Node {name} status is now: NodeReady"));
+            self.context.normal(&known, "NodeReady", format!("Node {name} status is now: NodeReady"));
         }
         Ok(())
     }

@@ -49,10 +49,11 @@ impl Seen {
 pub(super) async fn run(node: Arc<NodeContext>, pod: Arc<Pod>, seen: watch::Receiver<Seen>) {
     let (stop_sender, stop) = watch::channel(None);
     let (records, changes) = watch::channel(Records::new(&pod));
+    // The former address of a pod that is restarted with its node can be that of another pod.
     let known_ip = pod.status.as_ref().and_then(|status| status.pod_ip.clone());
     let addresses = Addresses {
         host: node.ip.clone(),
-        pod: known_ip.unwrap_or_else(|| node.next_pod_ip()),
+        pod: if has_finished(&pod) { known_ip.unwrap_or_default() } else { node.next_pod_ip() },
         start_time: node.environment.clock.time(),
     };
     let client = Api::namespaced(node.environment.client.clone(), &pod.namespace().unwrap_or_default());

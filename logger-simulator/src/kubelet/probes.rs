@@ -104,7 +104,7 @@ impl Probes<'_> {
             Ok(Err(failure)) => failure,
             Err(_) => format!("no response within {}s", limit.as_secs()),
         };
-        self.context.node.events.warning(&*self.context.pod, "Unhealthy", format!("{kind} probe failed: {failure}"));
+        self.context.node.warning(&*self.context.pod, "Unhealthy", format!("{kind} probe failed: {failure}"));
         false
     }
 
@@ -124,6 +124,9 @@ impl Probes<'_> {
 
     /// Sends an HTTP request. Every status below 400 is a success.
     async fn get(&self, action: &HTTPGetAction) -> Result<(), String> {
+        if action.scheme.as_deref() == Some("HTTPS") {
+            return Err("probes with the scheme HTTPS are not implemented; use HTTP".to_owned());
+        }
         let address = self.address(action.host.as_deref(), &action.port)?;
         let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
         let (mut sender, connection) =

@@ -142,8 +142,7 @@ impl Processes {
         process.stdin(Stdio::null()).stdout(log).stderr(errors);
         let spawned = process.spawn();
         let child = spawned.map_err(|source| ProcessError::Spawn { program: command.join(" "), source })?;
-        let group = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        Ok(ProcessContainer { child, group, log: path, prober: Arc::new(prober), ended: None })
+        Ok(ProcessContainer { group: Group::of(&child), child, log: path, prober: Arc::new(prober), ended: None })
     }
 
     fn command(&self, container: &Container, variables: &[(String, String)], mounts: &Mounts) -> Vec<String> {
@@ -161,9 +160,9 @@ impl Processes {
 
 /// A running process. It is killed on drop, with all processes of its group.
 pub(super) struct ProcessContainer {
+    /// Dropped before the process, while that reserves the identifier. Empty once the process has ended.
+    group: Group,
     child: Child,
-    /// The process leads this group.
-    group: Option<Pid>,
     log: PathBuf,
     prober: Arc<ProcessProber>,
     ended: Option<Exit>,
@@ -183,21 +182,17 @@ impl ProcessContainer {
             }
         };
         // Processes that it left behind end with it.
-        self.signal_group(Signal::KILL);
+        self.group = Group(None);
         self.ended = Some(exit);
         exit
     }
 
     pub(super) fn terminate(&self) {
-        if self.ended.is_none() {
-            self.signal_group(Signal::TERM);
-        }
+        self.group.signal(Signal::TERM);
     }
 
     pub(super) fn kill(&self) {
-        if self.ended.is_none() {
-            self.signal_group(Signal::KILL);
-        }
+        self.group.signal(Signal::KILL);
     }
 
     /// Returns the end of the log; `None` if it is empty or cannot be read.
@@ -216,18 +211,27 @@ impl ProcessContainer {
     pub(super) fn prober(&self) -> Arc<ProcessProber> {
         Arc::clone(&self.prober)
     }
+}
 
-    /// Sends a signal to the processes of the group, which exists for as long as it has any.
-    fn signal_group(&self, signal: Signal) {
-        if let Some(Err(error)) = self.group.map(|group| kill_process_group(group, signal)) {
+/// A process group, which exists for as long as it has processes. They are killed on drop.
+struct Group(Option<Pid>);
+
+impl Group {
+    /// Returns the group that a process leads.
+    fn of(leader: &Child) -> Self {
+        Group(leader.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw))
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(Err(error)) = self.0.map(|group| kill_process_group(group, signal)) {
             tracing::debug!(%error, "cannot signal a process group, which has probably ended");
         }
     }
 }
 
-impl Drop for ProcessContainer {
+impl Drop for Group {
     fn drop(&mut self) {
-        self.kill();
+        self.signal(Signal::KILL);
     }
 }
 
@@ -239,12 +243,18 @@ pub(super) struct ProcessProber {
 }
 
 impl ProcessProber {
-    /// Runs a command, which must succeed.
+    /// Runs a command, which must succeed. All of its processes are killed on drop.
     pub(super) async fn execute(&self, command: &[String]) -> Result<(), String> {
         let command: Vec<_> = command.iter().map(|part| self.mounts.replace(part)).collect();
         let mut process = self.command(&command).map_err(|error| error.to_string())?;
         process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        match process.status().await {
+        let ended = async {
+            let mut child = process.spawn()?;
+            // A timeout of the probe ends all of its processes.
+            let _group = Group::of(&child);
+            child.wait().await
+        };
+        match ended.await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("command {command:?} ended: {status}")),
             Err(error) => Err(format!("cannot run {command:?}: {error}")),

@@ -7,6 +7,7 @@ use kube::ResourceExt;
 use tokio::time::{Instant, sleep_until};
 
 use super::runtime::Exit;
+use crate::model::clock::after;
 
 /// What a simulated container does. It is ready at once and runs until it is stopped, unless options change that.
 ///
@@ -152,7 +153,7 @@ impl SimulatedContainer {
 
     /// Waits until it ends. Can be cancelled and called again.
     pub(super) async fn wait(&self) -> Exit {
-        let exit = self.behavior.exit.map(|(delay, code)| (self.started + delay, code));
+        let exit = self.behavior.exit.map(|(delay, code)| (after(self.started, delay), code));
         match [exit, self.ends].into_iter().flatten().min_by_key(|(end, _)| *end) {
             Some((end, code)) => {
                 sleep_until(end).await;
@@ -163,7 +164,7 @@ impl SimulatedContainer {
     }
 
     pub(super) fn terminate(&mut self) {
-        self.ends.get_or_insert((Instant::now() + self.behavior.ends_after, 0));
+        self.ends.get_or_insert((after(Instant::now(), self.behavior.ends_after), 0));
     }
 
     pub(super) fn kill(&mut self) {
@@ -172,7 +173,7 @@ impl SimulatedContainer {
 
     /// Returns when it becomes ready; `None` if it never does.
     pub(super) fn ready_at(&self) -> Option<Instant> {
-        self.behavior.ready_after.map(|delay| self.started + delay)
+        self.behavior.ready_after.map(|delay| after(self.started, delay))
     }
 }
 

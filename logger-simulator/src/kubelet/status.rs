@@ -33,14 +33,10 @@ pub(super) fn build(pod: &Pod, records: &Records, addresses: &Addresses, clock: 
         pod_ips: Some(vec![PodIP { ip: addresses.pod.clone() }]),
         start_time: start_time.or_else(|| Some(addresses.start_time.clone())),
         container_statuses: Some(records.main.iter().map(|record| container(record, records)).collect()),
-        init_container_statuses: Some(records.init.iter().map(|record| container(record, records)).collect())
+        init_container_statuses: Some(records.init.iter().map(|record| init_container(record, records)).collect())
             .filter(|statuses: &Vec<_>| !statuses.is_empty()),
         ..PodStatus::default()
     }
-}
-
-fn restart_policy(pod: &Pod) -> &str {
-    pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always")
 }
 
 fn phase(pod: &Pod, records: &Records) -> &'static str {
@@ -55,7 +51,7 @@ fn phase(pod: &Pod, records: &Records) -> &'static str {
         return "Pending";
     }
     let all_ended = exits().count() == records.main.len();
-    match restart_policy(pod) {
+    match pods::restart_policy(pod) {
         "Never" if all_ended && exits().any(|exit| exit.exit_code != 0) => "Failed",
         "Never" | "OnFailure" if all_ended && exits().all(|exit| exit.exit_code == 0) => "Succeeded",
         _ => "Running",
@@ -87,9 +83,13 @@ fn conditions(pod: &Pod, records: &Records, phase: &str, clock: &Clock) -> Vec<P
     ]
 }
 
-/// Returns a status as the content of a strategic merge patch, which removes the reasons of conditions that have none.
+/// Returns a status as the content of a strategic merge patch, which removes former addresses, and the reasons of
+/// conditions that have none.
 pub(super) fn patch(status: &PodStatus) -> Value {
     let mut patch = json!(status);
+    if let Some(ips) = patch["podIPs"].as_array_mut() {
+        ips.insert(0, json!({"$patch": "replace"}));
+    }
     for condition in patch["conditions"].as_array_mut().into_iter().flatten() {
         for field in ["reason", "message"] {
             // Reading an absent field adds it as null.
@@ -138,6 +138,12 @@ fn container(record: &Record, records: &Records) -> ContainerStatus {
             .map(|terminated| ContainerState { terminated: Some(terminated), ..ContainerState::default() }),
         ..ContainerStatus::default()
     }
+}
+
+/// Returns the status of an init container, which is ready once it has succeeded.
+fn init_container(record: &Record, records: &Records) -> ContainerStatus {
+    let ready = record.state.terminated.as_ref().is_some_and(|ended| ended.exit_code == 0);
+    ContainerStatus { ready, ..container(record, records) }
 }
 
 /// Returns what distinguishes two statuses: the server can change their representation.
@@ -196,6 +202,14 @@ mod tests {
             let mut records = Records::new(&pod(policy));
             (records.main[0].state, records.main[1].state) = (first, second);
             assert_eq!(phase(&pod(policy), &records), expected, "{policy} {records:?}");
+        }
+    }
+
+    #[test]
+    fn an_init_container_is_ready_once_it_has_succeeded() {
+        for (state, expected) in [(running(), false), (ended(1), false), (ended(0), true)] {
+            let record = Record { state, is_ready: true, ..Record::default() };
+            assert_eq!(init_container(&record, &Records::default()).ready, expected, "{record:?}");
         }
     }
 

@@ -8,6 +8,9 @@ use k8s_openapi::{
 };
 use tokio::time::Instant;
 
+/// The maximum duration, 100 years: a clock cannot represent all times after longer ones.
+const MAX: Duration = Duration::from_secs(3_153_600_000);
+
 /// Returns timestamps that advance with tokio's time. Clones share the origin.
 ///
 /// The controllers of a cluster compare only timestamps of this clock, and never those of the API server, whose clock
@@ -50,9 +53,14 @@ impl Clock {
     }
 }
 
-/// Returns a number of seconds as a duration; zero if it is negative.
+/// Returns a number of seconds as a duration of at most 100 years; zero if it is negative.
 pub(crate) fn seconds(seconds: impl Into<i64>) -> Duration {
-    Duration::from_secs(u64::try_from(seconds.into()).unwrap_or_default())
+    Duration::from_secs(u64::try_from(seconds.into()).unwrap_or_default()).min(MAX)
+}
+
+/// Returns the time after a duration, of which at most 100 years count.
+pub(crate) fn after(start: Instant, duration: Duration) -> Instant {
+    start + duration.min(MAX)
 }
 
 #[cfg(test)]
@@ -76,5 +84,11 @@ mod tests {
     #[test]
     fn negative_seconds_are_no_time() {
         assert_eq!((seconds(-1), seconds(3_i64)), (Duration::ZERO, Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn long_durations_are_limited() {
+        let now = Instant::now();
+        assert_eq!((seconds(i64::MAX), after(now, Duration::MAX)), (MAX, now + MAX));
     }
 }

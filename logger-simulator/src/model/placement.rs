@@ -144,20 +144,20 @@ impl<'a> Snapshot<'a> {
             (3, normalized(fitting.iter().map(|node| -avoided(node)).collect())),
             (2, normalized(fitting.iter().map(|node| nodes::preference(pod, node)).collect())),
             (2, normalized(fitting.iter().map(|node| affinity::preference(pod, node, &self.placed)).collect())),
-            (2, normalized(fitting.iter().map(|node| -self.crowding(pod, node)).collect())),
+            (2, normalized_present(&fitting.iter().map(|node| Some(-self.crowding(pod, node)?)).collect::<Vec<_>>())),
         ];
         let score = |index: usize| -> i64 { parts.iter().map(|(weight, scores)| weight * scores[index]).sum() };
         fitting.iter().enumerate().map(|(index, node)| (*node, score(index))).collect()
     }
 
     /// Returns how many similar pods are in the domains of a node. Without constraints, the pods of the same controller
-    /// spread over hosts and zones.
-    fn crowding(&self, pod: &Pod, node: &Node) -> i64 {
+    /// spread over hosts and zones. `None` if the node lacks the label of a constraint.
+    fn crowding(&self, pod: &Pod, node: &Node) -> Option<i64> {
         let spec = pod.spec.as_ref();
         if spec.is_some_and(|spec| spec.topology_spread_constraints.as_ref().is_some_and(|list| !list.is_empty())) {
             return spread::crowding(pod, node, &self.nodes, &self.placed);
         }
-        let Some(owner) = controller_of(pod) else { return 0 };
+        let Some(owner) = controller_of(pod) else { return Some(0) };
         let siblings =
             self.placed.iter().filter(|other| controller_of(other.pod).is_some_and(|by| by.uid == owner.uid));
         let (mut on_host, mut in_zone) = (0, 0);
@@ -166,7 +166,7 @@ impl<'a> Snapshot<'a> {
             on_host += i64::from(name(sibling.node) == name(node));
             in_zone += i64::from(zone.is_some() && zone == sibling.node.labels().get(ZONE_LABEL));
         }
-        on_host + in_zone
+        Some(on_host + in_zone)
     }
 }
 
@@ -177,6 +177,12 @@ fn normalized(scores: Vec<i64>) -> Vec<i64> {
     let range = max.saturating_sub(min);
     let scale = |score: i64| if range == 0 { 100 } else { score.saturating_sub(min).saturating_mul(100) / range };
     scores.into_iter().map(scale).collect()
+}
+
+/// Scales the scores that are present; the others are 0.
+fn normalized_present(scores: &[Option<i64>]) -> Vec<i64> {
+    let mut scaled = normalized(scores.iter().copied().flatten().collect()).into_iter();
+    scores.iter().map(|score| score.and_then(|_| scaled.next()).unwrap_or_default()).collect()
 }
 
 fn name(node: &Node) -> &str {
@@ -208,6 +214,23 @@ mod tests {
         let busy = pod("500m");
         let snapshot = Snapshot::new([&a, &b], [(&busy, "a".to_owned())]);
         assert_eq!(snapshot.choose(&pod("100m")).unwrap().name_any(), "b");
+    }
+
+    #[test]
+    fn a_node_without_the_label_of_a_constraint_has_the_lowest_score_of_the_spread() {
+        let (a, b, mut c) = (node("a", "x", json!({})), node("b", "y", json!({})), node("c", "z", json!({})));
+        c.labels_mut().remove(ZONE_LABEL);
+        let constraint = json!([{
+            "maxSkew": 1, "topologyKey": ZONE_LABEL, "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }]);
+        let mut web = pod("100m");
+        web.labels_mut().insert("app".to_owned(), "web".to_owned());
+        let spec = web.spec.as_mut().unwrap();
+        spec.topology_spread_constraints = Some(serde_json::from_value(constraint).unwrap());
+        let busy = pod("500m");
+        let snapshot = Snapshot::new([&a, &b, &c], [(&web, "a".to_owned()), (&busy, "b".to_owned())]);
+        assert_eq!(snapshot.choose(&web).unwrap().name_any(), "b");
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub(crate) fn node_name(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty())
 }
 
+pub(crate) fn restart_policy(pod: &Pod) -> &str {
+    pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always")
+}
+
 /// Returns whether all containers ended and are not restarted.
 pub(crate) fn has_finished(pod: &Pod) -> bool {
     matches!(phase(pod), "Succeeded" | "Failed")

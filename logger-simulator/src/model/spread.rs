@@ -36,15 +36,13 @@ pub(crate) fn check(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]
     })
 }
 
-/// Returns how many pods share the domains of a node for the constraints that should be met; the smaller, the better. A
-/// node without the label of a constraint has the largest value.
-pub(crate) fn crowding(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]) -> i64 {
+/// Returns how many pods share the domains of a node for the constraints that should be met; the smaller, the better.
+/// `None` for a node without the label of a constraint.
+pub(crate) fn crowding(pod: &Pod, node: &Node, all: &[&Node], placed: &[Placed<'_>]) -> Option<i64> {
     let constraints = constraints(pod).iter().filter(|one| one.when_unsatisfiable == "ScheduleAnyway");
     let crowding = constraints.map(|constraint| {
-        let domain = node.labels().get(&constraint.topology_key);
-        domain.map_or(i64::from(i32::MAX), |domain| {
-            i64::from(counts(pod, constraint, all, placed).get(domain).copied().unwrap_or_default())
-        })
+        let domain = node.labels().get(&constraint.topology_key)?;
+        Some(i64::from(counts(pod, constraint, all, placed).get(domain).copied().unwrap_or_default()))
     });
     crowding.sum()
 }
@@ -140,6 +138,8 @@ mod tests {
         let (all, web) = ([&a, &b], pod("1", "ScheduleAnyway"));
         let placed = [Placed { pod: &web, node: &a }];
         assert_eq!(check(&web, &a, &all, &placed), None);
-        assert!(crowding(&web, &b, &all, &placed) < crowding(&web, &a, &all, &placed));
+        assert!(crowding(&web, &b, &all, &placed).unwrap() < crowding(&web, &a, &all, &placed).unwrap());
+        let unlabelled = serde_json::from_value(json!({"metadata": {"name": "c"}})).unwrap();
+        assert_eq!(crowding(&web, &unlabelled, &all, &placed), None);
     }
 }

@@ -26,6 +26,8 @@ use crate::{
 
 /// The maximum time between two checks.
 const PERIOD: Duration = Duration::from_secs(20);
+/// How long a node must be missing until its pods are deleted, as `quarantineTime` of the pod garbage collector.
+const QUARANTINE: Duration = Duration::from_secs(40);
 /// After which time a failed deletion is retried.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -39,6 +41,7 @@ pub(super) async fn run(environment: &Environment) {
         nodes: nodes.store(),
         pods: pods.store(),
         tainted: HashMap::new(),
+        missing: HashMap::new(),
     };
     let mut next = Instant::now();
     loop {
@@ -62,6 +65,8 @@ struct Evictor {
     pods: Store<Pod>,
     /// When each pod was seen on a tainted node first, by UID.
     tainted: HashMap<String, Instant>,
+    /// When each node of a pod was missing first, by name.
+    missing: HashMap<String, Instant>,
 }
 
 impl Evictor {
@@ -69,12 +74,17 @@ impl Evictor {
     async fn check(&mut self, knows_nodes: bool) -> Instant {
         let now = Instant::now();
         let mut next = now + PERIOD;
-        let mut seen = HashSet::new();
+        let (mut seen, mut missing) = (HashSet::new(), HashSet::new());
         for pod in self.pods.list() {
-            let (Some(node), Some(uid)) = (pods::node_name(&pod), pod.uid()) else { continue };
-            let Some(node) = self.nodes.get("", node) else {
+            let (Some(name), Some(uid)) = (pods::node_name(&pod), pod.uid()) else { continue };
+            let Some(node) = self.nodes.get("", name) else {
                 if knows_nodes {
-                    self.collect(&pod).await;
+                    let due = *self.missing.entry(name.to_owned()).or_insert(now) + QUARANTINE;
+                    missing.insert(name.to_owned());
+                    match due <= now {
+                        true => self.collect(&pod).await,
+                        false => next = next.min(due),
+                    }
                 }
                 continue;
             };
@@ -92,6 +102,7 @@ impl Evictor {
             }
         }
         self.tainted.retain(|uid, _| seen.contains(uid));
+        self.missing.retain(|name, _| missing.contains(name));
         next
     }
 

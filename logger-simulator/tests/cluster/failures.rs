@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{Node, Pod},
+    events::v1::Event,
     policy::v1::PodDisruptionBudget,
 };
 use kube::ResourceExt;
@@ -218,4 +219,86 @@ async fn a_cluster_stops_while_the_server_does_not_respond() {
     tokio::time::sleep(2 * MINUTE).await;
     assert_eq!(faults.waiting(writes()), 1, "the node is marked as not ready");
     timeout(MINUTE, fixture.stop()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drain_evicts_pods_that_the_cache_does_not_contain() {
+    let faults = Faults::new();
+    let client = ApiServer::new().client_with(faults.layer());
+    let fixture = Fixture::on(client, &["a-1"], |cluster| cluster.zone("a", 1)).await;
+    let watches = || Requests::to("pods").verb(Verb::Watch);
+    faults.always(watches(), Fault::hang());
+    faults.cut(watches());
+    let mut pod = json!({"metadata": {"name": "one"}, "spec": crate::fixture::template("one")["spec"]});
+    pod["spec"]["nodeName"] = json!("a-1");
+    fixture.create::<Pod>(pod).await;
+    let error = fixture.cluster.drain("a-1", MINUTE).await.unwrap_err();
+    assert!(matches!(error, ClusterError::NotDrained { pods, .. } if pods == ["default/one"]));
+    faults.heal();
+    faults.cut(watches());
+    fixture.cluster.drain("a-1", 10 * MINUTE).await.unwrap();
+    assert!(fixture.list::<Pod>().await.is_empty());
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pods_of_a_missing_node_are_deleted_after_a_quarantine() {
+    let fixture = Fixture::two_zones().await;
+    let mut pod = json!({"metadata": {"name": "one"}, "spec": crate::fixture::template("one")["spec"]});
+    pod["spec"]["nodeName"] = json!("missing");
+    fixture.create::<Pod>(pod).await;
+    let started = Instant::now();
+    fixture.wait_for::<Pod>("the pod exists", |pods| pods.len() == 1).await;
+    fixture.wait_for::<Pod>("the pod is deleted", <[Arc<Pod>]>::is_empty).await;
+    assert!((40..60).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_have_different_addresses_after_a_restart() {
+    let zone = |cluster: logger_simulator::ClusterBuilder| cluster.zone("a", 1);
+    let fixture = Fixture::start(&["a-1"], zone).await;
+    fixture.deploy("web", 2, json!({})).await;
+    let client = fixture.client.clone();
+    fixture.stop().await;
+    let fixture = Fixture::on(client, &["a-1"], zone).await;
+    fixture.patch::<Deployment>("web", json!({"spec": {"replicas": 5}})).await;
+    let address = |pod: &Arc<Pod>| {
+        let status = pod.status.as_ref()?;
+        assert_eq!(status.pod_ips.as_ref().map(Vec::len), status.pod_ip.as_ref().map(|_| 1), "{status:?}");
+        status.pod_ip.clone()
+    };
+    let has_restarted = |pod: &Arc<Pod>| {
+        let statuses = pod.status.as_ref().and_then(|status| status.container_statuses.as_ref());
+        statuses.is_some_and(|statuses| statuses[0].restart_count == 1)
+    };
+    let pods = fixture.wait_for::<Pod>("all pods are ready", |pods| {
+        let restarted = pods.iter().filter(|pod| has_restarted(pod)).count();
+        pods.len() == 5 && restarted == 2 && pods.iter().all(|pod| is_ready(pod))
+    });
+    let mut addresses: Vec<_> = pods.await.iter().filter_map(address).collect();
+    addresses.sort();
+    addresses.dedup();
+    assert_eq!(addresses.len(), 5, "{addresses:?}");
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_cut_off_records_no_events() {
+    let fixture = Fixture::two_zones().await;
+    let crash = json!({"simulator/exit-after": "100s", "simulator/exit-code": "3"});
+    let more = json!({"spec": {"template": {"metadata": {"annotations": crash}}}});
+    let pods = fixture.deploy("web", 1, more).await;
+    fixture.cluster.cut_off(&node(&pods[0])).await.unwrap();
+    // The second restart, after 200 s, is delayed. The pod is evicted after 350 s.
+    tokio::time::sleep(5 * MINUTE).await;
+    let events = fixture.list::<Event>().await;
+    let of_pod =
+        |event: &Event| event.regarding.as_ref().and_then(|about| about.name.clone()) == Some(pods[0].name_any());
+    let reasons: Vec<_> =
+        events.iter().filter(|event| of_pod(event)).filter_map(|event| event.reason.clone()).collect();
+    assert!(reasons.contains(&"Started".to_owned()) && !reasons.contains(&"BackOff".to_owned()), "{reasons:?}");
+    fixture.cluster.restore(&node(&pods[0])).await.unwrap();
+    fixture.event(&pods[0].name_any(), "BackOff").await;
+    fixture.stop().await;
 }

@@ -1,8 +1,13 @@
 //! Containers as local processes, in real time.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::{core::v1::Pod, events::v1::Event};
 use kube::{ResourceExt, api::DeleteParams};
 use logger_simulator::{Processes, Runtime};
 use serde_json::{Value, json};
@@ -115,9 +120,19 @@ async fn the_processes_of_a_killed_node_end_at_once() {
     fixture.create::<Pod>(json!({"metadata": {"name": "one"}, "spec": spec})).await;
     fixture.wait_for::<Pod>("the process runs", |pods| pods.iter().any(|pod| is_ready(pod))).await;
     let pid = fs::read_to_string(directory.path().join("a-1/host/out/pid")).unwrap();
-    let process = Path::new("/proc").join(pid.trim());
-    assert!(process.exists());
+    assert!(process(&pid).exists());
     fixture.cluster.kill_node("a-1").await.unwrap();
+    has_ended(&process(&pid)).await;
+    fixture.stop().await;
+}
+
+/// Returns the directory of a process.
+fn process(pid: &str) -> PathBuf {
+    Path::new("/proc").join(pid.trim())
+}
+
+/// Waits until a process has ended.
+async fn has_ended(process: &Path) {
     // A killed process remains as a zombie until it is waited for.
     let ended = async {
         while fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
@@ -125,5 +140,53 @@ async fn the_processes_of_a_killed_node_end_at_once() {
         }
     };
     tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
+}
+
+/// Returns a pod with the volume `/out`, whose command or probe writes a process identifier to the file `pid` in it.
+fn pod_with_pid(command: &Value, probe: &Value) -> Value {
+    let container = json!({
+        "name": "main", "image": "any", "command": command, "readinessProbe": probe,
+        "volumeMounts": [{"name": "out", "mountPath": "/out"}],
+    });
+    let spec = json!({"containers": [container], "volumes": [{"name": "out", "hostPath": {"path": "/out"}}]});
+    json!({"metadata": {"name": "one"}, "spec": spec})
+}
+
+#[tokio::test]
+async fn processes_are_killed_when_the_cluster_stops() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = start(directory.path()).await;
+    let command = json!(["sh", "-c", "trap '' TERM; sleep 3600 & echo $! > /out/pid; wait"]);
+    let probe = json!({"exec": {"command": ["test", "-s", "/out/pid"]}, "periodSeconds": 1});
+    fixture.create::<Pod>(pod_with_pid(&command, &probe)).await;
+    fixture.wait_for::<Pod>("the process runs", |pods| pods.iter().any(|pod| is_ready(pod))).await;
+    let pid = fs::read_to_string(directory.path().join("a-1/host/out/pid")).unwrap();
+    assert!(process(&pid).exists());
+    fixture.stop().await;
+    has_ended(&process(&pid)).await;
+}
+
+#[tokio::test]
+async fn the_processes_of_a_probe_are_killed_after_its_timeout() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = start(directory.path()).await;
+    let script = "test -s /out/pid && exit 0; sleep 3600 & echo $! > /out/pid; wait";
+    let probe = json!({"exec": {"command": ["sh", "-c", script]}, "timeoutSeconds": 1, "periodSeconds": 1});
+    fixture.create::<Pod>(pod_with_pid(&json!(["sleep", "3600"]), &probe)).await;
+    fixture.wait_for::<Pod>("the second probe succeeds", |pods| pods.iter().any(|pod| is_ready(pod))).await;
+    let pid = fs::read_to_string(directory.path().join("a-1/host/out/pid")).unwrap();
+    has_ended(&process(&pid)).await;
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn a_probe_with_https_fails_with_the_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = start(directory.path()).await;
+    let probe = json!({"httpGet": {"port": 8443, "scheme": "HTTPS"}, "periodSeconds": 1});
+    let container = json!({"name": "main", "image": "any", "command": ["sleep", "3600"], "readinessProbe": probe});
+    fixture.create::<Pod>(json!({"metadata": {"name": "one"}, "spec": {"containers": [container]}})).await;
+    let is_rejected = |event: &Arc<Event>| event.note.as_ref().is_some_and(|note| note.contains("HTTPS"));
+    fixture.wait_for::<Event>("the reason", |events| events.iter().any(is_rejected)).await;
     fixture.stop().await;
 }
