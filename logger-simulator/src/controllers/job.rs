@@ -325,9 +325,8 @@ mod tests {
         let spec: JobSpec = serde_json::from_value(spec).unwrap();
         let of = |status: &JobStatus| verdict(&Job::default(), &spec, status, &[], &Clock::start());
         let failed = of(&status("FailureTarget", json!({"succeeded": 1})));
-        assert!(
-            matches!(failed, Verdict::Failed { reason, message } if (&*reason, &*message) == ("DeadlineExceeded", "late"))
-        );
+        let Verdict::Failed { reason, message } = failed else { panic!("not failed") };
+        assert_eq!((&*reason, &*message), ("DeadlineExceeded", "late"));
         assert!(matches!(of(&status("SuccessCriteriaMet", json!({"failed": 1}))), Verdict::Complete));
         assert!(matches!(of(&status("Suspended", json!({"failed": 1}))), Verdict::Failed { .. }));
     }
