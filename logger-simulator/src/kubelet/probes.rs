@@ -137,13 +137,10 @@ impl Probes<'_> {
             request = request.header(&header.name, &header.value);
         }
         let request = request.body(Empty::<Bytes>::new()).map_err(|error| error.to_string())?;
-        let status = tokio::select! {
-            response = sender.send_request(request) => response.map_err(|error| error.to_string())?.status(),
-            closed = connection => {
-                return Err(closed.err().map_or_else(|| "connection closed".to_owned(), |error| error.to_string()));
-            }
-        };
-        match status.as_u16() {
+        // The connection ends when the sender and the response are dropped.
+        let exchange = async move { sender.send_request(request).await.map(|response| response.status()) };
+        let (status, _) = tokio::join!(exchange, connection);
+        match status.map_err(|error| error.to_string())?.as_u16() {
             200..400 => Ok(()),
             code => Err(format!("HTTP probe failed with statuscode: {code}")),
         }

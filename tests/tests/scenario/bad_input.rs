@@ -224,7 +224,8 @@ async fn corrupt_segment_and_clock_set_back(fixture: &Fixture, audit: &Names) ->
     corrupt(&path)?;
     fixture.cluster.nodes().restore(&node).await?;
     let is_restarted = |pod: &Pod| is_ready(pod) && container(pod).is_some_and(|status| status.restart_count > 0);
-    fixture.wait_for_agent(&names, "the agent is ready after a restart", is_restarted).await?;
+    let restarted = fixture.wait_for_agent(&names, "the agent is ready after a restart", is_restarted).await?;
+    let address = self::address(&restarted)?;
     let (code, text) = post_activity(address, "later", "{}".to_owned(), TIMEOUT).await?;
     assert_eq!(code, StatusCode::OK, "{text}");
     acknowledged.push("later".to_owned());
