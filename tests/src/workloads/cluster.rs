@@ -175,6 +175,11 @@ impl Cluster {
         patched.expect("the object exists");
     }
 
+    /// Returns the names of the ready pods of an app, as observed so far.
+    pub(super) fn ready_pods(&self, app: &str) -> Vec<String> {
+        self.observer.objects.ready_pods(app).into_iter().map(|pod| name(pod).to_owned()).collect()
+    }
+
     /// Waits until the objects meet a condition, which is called with every state.
     pub(super) async fn wait_for(&mut self, what: &str, mut condition: impl FnMut(&Objects) -> bool) {
         let deadline = Instant::now() + self.nodes.limits().0;
@@ -238,7 +243,8 @@ impl Cluster {
         }
     }
 
-    async fn observe_for(&mut self, duration: Duration) {
+    /// Observes changes for this time.
+    pub(super) async fn observe_for(&mut self, duration: Duration) {
         let end = Instant::now() + duration;
         while timeout_at(end, self.observer.observe()).await.is_ok() {}
     }

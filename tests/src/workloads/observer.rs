@@ -1,6 +1,9 @@
 //! Observes the objects of a scenario: their current state, and the transitions that led to it.
 
-use std::{collections::BTreeMap, future::ready};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::ready,
+};
 
 use futures::{
     StreamExt,
@@ -27,15 +30,21 @@ use serde_json::Value;
 
 use super::objects::{Objects, conditions, controller, is_terminating, name};
 
-/// A change of an object, with its kind.
+/// A change of an object, with its kind, or of the watch of a kind.
 enum Change {
     Set(&'static str, Value),
     Removed(&'static str, Value),
+    /// The watch starts or restarts: all objects that exist are set next.
+    Listing(&'static str),
+    /// All objects that exist are set.
+    Listed(&'static str),
 }
 
 /// The observed state of a scenario. Changes are read when the scenario waits.
 pub(super) struct Observer {
     changes: SelectAll<BoxStream<'static, Change>>,
+    /// The kinds and names of objects that are not set yet by a list in progress.
+    stale: BTreeSet<(&'static str, String)>,
     pub(super) objects: Objects,
     pub(super) history: History,
 }
@@ -74,7 +83,7 @@ impl Observer {
             changes_in::<Job>(client, namespace),
             changes_in::<PodDisruptionBudget>(client, namespace),
         ]);
-        Observer { changes, objects: Objects::default(), history: History::default() }
+        Observer { changes, stale: BTreeSet::new(), objects: Objects::default(), history: History::default() }
     }
 
     /// Waits for a change, and records it.
@@ -83,11 +92,21 @@ impl Observer {
             Change::Set(kind, object) => {
                 let key = (kind, name(&object).to_owned());
                 self.history.record(kind, &object, !self.objects.0.contains_key(&key));
+                self.stale.remove(&key);
                 self.objects.0.insert(key, object);
             }
             Change::Removed(kind, object) => {
                 self.history.record_removal(&object);
                 self.objects.0.remove(&(kind, name(&object).to_owned()));
+            }
+            Change::Listing(kind) => self.stale.extend(self.objects.0.keys().filter(|key| key.0 == kind).cloned()),
+            Change::Listed(kind) => {
+                // Their deletions were missed.
+                for key in self.stale.extract_if(.., |key| key.0 == kind) {
+                    if let Some(object) = self.objects.0.remove(&key) {
+                        self.history.record_removal(&object);
+                    }
+                }
             }
         }
     }
@@ -150,9 +169,43 @@ fn changes<K: ApiObject + k8s_openapi::Resource>(api: Api<K>, config: watcher::C
         ready(match event {
             Ok(Event::Apply(object) | Event::InitApply(object)) => Some(Change::Set(kind, value(object))),
             Ok(Event::Delete(object)) => Some(Change::Removed(kind, value(object))),
+            Ok(Event::Init) => Some(Change::Listing(kind)),
+            Ok(Event::InitDone) => Some(Change::Listed(kind)),
             // A watch that failed is started again. The time limits of scenarios end one that never succeeds.
-            Ok(Event::Init | Event::InitDone) | Err(_) => None,
+            Err(_) => None,
         })
     });
     changes.boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream::iter;
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(name: &str) -> Value {
+        let owner = json!({"kind": "StatefulSet", "name": "web", "controller": true});
+        json!({"metadata": {"name": name, "uid": name, "ownerReferences": [owner]}})
+    }
+
+    #[tokio::test]
+    async fn a_restarted_watch_removes_objects_that_no_longer_exist() {
+        let set = |kind, name| Change::Set(kind, object(name));
+        let listed = [Change::Listing("Pod"), set("Pod", "web-0"), set("Pod", "web-1"), Change::Listed("Pod")];
+        // A list that fails, and one that succeeds.
+        let failed = [set("Node", "web-1"), Change::Listing("Pod"), set("Pod", "web-1")];
+        let relisted = [Change::Listing("Pod"), set("Pod", "web-0"), Change::Listed("Pod")];
+        let changes: Vec<_> = listed.into_iter().chain(failed).chain(relisted).collect();
+        let count = changes.len();
+        let (changes, stale) = (select_all([iter(changes).boxed()]), BTreeSet::new());
+        let mut observer = Observer { changes, stale, objects: Objects::default(), history: History::default() };
+        for _ in 0..count {
+            observer.observe().await;
+        }
+        let keys: Vec<_> = observer.objects.0.keys().map(|(kind, name)| (*kind, name.as_str())).collect();
+        assert_eq!(keys, [("Node", "web-1"), ("Pod", "web-0")]);
+        assert_eq!(observer.history.order.last().map(String::as_str), Some("web-1 is deleted"));
+    }
 }
