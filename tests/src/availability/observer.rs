@@ -1,6 +1,7 @@
 //! Samples of the nodes and agents throughout a run, with a timeline.
 
 use std::{
+    collections::VecDeque,
     fmt::Write,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -28,8 +29,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// The number of consecutive samples without a ready agent that violate the invariant.
 const CONFIRMATIONS: usize = 2;
-/// The number of lines of the timeline that are printed with a violation.
-const LINES: usize = 200;
+/// The maximum number of entries of the timeline, which are printed with a violation.
+const ENTRIES: usize = 200;
 
 /// What is observed.
 #[derive(Clone, Debug)]
@@ -38,8 +39,6 @@ pub struct Target {
     pub namespace: String,
     /// The selector of the agents.
     pub selector: String,
-    /// Whether agents have endpoints. Those of simulated Pods have none, and are ready if their Pods are.
-    pub has_endpoints: bool,
 }
 
 /// Samples the nodes and the agents until it is dropped.
@@ -47,7 +46,7 @@ pub struct Target {
 /// Guarantees:
 /// - while the invariant is [promised](Self::promise), an outage in two consecutive samples is a violation;
 /// - samples continue while the API server does not respond: the last known agents are requested;
-/// - the timeline has an entry for each change.
+/// - the timeline has an entry for each of the latest changes.
 #[derive(Debug)]
 pub struct Observer {
     record: Arc<Mutex<Record>>,
@@ -59,7 +58,7 @@ pub struct Observer {
 #[derive(Debug)]
 struct Record {
     started: Instant,
-    timeline: Vec<(Duration, String)>,
+    timeline: VecDeque<(Duration, String)>,
     is_promised: bool,
     /// The number of consecutive samples of an outage, and their start.
     outage: Option<(usize, Instant)>,
@@ -83,7 +82,7 @@ impl Observer {
     pub fn start(client: &Client, target: Target) -> Self {
         let record = Record {
             started: Instant::now(),
-            timeline: Vec::new(),
+            timeline: VecDeque::new(),
             is_promised: false,
             outage: None,
             violations: Vec::new(),
@@ -94,7 +93,7 @@ impl Observer {
         let sampler = Sampler {
             nodes: Api::all(client.clone()),
             pods: Api::namespaced(client.clone(), &target.namespace),
-            target,
+            selector: target.selector,
         };
         let task = tokio::spawn(sampler.run(Arc::clone(&record), sender));
         Observer { record, observations, task }
@@ -198,7 +197,10 @@ fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
 
 impl Record {
     fn note(&mut self, text: String) {
-        self.timeline.push((self.started.elapsed(), text));
+        if self.timeline.len() == ENTRIES {
+            self.timeline.pop_front();
+        }
+        self.timeline.push_back((self.started.elapsed(), text));
     }
 
     fn violate(&mut self, text: String) {
@@ -236,7 +238,7 @@ impl Record {
 
     fn text(&self) -> String {
         let mut text = String::new();
-        for (time, entry) in &self.timeline[self.timeline.len().saturating_sub(LINES)..] {
+        for (time, entry) in &self.timeline {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{:>9.3} s  {entry}", time.as_secs_f64());
         }
@@ -248,7 +250,7 @@ impl Record {
 struct Sampler {
     nodes: Api<Node>,
     pods: Api<Pod>,
-    target: Target,
+    selector: String,
 }
 
 impl Sampler {
@@ -279,7 +281,7 @@ impl Sampler {
             Ok(Ok(observation)) => observation,
             _ => Observation { is_current: false, ..before.clone() },
         };
-        let responses = join_all(observation.agents.iter().map(|agent| self.responds(agent))).await;
+        let responses = join_all(observation.agents.iter().map(responds)).await;
         for (agent, responds) in observation.agents.iter_mut().zip(responses) {
             agent.responds = responds;
         }
@@ -287,7 +289,7 @@ impl Sampler {
     }
 
     async fn list(&self) -> Result<Observation, kube::Error> {
-        let params = ListParams::default().labels(&self.target.selector);
+        let params = ListParams::default().labels(&self.selector);
         let nodes = ListParams::default();
         let (nodes, mut pods) = tokio::try_join!(self.nodes.list(&nodes), self.pods.list(&params))?;
         pods.items.sort_by_key(|pod| pod.name_any());
@@ -295,15 +297,13 @@ impl Sampler {
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Observation { nodes, agents: pods.items.iter().map(Agent::of).collect(), is_current: true })
     }
+}
 
-    async fn responds(&self, agent: &Agent) -> bool {
-        if !self.target.has_endpoints {
-            return agent.is_reported_ready;
-        }
-        let Some(address) = agent.address else { return false };
-        let response = http_client::get(address, "/readyz", TIMEOUT).await;
-        response.is_ok_and(|(status, _)| status == StatusCode::OK)
-    }
+/// Returns whether an agent reports that it is ready.
+async fn responds(agent: &Agent) -> bool {
+    let Some(address) = agent.address else { return false };
+    let response = http_client::get(address, "/readyz", TIMEOUT).await;
+    response.is_ok_and(|(status, _)| status == StatusCode::OK)
 }
 
 #[cfg(test)]
@@ -326,7 +326,7 @@ mod tests {
     fn record() -> Record {
         Record {
             started: Instant::now(),
-            timeline: Vec::new(),
+            timeline: VecDeque::new(),
             is_promised: true,
             outage: None,
             violations: Vec::new(),
@@ -357,6 +357,17 @@ mod tests {
         }
         assert!(record.violations.is_empty(), "{:?}", record.violations);
         assert_eq!((record.figures.outages.len(), record.figures.minimum), (1, None));
+    }
+
+    #[test]
+    fn the_timeline_has_the_latest_changes() {
+        let mut record = record();
+        for number in 0..=ENTRIES {
+            record.note(format!("change {number}."));
+        }
+        let text = record.text();
+        assert_eq!(text.lines().count(), ENTRIES);
+        assert!(!text.contains("change 0.") && text.contains(&format!("change {ENTRIES}.")), "{text}");
     }
 
     #[test]

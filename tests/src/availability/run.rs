@@ -137,6 +137,19 @@ impl<'a, C: Cluster> Run<'a, C> {
         self.observer.check()
     }
 
+    /// Fails if most faults are not covered: the invariant was hardly checked.
+    ///
+    /// # Errors
+    /// Fails with the numbers of faults.
+    pub fn check_coverage(&self) -> Result<(), Error> {
+        let sum = |number: fn(&Statistics) -> usize| self.statistics.values().map(number).sum::<usize>();
+        let (count, uncovered) = (sum(|kind| kind.count), sum(|kind| kind.uncovered));
+        match 2 * uncovered < count {
+            true => Ok(()),
+            false => Err(format!("the invariant was suspended during {uncovered} of {count} faults").into()),
+        }
+    }
+
     /// Returns the report: the minimum of ready agents, and the faults with their recovery times.
     pub fn report(&self) -> String {
         let figures = self.observer.figures();

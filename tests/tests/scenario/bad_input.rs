@@ -59,7 +59,7 @@ pub(super) fn trials() -> Vec<Trial> {
 async fn run() -> Result<(), Error> {
     let mut fixture = Fixture::start(write_program).await?;
     let names = fixture.create("audit", 2).await?;
-    let target = Target { namespace: NAMESPACE.to_owned(), selector: names.selector(), has_endpoints: true };
+    let target = Target { namespace: NAMESPACE.to_owned(), selector: names.selector() };
     let observer = Observer::start(fixture.client(), target);
     wait_for_agents(&observer).await?;
     observer.promise(true);
@@ -72,6 +72,7 @@ async fn run() -> Result<(), Error> {
     wait_for_agents(&observer).await?;
     blocking_budget(&fixture, &names).await?;
     wait_for_agents(&observer).await?;
+    fixture.wait_for_files(AGENTS).await?;
     fixture.verify(|_| true).await?;
     fixture.stop().await
 }

@@ -222,7 +222,7 @@ impl Scenario {
 
     /// Returns what an observer observes.
     pub(crate) fn target(&self) -> Target {
-        Target { namespace: NAMESPACE.to_owned(), selector: self.names.selector(), has_endpoints: true }
+        Target { namespace: NAMESPACE.to_owned(), selector: self.names.selector() }
     }
 
     /// Changes the template of the agents.

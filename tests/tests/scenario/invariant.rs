@@ -46,6 +46,7 @@ async fn run() -> Result<(), Error> {
     let (report, records) = (run.report(), load.stop().await?);
     println!("{report}{records}");
     observer.check()?;
+    run.check_coverage()?;
     // Only heartbeats are written now, by the agents of one revision.
     scenario.fixture.wait_for_rollout(&scenario.names).await?;
     scenario.fixture.wait_for_files(AGENTS).await?;
