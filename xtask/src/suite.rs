@@ -198,11 +198,22 @@ fn report(finished: &[Finished], totals: Option<&binaries::Totals>) -> ExitCode 
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns the control plane of the end-to-end tests, as reported by `envtest path`.
+/// Returns the control plane of the end-to-end tests and its components, as reported by `envtest path`.
 fn real_server() -> String {
-    let found = cargo::command(["run", "--quiet", "--package", "envtest", "--", "path"]).output();
-    match found {
-        Ok(found) if found.status.success() => format!("in {}", String::from_utf8_lossy(&found.stdout).trim()),
-        _ => "was not found, its tests were skipped; install it with: cargo xtask envtest build".to_owned(),
+    let path = |options: &[&str]| {
+        let args = ["run", "--quiet", "--package", "envtest", "--", "path"];
+        let found = cargo::command(args.iter().chain(options)).output();
+        let found = found.ok().filter(|found| found.status.success());
+        found.map(|found| String::from_utf8_lossy(&found.stdout).trim().to_owned())
+    };
+    let Some(server) = path(&[]) else {
+        return "was not found, its tests were skipped; install it with: cargo xtask envtest build".to_owned();
+    };
+    match path(&["--components"]) {
+        Some(components) => format!("in {server}; its components in {components}"),
+        None => format!(
+            "in {server}; its components were not found, their tests were skipped; install them with: cargo xtask \
+             envtest build components"
+        ),
     }
 }

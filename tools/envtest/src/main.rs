@@ -31,7 +31,11 @@ enum Action {
         what: Binaries,
     },
     /// Print the directory of the binaries.
-    Path,
+    Path {
+        /// Print that of kube-controller-manager, kube-scheduler and kwok.
+        #[arg(long)]
+        components: bool,
+    },
     /// Start a control plane in the background, and print KUBECONFIG and KUBEBUILDER_ASSETS for the shell to eval.
     Up,
     /// Stop the control plane that `up` started.
@@ -62,7 +66,8 @@ fn main() -> ExitCode {
 fn run(command: Action) -> Result<()> {
     match command {
         Action::Build { what } => build(what),
-        Action::Path => path(),
+        Action::Path { components: false } => path(),
+        Action::Path { components: true } => components_path(),
         Action::Up => up(),
         Action::Down => envtest::down(),
     }
@@ -78,6 +83,12 @@ fn build(what: Binaries) -> Result<()> {
 
 fn path() -> Result<()> {
     let assets = envtest::find()?.with_context(|| format!("no control plane; {}", envtest::HOW_TO_GET))?;
+    print(&[assets.dir().display().to_string()])
+}
+
+fn components_path() -> Result<()> {
+    let assets =
+        envtest::find_components()?.with_context(|| format!("no components; {}", envtest::HOW_TO_GET_COMPONENTS))?;
     print(&[assets.dir().display().to_string()])
 }
 
