@@ -96,6 +96,12 @@ impl Series {
     }
 }
 
+/// Returns whether a path has the extension of segments.
+#[must_use]
+pub fn is_segment(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(EXTENSION.as_bytes())
+}
+
 /// Splits the name of a segment into the names of its log and replica, and its first sequence number.
 #[must_use]
 pub fn split_name(file_name: &str) -> Option<(&str, u64)> {

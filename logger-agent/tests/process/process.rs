@@ -120,7 +120,7 @@ pub(crate) fn records(directory: &Path) -> BTreeMap<u64, Record> {
     let mut records = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "ndjson") {
+        if !segment::is_segment(&path) {
             continue;
         }
         let scan = segment::scan(fs::File::open(&path).unwrap(), |line, record| {

@@ -20,7 +20,7 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
 };
 use libtest_mimic::Trial;
-use logger_agent::{Draft, Source, record};
+use logger_agent::{Draft, Source, record, segment};
 use logger_core::Conditions;
 use logger_operator::{
     names::Names,
@@ -353,7 +353,7 @@ fn segment_of(fixture: &Fixture, pod: &Pod) -> Result<PathBuf, Error> {
     let mut directories = fixture.cluster.data_directories().into_iter();
     let directory = directories.find(|directory| directory.to_string_lossy().contains(&uid)).ok_or("no files")?;
     let paths = fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
-    let mut segments = paths.into_iter().filter(|path| path.extension().is_some_and(|one| one == "ndjson"));
+    let mut segments = paths.into_iter().filter(|path| segment::is_segment(path));
     Ok(segments.next().ok_or("no segment")?)
 }
 

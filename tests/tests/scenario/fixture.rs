@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tests::availability::{Cluster, Error, Fault, observer::Target};
 use tokio::{
     process::Command,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 
 /// The namespace of all objects.
@@ -36,6 +36,8 @@ pub(crate) const MISSING_IMAGE: &str = "logger-agent:missing";
 
 /// The limit of every wait.
 const TIMEOUT: Duration = Duration::from_secs(180);
+/// How long `logger-agent verify` can take.
+const VERIFY_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 /// The intervals of the Logger in seconds. A change starts a rollout. An agent whose disk is stalled by other tests for
 /// less than two intervals remains ready.
@@ -158,7 +160,10 @@ impl Fixture {
 
 /// Checks a directory with `logger-agent verify`, and returns its output.
 async fn verify(agent: &Path, directory: &Path) -> Result<(), Error> {
-    let output = Command::new(agent).arg("verify").arg(directory).output().await?;
+    let output = Command::new(agent).arg("verify").arg(directory).kill_on_drop(true).output();
+    let output = timeout(VERIFY_TIMEOUT, output).await;
+    let output =
+        output.map_err(|_| format!("{}: `verify` has not ended after {VERIFY_TIMEOUT:?}", directory.display()))??;
     let text = String::from_utf8_lossy(&output.stdout);
     let findings = text.lines().next_back().and_then(|line| line.strip_suffix(" findings")?.parse::<usize>().ok());
     match findings == Some(text.matches(": torn tail: ").count()) {

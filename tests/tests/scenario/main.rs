@@ -1,5 +1,5 @@
 //! The Logger scenario on a cluster on this machine, with agents as processes that write files: the invariant during
-//! random faults, and bad input.
+//! random faults, bad input, and the check of the files itself.
 //!
 //! By default random faults last a minute, and until each kind has occurred once. `INVARIANT=10m` (or `s`, `h`) selects
 //! another time, after a fixed sequence of all faults. A seed determines the faults. It is printed, and taken from
@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 fn main() -> ExitCode {
     // Each trial uses all cores, and measures times.
     let args = Arguments { test_threads: Some(1), ..Arguments::from_args() };
-    let trials = invariant::trials().into_iter().chain(bad_input::trials()).collect();
+    let trials = [invariant::trials(), bad_input::trials(), segments::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&args, trials).exit_code()
 }
 

@@ -7,7 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use logger_agent::segment;
+use libtest_mimic::Trial;
+use logger_agent::{Draft, Source, record, segment};
+use tests::availability::Error;
+
+use super::trial;
 
 /// The records in the segments below a directory, which are read while agents append to them.
 ///
@@ -115,10 +119,71 @@ fn paths(root: &Path) -> Vec<PathBuf> {
             let path = entry.path();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => pending.push(path),
-                Ok(_) if path.extension().is_some_and(|extension| extension == "ndjson") => found.push(path),
+                Ok(_) if segment::is_segment(&path) => found.push(path),
                 _ => {}
             }
         }
     }
     found
+}
+
+/// Returns the trials of this check itself.
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("segments::records_are_found_as_soon_as_they_are_written", records_are_found),
+        trial("segments::a_corrupt_line_is_a_defect", corrupt_line),
+        trial("segments::a_sequence_gap_is_a_defect", sequence_gap),
+        trial("segments::a_repeated_record_is_found", repeated_record),
+    ]
+}
+
+/// Returns the line of a record.
+fn line(sequence: u64, id: &str) -> Result<String, Error> {
+    let draft = Draft::new(Source::Activity, Some(id.to_owned()), serde_json::from_str("{}")?);
+    Ok(record::encode(sequence, "2026-01-01T00:00:00Z".parse()?, &draft))
+}
+
+/// Reads a segment with these lines. Returns its records and defects.
+fn read(lines: &[String]) -> Result<(Segments, Vec<String>), Error> {
+    let directory = tempfile::tempdir()?;
+    fs::write(directory.path().join("audit-0-0.ndjson"), lines.concat())?;
+    let mut segments = Segments::new(directory.path());
+    let defects = segments.refresh()?;
+    Ok((segments, defects))
+}
+
+async fn records_are_found() -> Result<(), Error> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("audit-0-0.ndjson");
+    let mut segments = Segments::new(directory.path());
+    let mut text = String::new();
+    for (count, id) in ["a", "b"].into_iter().enumerate() {
+        text += &line(count as u64, id)?;
+        fs::write(&path, &text)?;
+        assert_eq!(segments.refresh()?, Vec::<String>::new());
+        assert_eq!((segments.count(id), segments.records()), (1, count + 1));
+    }
+    assert_eq!(segments.repeated(), Vec::<&str>::new());
+    Ok(())
+}
+
+async fn corrupt_line() -> Result<(), Error> {
+    let corrupt = line(1, "b")?.replacen("2026", "2027", 1);
+    let (segments, defects) = read(&[line(0, "a")?, corrupt])?;
+    assert_eq!((defects.len(), segments.records(), segments.count("b")), (1, 1, 0), "{defects:?}");
+    Ok(())
+}
+
+async fn sequence_gap() -> Result<(), Error> {
+    let (segments, defects) = read(&[line(0, "a")?, line(2, "b")?])?;
+    assert!(matches!(&defects[..], [gap] if gap.ends_with("sequence number 2, expected 1")), "{defects:?}");
+    assert_eq!(segments.records(), 2);
+    Ok(())
+}
+
+async fn repeated_record() -> Result<(), Error> {
+    let (segments, defects) = read(&[line(0, "a")?, line(1, "b")?, line(2, "a")?])?;
+    assert_eq!(defects, Vec::<String>::new());
+    assert_eq!((segments.repeated(), segments.count("a")), (vec!["a"], 2));
+    Ok(())
 }
