@@ -1,8 +1,9 @@
 //! The scenario on a real cluster: the operator runs in this process, and the nodes of the cluster run the agents.
 //!
-//! Everything that was created is removed at the end, also after an error and after a signal.
+//! Everything that was created is removed at the end, also after an error and after a signal. Another signal ends the
+//! removal of objects, and the error lists what may remain.
 
-use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
 use demo::definition;
@@ -16,11 +17,13 @@ use logger_runtime::{
     },
     metrics::PrometheusMetrics,
 };
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     both,
     progress::Printer,
-    scenario::{self, Machines, Scenario},
+    scenario::{self, Machines, NAME, Scenario},
     signals::Signals,
 };
 
@@ -85,28 +88,41 @@ async fn with_definition(
         OperatorOptions { namespaces: vec![namespace.to_owned()], ..OperatorOptions::new(options.image.as_str()) };
     let manager = add_to(Manager::for_config(config)?, &operator, Arc::new(PrometheusMetrics::default()))?.build()?;
     let stop = CancellationToken::new();
-    let mut operator = pin!(manager.run(stop.clone()));
+    let token = stop.clone();
+    // It also runs while the objects are removed.
+    let mut operator = AbortOnDropHandle::new(tokio::spawn(async move { manager.run(token).await }));
     let outcome = tokio::select! {
         outcome = scenario.run() => outcome,
-        ended = &mut operator => return both(Err(ended_early(ended)), clean_up(scenario, printer).await),
+        ended = &mut operator => {
+            let ended = outcome_of(ended).and_then(|()| Err(anyhow!("the operator ended")));
+            return both(ended, clean_up(scenario, namespace, printer, signals).await);
+        }
         error = signals.interrupted() => Err(error),
     };
-    let removal = clean_up(scenario, printer).await;
+    let removal = clean_up(scenario, namespace, printer, signals).await;
     stop.cancel();
-    let stopped = operator.await.map_err(|error| anyhow!(error).context("the operator failed"));
-    both(both(outcome, removal), stopped)
+    both(both(outcome, removal), outcome_of(operator.await))
 }
 
-/// Deletes the Logger of a scenario that failed, and waits until its objects are gone.
-async fn clean_up(scenario: Scenario<'_>, printer: &Printer) -> Result<()> {
-    let removed = printer.during("Removing the objects", scenario.clean_up()).await;
+/// Deletes the Logger of a scenario that failed, and waits until its objects are gone, or until a signal.
+async fn clean_up(scenario: Scenario<'_>, namespace: &str, printer: &Printer, signals: &mut Signals) -> Result<()> {
+    let removal = async {
+        tokio::select! {
+            removed = scenario.clean_up() => removed,
+            error = signals.interrupted() => Err(error),
+        }
+    };
+    let removed = printer.during("Removing the objects", removal).await;
     scenario.stop().await;
-    removed.context("objects of the scenario may remain")
+    removed.with_context(|| {
+        format!(
+            "the Logger {namespace}/{NAME} and its Deployment, Service, PodDisruptionBudget and Pods may remain; remove \
+             them with `kubectl delete logger {NAME} --namespace {namespace}`"
+        )
+    })
 }
 
-fn ended_early(ended: Result<(), ManagerError>) -> anyhow::Error {
-    match ended {
-        Ok(()) => anyhow!("the operator ended"),
-        Err(error) => anyhow!(error).context("the operator failed"),
-    }
+/// Returns the outcome of the task of the operator.
+fn outcome_of(ended: Result<Result<(), ManagerError>, JoinError>) -> Result<()> {
+    ended.context("the operator panicked")?.context("the operator failed")
 }
