@@ -4,20 +4,24 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    time::Duration,
 };
 
-use demo::{LocalCluster, LocalClusterConfig, local_cluster::AGENT_IMAGE};
+use demo::{LocalCluster, LocalClusterConfig, LocalClusterError, local_cluster::AGENT_IMAGE};
 use futures::{AsyncReadExt, StreamExt};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, LogParams, PostParams, WatchEvent, WatchParams},
+    api::{DeleteParams, LogParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
 use logger_client::Clientset;
+use logger_types::v1::Logger;
+use serde_json::json;
 use tests::{
     process::{Process, Signal, TIMEOUT, processes_with, wait_until},
     program,
 };
+use tokio::time::{sleep, timeout};
 
 /// Asserts that lines which contain these texts were printed in this order.
 fn assert_printed(output: &Output, expected: &[&str]) {
@@ -101,6 +105,80 @@ async fn the_scenario_on_a_cluster_removes_what_it_creates() {
     cluster.stop().await.unwrap();
 }
 
+/// The removal does not end: the Logger has a finalizer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_signal_ends_the_removal_and_lists_what_may_remain() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = LocalClusterConfig::new(program("logger-agent"), directory.path().join("cluster"));
+    let mut cluster = LocalCluster::start(config).await.unwrap();
+    cluster.stop_operator().await.unwrap();
+    let loggers: Api<Logger> = Api::namespaced(cluster.client().clone(), "default");
+    let mut demo = Command::new(program("demo"));
+    demo.arg("--kubeconfig").arg(cluster.kubeconfig()).args(["--image", AGENT_IMAGE]).env_remove("RUST_LOG");
+    let demo = Process::start("demo", &mut demo, directory.path().join("log")).unwrap();
+    wait_for_logger(&loggers, |_| true).await;
+    let patch = Patch::Merge(json!({"metadata": {"finalizers": ["example.com/test"]}}));
+    loggers.patch("activity", &PatchParams::default(), &patch).await.unwrap();
+    demo.signal(Signal::TERM).unwrap();
+    wait_for_logger(&loggers, |logger| logger.metadata.deletion_timestamp.is_some()).await;
+    demo.signal(Signal::TERM).unwrap();
+    let exit = demo.wait().unwrap();
+    assert_eq!(exit.code, Some(1), "{}", exit.errors);
+    let expected = "error: interrupted; and afterwards: the Logger default/activity and its Deployment, Service, \
+                    PodDisruptionBudget and Pods may remain; ";
+    assert!(exit.errors.starts_with(expected) && exit.errors.ends_with(": interrupted\n"), "{}", exit.errors);
+    cluster.stop().await.unwrap();
+}
+
+/// Waits until the Logger of the scenario exists and meets a condition.
+async fn wait_for_logger(loggers: &Api<Logger>, condition: impl Fn(&Logger) -> bool) {
+    let met = async {
+        while !loggers.get_opt("activity").await.unwrap().is_some_and(|logger| condition(&logger)) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(TIMEOUT, met).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_cluster_leaves_no_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
+    let cluster = LocalCluster::start(config).await.unwrap();
+    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
+    wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
+    drop(cluster);
+    wait_until("their end", || processes_with(directory.path()).map(|agents| agents.is_empty())).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_with_the_directory_of_another_one_continues_with_its_objects() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = LocalClusterConfig::new(program("logger-agent"), directory.path());
+    let cluster = LocalCluster::start(config.clone()).await.unwrap();
+    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    let created = loggers.create(&tests::logger("audit"), &PostParams::default()).await.unwrap();
+    wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
+    cluster.stop().await.unwrap();
+    assert_eq!(processes_with(directory.path()).unwrap(), Vec::<u32>::new());
+
+    let started = async {
+        loop {
+            match LocalCluster::start(config.clone()).await {
+                // The connections of the first server can use it for a moment.
+                Err(LocalClusterError::DataDirectory(_)) => sleep(Duration::from_millis(20)).await,
+                started => break started.unwrap(),
+            }
+        }
+    };
+    let cluster = timeout(TIMEOUT, started).await.unwrap();
+    let loggers = Clientset::new(cluster.client().clone()).example_v1().loggers("default");
+    assert_eq!(loggers.get("audit").await.unwrap().metadata.uid, created.metadata.uid);
+    wait_until("agents", || processes_with(directory.path()).map(|agents| !agents.is_empty())).unwrap();
+    cluster.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_logs_of_agents_are_read_through_the_api_server() {
     let directory = tempfile::tempdir().unwrap();
@@ -134,7 +212,7 @@ async fn the_logs_of_agents_are_read_through_the_api_server() {
     let mut followed = Box::pin(pods.log_stream(&pod, &params).await.unwrap());
     loggers.delete("audit", &DeleteParams::default()).await.unwrap();
     let mut log = String::new();
-    let ended = tokio::time::timeout(TIMEOUT, followed.read_to_string(&mut log));
+    let ended = timeout(TIMEOUT, followed.read_to_string(&mut log));
     ended.await.unwrap().unwrap();
     assert!(log.contains("listening on 127."), "{log}");
     cluster.stop().await.unwrap();
@@ -158,7 +236,7 @@ async fn ready_pod(pods: &Api<Pod>) -> String {
         }
         panic!("the watch ended")
     };
-    tokio::time::timeout(TIMEOUT, watched).await.unwrap()
+    timeout(TIMEOUT, watched).await.unwrap()
 }
 
 #[test]
