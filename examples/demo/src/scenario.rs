@@ -430,13 +430,18 @@ fn is_agent(pod: &Pod) -> bool {
 }
 
 fn is_ready(pod: &Pod) -> bool {
-    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    has_ready(conditions.map(|condition| (&condition.type_, &condition.status)))
 }
 
 fn is_node_ready(node: &Node) -> bool {
-    let mut conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    has_ready(conditions.map(|condition| (&condition.type_, &condition.status)))
+}
+
+/// Returns whether the condition `Ready` is true, by the types and the statuses of conditions.
+fn has_ready<'a>(mut conditions: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
+    conditions.any(|(type_, status)| type_ == "Ready" && status == "True")
 }
 
 fn node_of(pod: &Pod) -> String {

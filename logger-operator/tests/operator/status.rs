@@ -98,15 +98,17 @@ fn case(name: &'static str, desired: i32, pods: Vec<Arc<Pod>>, expected: (i32, [
     Case { name, desired, deployment: Some(deployment(desired, available)), budget: None, pods, expected }
 }
 
-fn status(case: &Case) -> LoggerStatus {
-    let observed = Observed {
-        problem: None,
+fn observed(case: &Case) -> Observed<'_> {
+    Observed {
         deployment: case.deployment.as_ref(),
         disruption_budget: case.budget.as_ref(),
         pods: &case.pods,
-        reports: Reports::new(),
-    };
-    observe(&logger_with(case.desired), &observed)
+        ..Observed::default()
+    }
+}
+
+fn status(case: &Case) -> LoggerStatus {
+    observe(&logger_with(case.desired), &observed(case))
 }
 
 fn reasons(status: &LoggerStatus) -> [String; 3] {
@@ -265,14 +267,7 @@ fn the_status_of_an_equal_observation_is_equal() {
         let mut logger = logger_with(case.desired);
         let first = status(&case);
         logger.status = Some(first.clone());
-        let observed = Observed {
-            problem: None,
-            deployment: case.deployment.as_ref(),
-            disruption_budget: case.budget.as_ref(),
-            pods: &case.pods,
-            reports: Reports::new(),
-        };
-        let second = observe(&logger, &observed);
+        let second = observe(&logger, &observed(&case));
         assert_eq!(second, first, "{}", case.name);
         assert!(transitions(Some(&first), &second).is_empty(), "{}", case.name);
     }

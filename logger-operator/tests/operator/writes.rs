@@ -17,6 +17,17 @@ async fn wait_for_reconciliation(operator: &Operator, before: f64) {
     timeout(Duration::from_mins(10), poll).await.expect("the Logger is reconciled");
 }
 
+/// Returns a cluster with a Logger of two ready agents, and its operator. Nothing is pending.
+async fn rolled_out() -> (Cluster, Operator) {
+    let cluster = Cluster::new();
+    let operator = cluster.operator();
+    cluster.create(&logger("audit")).await;
+    cluster.run_agents("audit", 2).await;
+    cluster.wait_for_condition("audit", PROGRESSING, "False", "RolloutComplete").await;
+    cluster.settle().await;
+    (cluster, operator)
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_first_reconciliation_writes_each_child_and_the_status_once() {
     let cluster = Cluster::new();
@@ -36,12 +47,7 @@ async fn the_first_reconciliation_writes_each_child_and_the_status_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reconciliation_that_changes_nothing_writes_nothing() {
-    let cluster = Cluster::new();
-    let operator = cluster.operator();
-    cluster.create(&logger("audit")).await;
-    cluster.run_agents("audit", 2).await;
-    cluster.wait_for_condition("audit", PROGRESSING, "False", "RolloutComplete").await;
-    cluster.settle().await;
+    let (cluster, operator) = rolled_out().await;
     let (writes, events) = (cluster.writes(), cluster.event_reasons("audit"));
     for round in ["1", "2", "3"] {
         let before = operator.reconciliations();
@@ -56,12 +62,7 @@ async fn a_reconciliation_that_changes_nothing_writes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_the_status_writes_the_status_only() {
-    let cluster = Cluster::new();
-    let operator = cluster.operator();
-    cluster.create(&logger("audit")).await;
-    cluster.run_agents("audit", 2).await;
-    cluster.wait_for_condition("audit", PROGRESSING, "False", "RolloutComplete").await;
-    cluster.settle().await;
+    let (cluster, operator) = rolled_out().await;
     let before = cluster.writes().len();
     cluster.report_pod("logger-audit-0", json!({"conditions": [{"type": "Ready", "status": "False"}]})).await;
     cluster.wait::<Logger>("audit", |logger| logger.unwrap().status.as_ref().unwrap().replicas == Some(1)).await;

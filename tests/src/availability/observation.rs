@@ -49,13 +49,13 @@ impl Agent {
     /// Returns an agent that has not been requested yet.
     pub(super) fn of(pod: &Pod) -> Self {
         let status = pod.status.clone().unwrap_or_default();
-        let mut conditions = status.conditions.iter().flatten();
+        let conditions = status.conditions.iter().flatten();
         let ip = status.pod_ip.as_deref().and_then(|ip| ip.parse::<IpAddr>().ok());
         Agent {
             name: pod.name_any(),
             node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default(),
             address: ip.map(|ip| SocketAddr::new(ip, PORT)),
-            is_reported_ready: conditions.any(|one| one.type_ == "Ready" && one.status == "True"),
+            is_reported_ready: has_ready(conditions.map(|one| (&one.type_, &one.status))),
             is_terminating: pod.metadata.deletion_timestamp.is_some(),
             responds: false,
         }
@@ -70,7 +70,7 @@ impl Agent {
 impl ObservedNode {
     pub(super) fn of(node: &Node) -> Self {
         let (spec, status) = (node.spec.clone().unwrap_or_default(), node.status.clone().unwrap_or_default());
-        let is_ready = status.conditions.iter().flatten().any(|one| one.type_ == "Ready" && one.status == "True");
+        let is_ready = has_ready(status.conditions.iter().flatten().map(|one| (&one.type_, &one.status)));
         let is_tainted = spec.taints.iter().flatten().any(|taint| taint.effect != "PreferNoSchedule");
         ObservedNode {
             name: node.name_any(),
@@ -78,6 +78,11 @@ impl ObservedNode {
             is_available: is_ready && !is_tainted && spec.unschedulable != Some(true),
         }
     }
+}
+
+/// Returns whether the condition `Ready` is true, by the types and the statuses of conditions.
+fn has_ready<'a>(mut conditions: impl Iterator<Item = (&'a String, &'a String)>) -> bool {
+    conditions.any(|(type_, status)| type_ == "Ready" && status == "True")
 }
 
 impl Observation {
