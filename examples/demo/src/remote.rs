@@ -116,8 +116,8 @@ async fn clean_up(scenario: Scenario<'_>, namespace: &str, printer: &Printer, si
     scenario.stop().await;
     removed.with_context(|| {
         format!(
-            "the Logger {namespace}/{NAME} and its Deployment, Service, PodDisruptionBudget and Pods may remain; remove \
-             them with `kubectl delete logger {NAME} --namespace {namespace}`"
+            "the Logger {namespace}/{NAME} and its Deployment, Service, PodDisruptionBudget and Pods may remain; \
+             remove them with `kubectl delete logger {NAME} --namespace {namespace}`"
         )
     })
 }
