@@ -20,7 +20,7 @@ use logger_apiserver::{ApiServer, Faults, Requests, Verb};
 use logger_runtime::reflector::{Config, InitialListStrategy};
 use tokio::{
     runtime::Handle,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::test_informer::TestInformer;
@@ -35,6 +35,9 @@ const ROUND: Duration = Duration::from_secs(15 * 60);
 
 /// The default number of rounds.
 const ROUNDS: usize = 6;
+
+/// More than the longest delay between a fault and the next request of an informer: 30 s, doubled by the jitter.
+const LONGEST_DELAY: Duration = Duration::from_secs(90);
 
 /// The number of rounds after which memory must not grow.
 const WARM_UP: usize = 3;
@@ -78,7 +81,7 @@ async fn run(rng: &mut Rng) -> usize {
         all.assert_equals_server().await;
         of_a.assert_equals_server().await;
         other.assert_equals_server().await;
-        assert_eq!(faults.open(Verb::Watch) + faults.waiting(Requests::all()), 3, "one request per informer");
+        wait_for_requests(&faults, 3).await;
         memory.push(resident_memory());
     }
     println!("memory after each round: {memory:?} KiB");
@@ -87,6 +90,20 @@ async fn run(rng: &mut Rng) -> usize {
     tokio::join!(all.stop(), of_a.stop(), other.stop());
     assert_eq!(faults.open(Requests::all()) + faults.waiting(Requests::all()), 0, "requests are left");
     budget.rounds
+}
+
+/// Waits until there is one request for each informer: after a fault, an informer makes its next request after a delay.
+async fn wait_for_requests(faults: &Faults, informers: usize) {
+    let deadline = Instant::now() + LONGEST_DELAY;
+    loop {
+        let requests = faults.open(Verb::Watch) + faults.waiting(Requests::all());
+        assert!(requests <= informers, "{requests} requests of {informers} informers");
+        if requests == informers {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{requests} requests of {informers} informers after {LONGEST_DELAY:?}");
+        sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// The number of rounds to run.
