@@ -18,6 +18,9 @@ use crate::cargo;
 /// The number of binaries that run at a time. Most suites wait for servers most of the time.
 const CONCURRENCY: usize = 3;
 
+/// The number of lines about the failures of a binary that the summary repeats.
+const FAILURE_LINES: usize = 60;
+
 /// The suites that take longest, in descending order. They start first, so that none of them runs alone at the end.
 const LONGEST: [&str; 12] = [
     "workloads",
@@ -40,8 +43,8 @@ pub(crate) struct Totals {
     passed: u64,
     failed: u64,
     ignored: u64,
-    /// The binaries that failed.
-    failures: Vec<String>,
+    /// The binaries that failed, each with the tests that failed and their output.
+    failures: Vec<(String, String)>,
 }
 
 impl Totals {
@@ -62,18 +65,26 @@ impl Totals {
             self.ignored += count(" ignored");
         }
         if !result.succeeded {
-            self.failures.push(result.name.clone());
+            self.failures.push((result.name.clone(), failures(&result.output)));
         }
     }
 }
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.failures.is_empty() {
-            writeln!(f, "failed: {}", self.failures.join(", "))?;
+        for (name, failures) in &self.failures {
+            writeln!(f, "failed: {name}\n{failures}")?;
         }
         write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.ignored)
     }
+}
+
+/// Returns the last lines of the output of a failed binary: they describe the failures, and the end of a log is what remains
+/// when a log is shortened.
+fn failures(output: &str) -> String {
+    let start = output.rfind("\nfailures:\n\n----").or_else(|| output.find("\nfailures:\n")).unwrap_or_default();
+    let lines: Vec<&str> = output[start..].trim().lines().collect();
+    lines[lines.len().saturating_sub(FAILURE_LINES)..].join("\n")
 }
 
 /// A test binary.
@@ -98,7 +109,7 @@ struct Finished {
 pub(crate) fn run(selection: &[&str], env: &[(&str, &str)]) -> Totals {
     let mut totals = Totals::default();
     let Some(mut binaries) = build(selection) else {
-        totals.failures.push("the build".to_owned());
+        totals.failures.push(("the build".to_owned(), String::new()));
         return totals;
     };
     let position = |binary: &Binary| LONGEST.iter().position(|name| *name == binary.target).unwrap_or(LONGEST.len());
@@ -195,8 +206,10 @@ mod tests {
     fn totals_add_up_the_results_of_the_binaries() {
         let mut totals = Totals::default();
         totals.add(&finished("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out", true));
-        totals.add(&finished("test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out", false));
-        assert_eq!(totals.to_string(), "failed: a::b\n5 passed, 1 failed, 1 skipped");
+        let failures = "failures:\n\n---- one ----\nexpected 1\n\nfailures:\n    one";
+        let result = "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+        totals.add(&finished(&format!("running 3 tests\n\n{failures}\n\n{result}"), false));
+        assert_eq!(totals.to_string(), format!("failed: a::b\n{failures}\n\n{result}\n5 passed, 1 failed, 1 skipped"));
         assert!(!totals.passed());
     }
 
