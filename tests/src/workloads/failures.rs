@@ -38,8 +38,10 @@ async fn wait_for_pod_on(cluster: &mut Cluster, numbers: &[usize]) {
 }
 
 pub(super) async fn drain(cluster: &mut Cluster) {
-    cluster.create::<Deployment>(cluster.spread_deployment("web", 3, HOST)).await;
     cluster.create::<PodDisruptionBudget>(budget("maxUnavailable", 1)).await;
+    // The budget selects no pod yet.
+    wait_for_budget(cluster, 0, 0).await;
+    cluster.create::<Deployment>(cluster.spread_deployment("web", 3, HOST)).await;
     cluster.wait_for_pods("web", 3).await;
     wait_for_budget(cluster, 3, 1).await;
     let node = cluster.node("a", 1);
@@ -51,8 +53,8 @@ pub(super) async fn drain(cluster: &mut Cluster) {
 
 pub(super) async fn budget_blocks_drain(cluster: &mut Cluster) {
     cluster.create::<Deployment>(cluster.spread_deployment("web", 3, HOST)).await;
-    cluster.create::<PodDisruptionBudget>(budget("minAvailable", 3)).await;
     cluster.wait_for_pods("web", 3).await;
+    cluster.create::<PodDisruptionBudget>(budget("minAvailable", 3)).await;
     wait_for_budget(cluster, 3, 0).await;
     let node = cluster.node("a", 1);
     cluster.cordon(&node).await;
