@@ -1,3 +1,5 @@
-//! Controllers that run within the request that triggers them: garbage collection and namespace deletion.
+//! Controllers that run within the request that triggers them: garbage collection, namespace deletion and the aggregation
+//! of cluster roles.
 
 pub(crate) mod garbage_collector;
+pub(crate) mod role_aggregation;

@@ -50,8 +50,8 @@
 //!
 //! # Not implemented
 //!
-//! - Controllers other than the garbage collector and the namespace controller ([`Builder::collects_garbage`]): nothing
-//!   creates the pods of a Deployment, writes a status or aggregates roles. RBAC is not enforced.
+//! - Controllers other than the garbage collector, the namespace controller and the aggregation of roles
+//!   ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes a status.
 //! - Services: cluster IPs outside `10.0.0.0/16`, IPv6, and the service `kubernetes`. The service account of a Pod (the
 //!   `ServiceAccount` admission plugin) and the finalizers of volumes and claims are not set.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
@@ -79,8 +79,17 @@
 //! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0
 //! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`) and persists objects in a data
 //! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There
-//! is neither TLS nor authentication: every client may do anything, access reviews always allow, and every token is
-//! that of an administrator.
+//! is neither TLS nor authentication: every client is an administrator, who can impersonate users (`kubectl --as`), and
+//! every token is that of an administrator.
+//!
+//! # Authorization
+//!
+//! By default every user may do anything, and access reviews always allow. With [`Builder::rbac`], or
+//! `--authorization-mode RBAC` of the program, roles and bindings decide, as on a real server: with aggregated roles, the
+//! default roles `admin`, `edit`, `view`, `cluster-admin` and those of discovery, rejection of privilege escalation,
+//! impersonation, and the texts of the errors and reviews. [`ApiServer::client_as`] returns the client of a user, and
+//! [`ApiServer::authorizations`] lists what users did and tried to do. The default roles of the components of the control
+//! plane do not exist, existing default roles are not reconciled, and impersonated UIDs and extra fields are ignored.
 //!
 //! # Versions
 //!
@@ -91,6 +100,7 @@
 //! those that users of kubectl see are in `tests/kubectl/differences.yaml`.
 
 mod api;
+mod authorization;
 mod controllers;
 mod handlers;
 mod lifecycle;
@@ -103,6 +113,7 @@ mod testing;
 mod wire;
 
 pub use crate::{
+    authorization::recorder::Authorization,
     handlers::load::LoadError,
     response::api_response::Body,
     server::{api_server::ApiServer, builder::Builder},
@@ -111,9 +122,9 @@ pub use crate::{
         fake,
         faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen},
         reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed},
-        request_info::{RequestInfo, Verb},
         requests::Requests,
     },
+    wire::request_info::{RequestInfo, Verb},
 };
 #[cfg(feature = "serve")]
 pub use crate::{

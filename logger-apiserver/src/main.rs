@@ -8,14 +8,14 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use logger_apiserver::{ApiServer, Safety, serve};
 use tokio::{net::TcpListener, sync::watch};
 
 /// In-memory Kubernetes API server for kubectl and other clients
 ///
-/// It serves HTTP without TLS, authentication or authorization: every client may do anything. SIGINT and SIGTERM stop
-/// it.
+/// It serves HTTP without TLS and authentication: every client is an administrator, who may do anything and impersonate
+/// other users. SIGINT and SIGTERM stop it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
@@ -37,9 +37,24 @@ struct Args {
     /// Number of changes in the history that watches can start from
     #[arg(long, default_value_t = 1024)]
     history: usize,
-    /// Run no garbage collector and no namespace controller, like kube-apiserver without kube-controller-manager
+    /// Run no garbage collector, no namespace controller and no aggregation of cluster roles, like kube-apiserver without
+    /// kube-controller-manager
     #[arg(long)]
     no_garbage_collection: bool,
+    /// Whether impersonated users may do anything, or what roles and bindings allow
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = AuthorizationMode::AlwaysAllow)]
+    authorization_mode: AuthorizationMode,
+}
+
+/// How requests are authorized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AuthorizationMode {
+    /// Every user may do anything
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    /// Roles and bindings allow requests
+    #[value(name = "RBAC")]
+    Rbac,
 }
 
 fn main() -> ExitCode {
@@ -55,7 +70,10 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<()> {
     let mut stopped = stopped()?;
-    let builder = ApiServer::builder().history(args.history).collects_garbage(!args.no_garbage_collection);
+    let builder = ApiServer::builder()
+        .history(args.history)
+        .collects_garbage(!args.no_garbage_collection)
+        .rbac(args.authorization_mode == AuthorizationMode::Rbac);
     let safety = if args.no_fsync { Safety::Relaxed } else { Safety::Synced };
     let server = match &args.data_dir {
         Some(path) => builder.build_on(path, safety)?,
@@ -81,7 +99,7 @@ async fn run(args: &Args) -> anyhow::Result<()> {
 /// Prints the address of the server. A closed stdout is not an error.
 fn print_address(address: SocketAddr, kubeconfig: Option<&Path>) {
     let mut message =
-        format!("serving on http://{address}, without TLS or authorization: every client may do anything\n");
+        format!("serving on http://{address}, without TLS or authentication: every client is an administrator\n");
     if let Some(path) = kubeconfig {
         message += &format!("export KUBECONFIG={}\n", path.display());
     }

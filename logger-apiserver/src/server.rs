@@ -1,5 +1,6 @@
 //! The server: routing of requests, construction, and serving on a socket.
 
+pub(crate) mod access;
 pub(crate) mod api_server;
 pub(crate) mod bootstrap;
 pub(crate) mod builder;

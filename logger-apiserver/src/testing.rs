@@ -7,5 +7,4 @@ pub(crate) mod faults;
 mod layer;
 pub(crate) mod reactors;
 pub(crate) mod record;
-pub(crate) mod request_info;
 pub(crate) mod requests;

@@ -6,3 +6,4 @@ pub(crate) mod duplicate_fields;
 pub(crate) mod negotiation;
 pub(crate) mod protobuf;
 pub(crate) mod request;
+pub(crate) mod request_info;

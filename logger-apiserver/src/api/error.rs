@@ -150,6 +150,17 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(resource_details(kind, name)))
     }
 
+    /// Creates the error for a request that authorization denies. The resource is empty for other paths.
+    pub(crate) fn access_denied(group: &str, resource: &str, name: &str, detail: &str) -> Self {
+        let subject = match (qualified(resource, group), name) {
+            (subject, _) if subject.is_empty() => String::new(),
+            (subject, "") => format!("{subject} is "),
+            (subject, name) => format!("{subject} \"{name}\" is "),
+        };
+        let message = format!("{subject}forbidden: {detail}");
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message, Some(details(resource, group, name)))
+    }
+
     /// Creates the error for a new object in a terminating namespace.
     pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str, detail: &str) -> Self {
         let mut error = Self::forbidden(kind, name, detail);

@@ -12,6 +12,7 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, Stored},
     },
+    authorization::user::User,
     handlers::{decode, request::ResourceRequest, write},
     resource::{
         managed_fields::{self},
@@ -113,6 +114,7 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
     let kind = Arc::clone(served.ok_or_else(not_served)?);
     let namespace = Some(text("/metadata/namespace")).filter(|_| kind.namespaced);
     Ok(ResourceRequest {
+        user: Arc::new(User::administrator()),
         namespace: namespace.map(|namespace| if namespace.is_empty() { "default".to_owned() } else { namespace }),
         kind,
         name: None,

@@ -10,6 +10,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::Stored,
     },
+    authorization::user::User,
     resource::{managed_fields::Author, registry::Resource},
     storage::state::State,
     wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
@@ -21,6 +22,7 @@ const MAX_MANAGER_LENGTH: usize = 128;
 /// A request for a served resource.
 #[derive(Debug)]
 pub(crate) struct ResourceRequest {
+    pub(crate) user: Arc<User>,
     pub(crate) kind: Arc<Resource>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: Option<String>,

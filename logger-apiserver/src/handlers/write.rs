@@ -1,5 +1,6 @@
 //! The verbs `create`, `update` and `patch`, with the checks of the real server in its order.
 
+pub(crate) mod escalation;
 pub(crate) mod rules;
 
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub(crate) fn insert(
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
+    escalation::check(state, request, &object, None)?;
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
@@ -89,6 +91,7 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
         }
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
+    escalation::check(state, request, &object, Some(&old))?;
     check_uid(request, &object, &old)?;
     check_version(&request.kind, &object, &old)?;
     managed_fields::track(request.author(), Some(&old), &mut object);
@@ -106,6 +109,7 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
+    escalation::check(state, request, &object, Some(&old))?;
     check_version(kind, &object, &old)?;
     managed_fields::track(request.author(), Some(&old), &mut object);
     replace(state, request, object, &old, options.dry_run)

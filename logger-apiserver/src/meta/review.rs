@@ -1,6 +1,8 @@
-//! Access and token reviews. Everything is allowed, since the server authorizes every request.
+//! Access and token reviews. Without authorization by roles everything is allowed, and every token is that of the
+//! administrator.
 
 use http::{Method, StatusCode};
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde_json::{Value, json};
 
 use crate::{
@@ -8,8 +10,15 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::now,
     },
+    authorization::{
+        attributes::Attributes,
+        policies::{MissingRole, errors},
+        rules::list,
+        user::User,
+    },
     handlers::decode::Expected,
     response::api_response::ApiResponse,
+    storage::state::State,
     wire::{body, request::Target},
 };
 
@@ -60,6 +69,8 @@ impl Review {
     /// Handles the creation of a review.
     pub(crate) fn respond(
         &self,
+        state: &State,
+        user: &User,
         namespace: Option<&str>,
         method: &Method,
         content_type: &str,
@@ -79,7 +90,7 @@ impl Review {
         if let Some(namespace) = namespace {
             review["metadata"]["namespace"] = json!(namespace);
         }
-        review["status"] = self.status(&spec);
+        review["status"] = self.status(state, user, &spec);
         match self.kind {
             "SelfSubjectReview" => review["metadata"]["creationTimestamp"] = json!(now()),
             // The response does not repeat the spec.
@@ -127,21 +138,87 @@ impl Review {
         errors
     }
 
-    fn status(&self, spec: &Value) -> Value {
-        let user = json!({ "username": "admin", "groups": ["system:masters", "system:authenticated"] });
+    fn status(&self, state: &State, user: &User, spec: &Value) -> Value {
         match self.kind {
-            "SelfSubjectReview" => json!({ "userInfo": user }),
+            "SelfSubjectReview" => json!({ "userInfo": user_info(user) }),
             "TokenReview" => {
                 let audiences = spec.get("audiences").filter(|audiences| audiences.is_array()).cloned();
                 let audiences = audiences.unwrap_or_else(|| json!(["https://kubernetes.default.svc"]));
-                json!({ "authenticated": true, "user": user, "audiences": audiences })
+                json!({ "authenticated": true, "user": user_info(&User::administrator()), "audiences": audiences })
             }
-            "SelfSubjectRulesReview" => json!({
-                "resourceRules": [{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }],
-                "nonResourceRules": [{ "verbs": ["*"], "nonResourceURLs": ["*"] }],
-                "incomplete": false,
-            }),
-            _ => json!({ "allowed": true }),
+            "SelfSubjectRulesReview" => rules(state, user, text(spec, "namespace")),
+            "SelfSubjectAccessReview" => access(state, user, spec),
+            _ => {
+                let groups = spec["groups"].as_array().into_iter().flatten();
+                let groups = groups.filter_map(|group| group.as_str().map(str::to_owned)).collect();
+                // Unlike those of a request, the groups are exactly these.
+                access(state, &User { name: text(spec, "user").to_owned(), groups }, spec)
+            }
         }
     }
+}
+
+fn user_info(user: &User) -> Value {
+    json!({ "username": user.name, "groups": user.groups })
+}
+
+/// Returns the status of an access review.
+fn access(state: &State, user: &User, spec: &Value) -> Value {
+    let decision = state.decide(user, &attributes(spec));
+    let mut status = json!({ "allowed": decision.allowed });
+    if !decision.reason.is_empty() {
+        status["reason"] = json!(decision.reason);
+    }
+    status
+}
+
+/// Returns the attributes that an access review asks for.
+fn attributes(spec: &Value) -> Attributes {
+    let resource = &spec["resourceAttributes"];
+    if resource.is_null() {
+        let path = &spec["nonResourceAttributes"];
+        let verb = text(path, "verb").to_owned();
+        return Attributes { verb, path: Some(text(path, "path").to_owned()), ..Attributes::default() };
+    }
+    let attribute = |name: &str| text(resource, name).to_owned();
+    Attributes {
+        verb: attribute("verb"),
+        group: attribute("group"),
+        resource: attribute("resource"),
+        subresource: attribute("subresource"),
+        namespace: attribute("namespace"),
+        name: attribute("name"),
+        path: None,
+    }
+}
+
+/// Returns the status of a rules review.
+fn rules(state: &State, user: &User, namespace: &str) -> Value {
+    if !state.rbac {
+        return json!({
+            "resourceRules": [{ "verbs": ["*"], "apiGroups": ["*"], "resources": ["*"] }],
+            "nonResourceRules": [{ "verbs": ["*"], "nonResourceURLs": ["*"] }],
+            "incomplete": false,
+        });
+    }
+    let (rules, missing) = state.store.policies().rules_for(user, namespace);
+    let (mut of_resources, mut of_paths) = (Vec::new(), Vec::new());
+    for rule in rules {
+        if !list(&rule.resources).is_empty() {
+            of_resources.push(json!(PolicyRule { non_resource_urls: None, ..rule.clone() }));
+        }
+        if !list(&rule.non_resource_urls).is_empty() {
+            of_paths.push(json!({ "verbs": rule.verbs, "nonResourceURLs": rule.non_resource_urls }));
+        }
+    }
+    let mut status = json!({ "resourceRules": of_resources, "nonResourceRules": of_paths, "incomplete": false });
+    if let Some(errors) = errors(&missing, MissingRole::lister_error) {
+        status["evaluationError"] = json!(errors);
+    }
+    status
+}
+
+/// Returns a text field, or an empty text.
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
 }

@@ -17,13 +17,14 @@ use tower::BoxError;
 
 use crate::{
     api::error::{ApiError, Result},
-    controllers::garbage_collector::GarbageCollector,
+    authorization::{recorder::Authorization, user::User},
+    controllers::{garbage_collector::GarbageCollector, role_aggregation},
     handlers::load::{self, LoadError},
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
-    server::{builder::Builder, dispatch},
-    storage::{shared::SharedState, state::State},
-    wire::negotiation,
+    server::{access, builder::Builder, dispatch},
+    storage::{shared::SharedState, state::State, store::Event},
+    wire::{content::Encoding, negotiation},
 };
 
 /// The maximum time that a request waits for a resource version that is larger than the current one.
@@ -37,6 +38,8 @@ pub struct ApiServer {
     collector: Option<Arc<Mutex<GarbageCollector>>>,
     /// The OpenAPI documents that were built. Locked after the state, never before.
     documents: Arc<Mutex<DocumentCache>>,
+    /// The user of the requests.
+    user: Arc<User>,
 }
 
 impl ApiServer {
@@ -58,6 +61,7 @@ impl ApiServer {
             shared: Arc::new(SharedState::new(state)),
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
+            user: Arc::new(User::administrator()),
         }
     }
 
@@ -74,6 +78,46 @@ impl ApiServer {
     #[must_use]
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.clone(), "default")
+    }
+
+    /// Returns a client whose requests are those of a user, as [`as_user`](Self::as_user) describes.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use kube::{Api, api::ListParams};
+    ///
+    /// let server = logger_apiserver::ApiServer::builder().rbac(true).build();
+    /// let pods: Api<Pod> = Api::all(server.client_as("system:serviceaccount:default:operator", &[]));
+    /// let error = pods.list(&ListParams::default()).await.unwrap_err();
+    /// assert!(matches!(error, kube::Error::Api(status) if status.is_forbidden()));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics outside a tokio runtime: the request buffer of the client is a task.
+    #[must_use]
+    pub fn client_as(&self, name: &str, groups: &[&str]) -> kube::Client {
+        self.as_user(name, groups).client()
+    }
+
+    /// Returns a handle to the same server whose requests are those of a user. The user is also in the group
+    /// `system:authenticated`, and a service account (`system:serviceaccount:<namespace>:<name>`) without groups is in
+    /// the groups of its namespace. What the user may do depends on [`Builder::rbac`]. Requests of other handles are
+    /// those of `admin` in the group `system:masters`, who may do anything.
+    #[must_use]
+    pub fn as_user(&self, name: &str, groups: &[&str]) -> Self {
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        Self { user: Arc::new(User::new(name, groups)), ..self.clone() }
+    }
+
+    /// Returns what users did and tried to do, without duplicates, sorted by user: to compare the permissions that a
+    /// program needs with those that it declares. Requests of `system:masters`, and of servers without
+    /// [`Builder::rbac`], are not recorded. After 16384 of them, further ones are recorded without namespace and name.
+    #[must_use]
+    pub fn authorizations(&self) -> Vec<Authorization> {
+        self.shared.lock().authorizations.list()
     }
 
     /// Returns a client of this server through one or several layers: `(outer, inner)`.
@@ -104,6 +148,7 @@ impl ApiServer {
         let loaded = load::load(&mut state, object);
         let changes = state.store.take_events();
         self.with_collector(|collector| collector.observe(&changes));
+        let changes = self.aggregate_roles(&mut state, changes);
         self.shared.commit(state, &changes).map_err(|error| LoadError::unreadable(error.message()))?;
         loaded
     }
@@ -125,8 +170,7 @@ impl ApiServer {
 
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let accepted = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let encoding = negotiation::encoding(accepted);
+        let encoding = encoding_of(&parts);
         let response = match body.collect_bytes().await {
             Ok(body) => self.handle(&parts, body).await,
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
@@ -159,22 +203,48 @@ impl ApiServer {
         Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// Aggregates cluster roles after these changes, and returns all changes. Like the garbage collector, this is a
+    /// controller of kube-controller-manager.
+    fn aggregate_roles(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
+        if state.rbac && self.collector.is_some() && role_aggregation::is_affected(&changes) {
+            role_aggregation::aggregate(state);
+            changes.extend(state.store.take_events());
+        }
+        changes
+    }
+
+    /// Returns the response to a request that the user may not make, for requests that others handle.
+    #[cfg(feature = "serve")]
+    pub(crate) fn denial(&self, parts: &Parts) -> Option<Response<Body>> {
+        let outcome = access::authorize(&mut self.shared.lock(), &self.user, parts);
+        let response = ApiResponse::from(outcome.err()?);
+        Some(response.into_response(self.shared.clone(), encoding_of(parts)))
+    }
+
     fn attempt(&self, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
         let mut state = self.shared.lock();
         if !dispatch::is_health_request(parts) {
             state.check()?;
         }
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = dispatch::handle(&mut state, &mut documents, parts, body);
+        let outcome = access::authorize(&mut state, &self.user, parts)
+            .and_then(|user| dispatch::handle(&mut state, &mut documents, &user, parts, body));
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));
         let changes = changes.unwrap_or_else(|| state.store.take_events());
+        let changes = self.aggregate_roles(&mut state, changes);
         match self.shared.commit(state, &changes) {
             Err(error) if !dispatch::is_health_request(parts) => Err(error),
             _ => outcome,
         }
     }
+}
+
+/// Returns the encoding of responses that are not objects of a resource.
+fn encoding_of(parts: &Parts) -> Encoding {
+    let accepted = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    negotiation::encoding(accepted)
 }
 
 impl Default for ApiServer {

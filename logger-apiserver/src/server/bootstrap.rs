@@ -1,5 +1,7 @@
 //! Bootstrap objects: the namespaces and system priority classes of every cluster.
 
+pub(crate) mod policies;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, json};
 

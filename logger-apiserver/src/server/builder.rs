@@ -1,8 +1,11 @@
 //! The options of a server.
 
 use crate::{
-    controllers::garbage_collector::GarbageCollector,
-    server::{api_server::ApiServer, bootstrap},
+    controllers::{garbage_collector::GarbageCollector, role_aggregation},
+    server::{
+        api_server::ApiServer,
+        bootstrap::{self, policies},
+    },
     storage::{
         state::State,
         store::{DEFAULT_HISTORY, Store},
@@ -17,11 +20,12 @@ pub struct Builder {
     pub(crate) history: usize,
     pub(crate) watch_list: bool,
     pub(crate) collects: bool,
+    pub(crate) rbac: bool,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { history: DEFAULT_HISTORY, watch_list: true, collects: true }
+        Self { history: DEFAULT_HISTORY, watch_list: true, collects: true, rbac: false }
     }
 
     /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
@@ -40,12 +44,21 @@ impl Builder {
         self
     }
 
-    /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager.
-    /// Both complete before the response to the request that triggers them. Without them, objects with dependents and
+    /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager, and
+    /// with [`rbac`](Self::rbac) the aggregation of cluster roles. All complete before the response to the request that triggers them. Without them, objects with dependents and
     /// namespaces wait for an external controller.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
         self.collects = collects;
+        self
+    }
+
+    /// Sets whether requests are authorized by roles and bindings, as with `--authorization-mode=RBAC`. The server then
+    /// starts with the default cluster roles and bindings, and [`ApiServer::as_user`] returns handles of users. By
+    /// default every user may do anything.
+    #[must_use]
+    pub fn rbac(mut self, rbac: bool) -> Self {
+        self.rbac = rbac;
         self
     }
 
@@ -71,6 +84,7 @@ impl Builder {
         if is_new {
             bootstrap::create(&mut state);
         }
+        self.create_policies(&mut state);
         definitions::install_all(&mut state);
         let changes = state.store.take_events();
         state
@@ -84,12 +98,23 @@ impl Builder {
     pub fn build(self) -> ApiServer {
         let mut state = self.state();
         bootstrap::create(&mut state);
+        self.create_policies(&mut state);
         state.store.take_events();
         self.start(state)
     }
 
     fn state(self) -> State {
-        State::new(Store::new(self.history), self.watch_list)
+        State::new(Store::new(self.history), self.watch_list, self.rbac)
+    }
+
+    /// Creates the default roles and bindings that do not exist.
+    fn create_policies(self, state: &mut State) {
+        if self.rbac {
+            policies::create(state);
+            if self.collects {
+                role_aggregation::aggregate(state);
+            }
+        }
     }
 
     fn start(self, state: State) -> ApiServer {

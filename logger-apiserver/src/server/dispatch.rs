@@ -15,6 +15,7 @@ use crate::{
         error::{ApiError, Result},
         kind::ScalePaths,
     },
+    authorization::user::User,
     handlers::{
         apply, delete, get, list, pods,
         request::{self, ResourceRequest},
@@ -39,13 +40,21 @@ use crate::{
 };
 
 /// Handles a request.
-pub(crate) fn handle(state: &mut State, cache: &mut DocumentCache, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+pub(crate) fn handle(
+    state: &mut State,
+    cache: &mut DocumentCache,
+    user: &Arc<User>,
+    parts: &Parts,
+    body: Bytes,
+) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
         return match Review::find(&target) {
             Some(_) if target.name.is_some() => Err(ApiError::unknown_resource()),
-            Some(review) => review.respond(target.namespace.as_deref(), &parts.method, &content_type(parts), &body),
-            None => resource(state, target, parts, body),
+            Some(review) => {
+                review.respond(state, user, target.namespace.as_deref(), &parts.method, &content_type(parts), &body)
+            }
+            None => resource(state, target, user, parts, body),
         };
     }
     if route == Route::Unknown {
@@ -119,7 +128,7 @@ fn content_type(parts: &Parts) -> String {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     if parts.method == Method::HEAD && !kind.is_custom {
@@ -129,6 +138,7 @@ fn resource(state: &mut State, target: Target, parts: &Parts, body: Bytes) -> Re
     let warnings = kind.warning().map(str::to_owned).into_iter().collect();
     let (representation, encoding) = negotiation::negotiate(header(parts, &ACCEPT), &query, kind.is_custom)?;
     let request = ResourceRequest {
+        user: user.clone(),
         representation,
         encoding,
         kind,

@@ -2,6 +2,7 @@
 
 use crate::{
     api::error::{ApiError, Result},
+    authorization::{attributes::Attributes, policies::Decision, recorder::Recorder, user::User},
     resource::registry::Registry,
     storage::store::{Event, Store},
 };
@@ -13,6 +14,10 @@ pub(crate) struct State {
     pub(crate) registry: Registry,
     /// Whether watches may start with the existing objects (`sendInitialEvents`).
     pub(crate) watch_list: bool,
+    /// Whether requests are authorized by roles. Otherwise every user may do anything.
+    pub(crate) rbac: bool,
+    /// The authorizations of requests, if they are authorized by roles.
+    pub(crate) authorizations: Recorder,
     /// Persists changes before the response is sent.
     pub(crate) persistence: Option<Box<dyn Persistence>>,
     /// The first failure to persist a change. Every request fails from then on.
@@ -27,8 +32,30 @@ pub(crate) trait Persistence: std::fmt::Debug + Send {
 
 impl State {
     /// Creates the state of a server with these objects and the built-in kinds.
-    pub(crate) fn new(store: Store, watch_list: bool) -> Self {
-        Self { store, registry: Registry::new(), watch_list, persistence: None, failure: None }
+    pub(crate) fn new(store: Store, watch_list: bool, rbac: bool) -> Self {
+        Self {
+            store,
+            registry: Registry::new(),
+            watch_list,
+            rbac,
+            authorizations: Recorder::default(),
+            persistence: None,
+            failure: None,
+        }
+    }
+
+    /// Returns whether a user may do something.
+    pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Decision {
+        if self.rbac { self.store.policies().authorize(user, attributes) } else { Decision::allow("") }
+    }
+
+    /// Returns whether a user may do something, and records the decision.
+    pub(crate) fn authorize(&mut self, user: &User, attributes: &Attributes) -> Decision {
+        let decision = self.decide(user, attributes);
+        if self.rbac {
+            self.authorizations.record(user, attributes, decision.allowed);
+        }
+        decision
     }
 
     /// Fails once a change could not be persisted: the objects in memory are then ahead of those on disk.

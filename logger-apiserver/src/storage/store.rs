@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     api::object::{Object, Stored},
+    authorization::policies::Policies,
     resource::strategy::Objects,
 };
 
@@ -59,6 +60,8 @@ pub(crate) struct Store {
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
     pending: Vec<Event>,
+    /// The roles and bindings among the objects.
+    policies: Policies,
 }
 
 /// The objects of a list.
@@ -94,12 +97,14 @@ impl Store {
             oldest_logged: 0,
             compacted: 0,
             pending: Vec::new(),
+            policies: Policies::default(),
         }
     }
 
     /// Restores a persisted object with the version that it has.
     #[cfg(feature = "serve")]
     pub(crate) fn restore(&mut self, resource: &str, object: Object) {
+        self.policies.set(resource, &object);
         let resource = self.name_of(resource);
         let key = key(object.namespace(), object.name());
         self.objects.entry(resource).or_default().insert(key, Arc::new(object));
@@ -120,6 +125,11 @@ impl Store {
     /// Returns all objects with their resources.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&Arc<str>, &Stored)> {
         self.objects.iter().flat_map(|(resource, objects)| objects.values().map(move |object| (resource, object)))
+    }
+
+    /// Returns the roles and bindings, as currently stored.
+    pub(crate) fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     /// Returns the version of the latest change.
@@ -196,6 +206,7 @@ impl Store {
         let resource = self.name_of(resource);
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
+        self.policies.set(&resource, &after);
         self.record(Event { version, resource, before, after: Some(after.clone()), deleted: None });
         after
     }
@@ -207,6 +218,7 @@ impl Store {
         else {
             return;
         };
+        self.policies.remove(&resource, namespace, name);
         let version = self.next_version();
         let deleted = Some(Arc::new(before.with_resource_version(version)));
         self.record(Event { version, resource, before: Some(before), after: None, deleted });

@@ -9,9 +9,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, error::Error};
 use tokio::time::Instant;
 
-use crate::testing::{
-    request_info::{RequestInfo, Verb},
-    requests::Requests,
+use crate::{
+    testing::requests::Requests,
+    wire::request_info::{RequestInfo, Verb},
 };
 
 /// A recorded request and its body.

@@ -14,7 +14,10 @@ use std::{
 
 use tokio::{sync::watch::Sender, time::Instant};
 
-use crate::testing::{layer::InterceptLayer, record::Record, request_info::RequestInfo, requests::Requests};
+use crate::{
+    testing::{layer::InterceptLayer, record::Record, requests::Requests},
+    wire::request_info::RequestInfo,
+};
 
 pub use fault::Fault;
 pub use layer::{FaultLayer, FaultService};

@@ -1,6 +1,6 @@
 //! Request matchers of faults and reactors.
 
-use crate::testing::request_info::{RequestInfo, Verb};
+use crate::wire::request_info::{RequestInfo, Verb};
 
 /// Matches requests by verb, group, resource, subresource, namespace and name. What is not specified matches any value.
 ///

@@ -25,6 +25,7 @@ const CRATES: [Layers; 7] = [
         &[
             &["api"],
             &["wire"],
+            &["authorization"],
             &["resource"],
             &["storage"],
             &["lifecycle"],

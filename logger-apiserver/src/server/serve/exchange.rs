@@ -37,7 +37,10 @@ pub(super) async fn respond(
         Err(error) => return Ok(error_response(StatusCode::BAD_REQUEST, "BadRequest", &error.to_string())),
     };
     let response = match kubelet::pod_of_log(&parts) {
-        Some(pod) => kubelet::log(&server, pod, &parts).await,
+        Some(pod) => match server.denial(&parts) {
+            Some(denial) => denial,
+            None => kubelet::log(&server, pod, &parts).await,
+        },
         None => server.respond(Request::from_parts(parts, body)).await,
     };
     Ok(match response.body().size_hint().exact() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio::sync::oneshot;
 
 use super::Faults;
-use crate::testing::{request_info::RequestInfo, requests::Requests};
+use crate::{testing::requests::Requests, wire::request_info::RequestInfo};
 
 /// How a fault ends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

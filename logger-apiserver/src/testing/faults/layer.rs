@@ -17,10 +17,12 @@ use super::{
     fault::{Outcome, Shape, StaticResponse},
     skew,
 };
-use crate::testing::{
-    body::DataStream,
-    layer::{Intercept, InterceptLayer, InterceptService, Next, ResponseFuture},
-    request_info::{RequestInfo, Verb},
+use crate::{
+    testing::{
+        body::DataStream,
+        layer::{Intercept, InterceptLayer, InterceptService, Next, ResponseFuture},
+    },
+    wire::request_info::{RequestInfo, Verb},
 };
 
 /// Wraps services with [`Faults`].

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Fault, Faults};
-use crate::testing::{request_info::RequestInfo, requests::Requests};
+use crate::{testing::requests::Requests, wire::request_info::RequestInfo};
 
 type Decide = dyn Fn(&RequestInfo) -> Option<Fault> + Send + Sync;
 
