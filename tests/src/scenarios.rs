@@ -2,6 +2,7 @@
 //! the program and on a real kube-apiserver. If the outcomes differ, the embedded server is wrong.
 
 mod apply;
+mod authorization;
 mod built_in;
 mod controllers;
 mod defaults;
@@ -55,6 +56,10 @@ scenarios! {
     rejections::invalid_specs_are_rejected_by_field,
     rejections::misspelt_states_are_rejected,
     rejections::errors_name_the_request_and_the_cause,
+    authorization::denials_name_the_user_the_resource_and_the_scope,
+    authorization::roles_allow_their_verbs_and_names,
+    authorization::access_reviews_name_the_binding,
+    authorization::roles_beyond_the_permissions_of_their_author_are_rejected,
     informer::informers_deliver_events_and_listers_read_the_store,
     informer::late_handlers_receive_existing_objects,
     informer::an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed,

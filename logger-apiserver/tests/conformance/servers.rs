@@ -30,7 +30,7 @@ pub(crate) struct InMemory;
 impl Server for InMemory {
     fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
         runtime(true)?.block_on(async {
-            let client = ApiServer::builder().collects_garbage(false).build().client();
+            let client = ApiServer::builder().collects_garbage(false).rbac(true).build().client();
             install(&client).await.map_err(|error| error.to_string())?;
             check::run(&client, check, attempt).await
         })

@@ -1,4 +1,4 @@
-//! Every scenario on the embedded API server.
+//! Every scenario on the embedded API server, with authorization by roles as on the real one.
 
 use kube::Client;
 use libtest_mimic::Trial;
@@ -14,7 +14,7 @@ pub(super) fn trials() -> impl Iterator<Item = Trial> {
 async fn connect() -> Client {
     static SERVER: OnceCell<ApiServer> = OnceCell::const_new();
     let start = async || {
-        let server = ApiServer::new();
+        let server = ApiServer::builder().rbac(true).build();
         tests::install_crds(&server.client()).await;
         server
     };

@@ -45,7 +45,9 @@ impl Program {
     fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut command = Command::new(tests::program("logger-apiserver"));
-        command.args(["--port", "0", "--write-kubeconfig"]).arg(directory.path().join("kubeconfig"));
+        command
+            .args(["--authorization-mode", "RBAC", "--port", "0", "--write-kubeconfig"])
+            .arg(directory.path().join("kubeconfig"));
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut program = Self { child, directory };
         let mut line = String::new();
