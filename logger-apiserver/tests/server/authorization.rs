@@ -3,7 +3,7 @@
 use http::Request;
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Pod},
-    rbac::v1::{ClusterRole, PolicyRule, RoleBinding},
+    rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding},
 };
 use kube::{
     Api, Client, Error,
@@ -74,9 +74,9 @@ async fn aggregated_roles_follow_the_roles_they_select() {
     // `admin` has the rules of `edit`, which has those of `view`.
     pods.list(&ListParams::default()).await.unwrap();
     let widgets = || {
-        server
-            .client_as(OPERATOR, &[])
-            .request_text(Request::get("/apis/example.com/v1/namespaces/default/widgets").body(Vec::new()).unwrap())
+        let client = server.client_as(OPERATOR, &[]);
+        let request = Request::get("/apis/example.com/v1/namespaces/default/widgets").body(Vec::new()).unwrap();
+        async move { client.request_text(request).await }
     };
     assert!(message(widgets().await).contains("cannot list resource \"widgets\""));
     let role: ClusterRole = decode(json!({
@@ -167,7 +167,7 @@ async fn aggregation_rules_need_full_authority_and_escalate_permits_any_rule() {
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "author" },
         "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane" }],
     });
-    let bindings = Api::<k8s_openapi::api::rbac::v1::ClusterRoleBinding>::all(server.client());
+    let bindings = Api::<ClusterRoleBinding>::all(server.client());
     bindings.create(&PostParams::default(), &decode(binding)).await.unwrap();
     let all: ClusterRole = decode(json!({
         "metadata": { "name": "all" },
@@ -180,7 +180,10 @@ async fn aggregation_rules_need_full_authority_and_escalate_permits_any_rule() {
         "clusterroles.rbac.authorization.k8s.io \"all\" is forbidden: must have cluster-admin privileges to use the \
          aggregationRule"
     );
-    let verbs = Patch::Json::<()>(decode(json!([{ "op": "add", "path": "/rules/0/verbs/-", "value": "escalate" }])));
-    roles.patch("author", &PatchParams::default(), &verbs).await.unwrap();
+    let rule = json!({
+        "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["create", "escalate"],
+    });
+    let patch = Patch::Merge(json!({ "rules": [rule] }));
+    roles.patch("author", &PatchParams::default(), &patch).await.unwrap();
     own.create(&PostParams::default(), &all).await.unwrap();
 }

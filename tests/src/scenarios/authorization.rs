@@ -95,7 +95,7 @@ pub(super) async fn denials_name_the_user_the_resource_and_the_scope(client: Cli
     let namespace = namespace(&client, "denials").await;
     let account = format!("system:serviceaccount:{namespace}:operator");
     let user = impersonate(&client, &account);
-    let (all, get) = (ListParams::default(), Api::<Namespace>::all(user.clone()));
+    let (all, namespaces) = (ListParams::default(), Api::<Namespace>::all(user.clone()));
 
     let status = denial(Api::<Logger>::namespaced(user.clone(), &namespace).list(&all).await);
     let cannot = format!("loggers.example.com is forbidden: User \"{account}\" cannot");
@@ -107,7 +107,7 @@ pub(super) async fn denials_name_the_user_the_resource_and_the_scope(client: Cli
     let status = denial(Api::<Logger>::all(user.clone()).list(&all).await);
     assert_eq!(status.message, format!("{cannot} list {resource} at the cluster scope"));
 
-    let status = denial(get.get(&namespace).await);
+    let status = denial(namespaces.get(&namespace).await);
     assert_eq!(
         status.message,
         format!(

@@ -96,6 +96,20 @@ fn every_user_is_allowed_everything() {
 }
 
 #[test]
+fn impersonated_users_are_authorized_by_roles() {
+    let program = Program::start(&["--authorization-mode", "RBAC"]);
+    let jane = "Impersonate-User: jane\r\n";
+    // Logs are not served by the server itself.
+    for (path, code) in [(CONFIG_MAPS, 200), ("/api/v1/namespaces/default/pods/web/log", 404)] {
+        assert_eq!(program.get(path, "").code, code, "the administrator reads {path}");
+        let denied = program.get(path, jane);
+        assert_eq!(denied.code, 403, "{path}");
+        let message = denied.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("is forbidden: User \"jane\" cannot"), "{message}");
+    }
+}
+
+#[test]
 fn large_responses_are_compressed_for_clients_that_accept_it() {
     let program = Program::start(&[]);
     let plain = program.get("/openapi/v3/api/v1", "");
