@@ -112,31 +112,32 @@ mod tests {
                 "GET",
                 "/apis/example.com/v1/namespaces/ns/loggers",
                 format!(
-                    "loggers.example.com is forbidden: {user} list resource \"loggers\" in API group \"example.com\" in the \
-                     namespace \"ns\""
+                    "loggers.example.com is forbidden: {user} list resource \"loggers\" in API group \"example.com\" \
+                     in the namespace \"ns\""
                 ),
             ),
             (
                 "GET",
                 "/apis/example.com/v1/loggers?watch=1",
                 format!(
-                    "loggers.example.com is forbidden: {user} watch resource \"loggers\" in API group \"example.com\" at the \
-                     cluster scope"
+                    "loggers.example.com is forbidden: {user} watch resource \"loggers\" in API group \"example.com\" \
+                     at the cluster scope"
                 ),
             ),
             (
                 "GET",
                 "/api/v1/namespaces/ns/pods/web/log",
                 format!(
-                    "pods \"web\" is forbidden: {user} get resource \"pods/log\" in API group \"\" in the namespace \"ns\""
+                    "pods \"web\" is forbidden: {user} get resource \"pods/log\" in API group \"\" in the namespace \
+                     \"ns\""
                 ),
             ),
             (
                 "DELETE",
                 "/api/v1/namespaces/ns",
                 format!(
-                    "namespaces \"ns\" is forbidden: {user} delete resource \"namespaces\" in API group \"\" in the namespace \
-                     \"ns\""
+                    "namespaces \"ns\" is forbidden: {user} delete resource \"namespaces\" in API group \"\" in the \
+                     namespace \"ns\""
                 ),
             ),
             ("GET", "/metrics", format!("forbidden: {user} get path \"/metrics\"")),

@@ -112,7 +112,7 @@ fn describe(rule: &PolicyRule) -> String {
         ("Resources", list(&rule.resources)),
         ("NonResourceURLs", list(&rule.non_resource_urls)),
         ("ResourceNames", list(&rule.resource_names)),
-        ("Verbs", &rule.verbs),
+        ("Verbs", rule.verbs.as_slice()),
     ];
     let set = fields.into_iter().filter(|(_, values)| !values.is_empty());
     let fields: Vec<String> = set.map(|(name, values)| format!("{name}:{}", quoted(values))).collect();
@@ -174,8 +174,8 @@ mod tests {
         let user = User::new("jane", vec!["dev".to_owned()]);
         assert_eq!(
             confirm(&Policies::default(), &user, "", &rules).unwrap_err(),
-            "user \"jane\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently \
-             held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
+            "user \"jane\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not \
+             currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );
         assert_eq!(confirm(&Policies::default(), &user, "", &[]), Ok(()));
     }

@@ -198,21 +198,21 @@ mod tests {
         let message = |impersonation, allowed: &[&str]| checks(impersonation, allowed).1.unwrap_err().message();
         assert_eq!(
             message(impersonation("john", &[]), &[]),
-            "pods is forbidden: User \"jane\" cannot impersonate-on:user-info:list resource \"pods\" in API group \"\" at the \
-             cluster scope"
+            "pods is forbidden: User \"jane\" cannot impersonate-on:user-info:list resource \"pods\" in API group \"\" \
+             at the cluster scope"
         );
         // A service account with groups is impersonated by the verb `impersonate` only.
         assert_eq!(
             message(impersonation("system:serviceaccount:ns:sa", &["dev"]), &[]),
-            "serviceaccounts \"sa\" is forbidden: User \"jane\" cannot impersonate resource \"serviceaccounts\" in API group \
-             \"\" in the namespace \"ns\""
+            "serviceaccounts \"sa\" is forbidden: User \"jane\" cannot impersonate resource \"serviceaccounts\" in API \
+             group \"\" in the namespace \"ns\""
         );
         let constrained = ["impersonate-on:user-info:list", "impersonate:user-info"];
         assert_eq!(
             message(impersonation("john", &["system:masters"]), &constrained),
-            "groups.authentication.k8s.io \"system:masters\" is forbidden: User \"jane\" cannot impersonate:user-info resource \
-             \"groups\" in API group \"authentication.k8s.io\" at the cluster scope: impersonating the system:masters group is \
-             not allowed"
+            "groups.authentication.k8s.io \"system:masters\" is forbidden: User \"jane\" cannot impersonate:user-info \
+             resource \"groups\" in API group \"authentication.k8s.io\" at the cluster scope: impersonating the \
+             system:masters group is not allowed"
         );
     }
 
@@ -223,8 +223,8 @@ mod tests {
         headers.append("impersonate-group", HeaderValue::from_static("dev"));
         assert_eq!(
             Impersonation::of(&headers).unwrap_err().message(),
-            "requested &user.DefaultInfo{Name:\"\", UID:\"\", Groups:[]string{\"dev\"}, Extra:map[string][]string(nil)} without \
-             impersonating a user name"
+            "requested &user.DefaultInfo{Name:\"\", UID:\"\", Groups:[]string{\"dev\"}, \
+             Extra:map[string][]string(nil)} without impersonating a user name"
         );
         headers.append("impersonate-user", HeaderValue::from_static("john"));
         headers.append("impersonate-group", HeaderValue::from_static("ops"));

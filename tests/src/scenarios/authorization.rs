@@ -111,16 +111,16 @@ pub(super) async fn denials_name_the_user_the_resource_and_the_scope(client: Cli
     assert_eq!(
         status.message,
         format!(
-            "namespaces \"{namespace}\" is forbidden: User \"{account}\" cannot get resource \"namespaces\" in API group \"\" in \
-             the namespace \"{namespace}\""
+            "namespaces \"{namespace}\" is forbidden: User \"{account}\" cannot get resource \"namespaces\" in API \
+             group \"\" in the namespace \"{namespace}\""
         )
     );
     let status = denial(Api::<Logger>::namespaced(user.clone(), &namespace).get_status("audit").await);
     assert_eq!(
         status.message,
         format!(
-            "loggers.example.com \"audit\" is forbidden: User \"{account}\" cannot get resource \"loggers/status\" in API group \
-             \"example.com\" in the namespace \"{namespace}\""
+            "loggers.example.com \"audit\" is forbidden: User \"{account}\" cannot get resource \"loggers/status\" in \
+             API group \"example.com\" in the namespace \"{namespace}\""
         )
     );
     let metrics = Request::get("/metrics").body(Vec::new()).expect("a request");
@@ -195,7 +195,9 @@ pub(super) async fn roles_beyond_the_permissions_of_their_author_are_rejected(cl
     let user = "escalation";
     let configure = json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"] });
     let delegate = json!({
-        "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles", "rolebindings"], "verbs": ["create", "get", "update"],
+        "apiGroups": ["rbac.authorization.k8s.io"],
+        "resources": ["roles", "rolebindings"],
+        "verbs": ["create", "get", "update"],
     });
     grant(&client, &namespace, user, json!([configure, delegate])).await;
     let create_binding = json!({
@@ -210,8 +212,8 @@ pub(super) async fn roles_beyond_the_permissions_of_their_author_are_rejected(cl
         { "apiGroups": [""], "resources": ["secrets", "configmaps"], "verbs": ["get", "list"] },
     ]);
     let missing = format!(
-        "is forbidden: user \"{user}\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently \
-         held:\n{{APIGroups:[\"\"], Resources:[\"configmaps\"], Verbs:[\"list\"]}}\n{{APIGroups:[\"\"], \
+        "is forbidden: user \"{user}\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not \
+         currently held:\n{{APIGroups:[\"\"], Resources:[\"configmaps\"], Verbs:[\"list\"]}}\n{{APIGroups:[\"\"], \
          Resources:[\"secrets\"], Verbs:[\"get\" \"list\"]}}"
     );
     let status = denial(roles.create(&PostParams::default(), &role("more", rules.clone())).await);
