@@ -121,7 +121,9 @@ const ADMIN: &[Rule] = &[
 
 #[rustfmt::skip]
 const EDIT: &[Rule] = &[
-    Rule::Resources(READ, CORE, &["pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy"]),
+    Rule::Resources(READ, CORE, &[
+        "pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy",
+    ]),
     Rule::Resources(&["impersonate"], CORE, &["serviceaccounts"]),
     Rule::Resources(WRITE, CORE, &["pods", "pods/attach", "pods/exec", "pods/portforward", "pods/proxy"]),
     Rule::Resources(&["create"], CORE, &["pods/eviction"]),
