@@ -46,6 +46,7 @@ pub mod built_in;
 pub mod condition;
 pub mod deep_copy;
 pub mod defaults;
+pub mod description;
 pub mod dynamic;
 pub mod grammar;
 pub mod group_version;

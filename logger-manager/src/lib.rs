@@ -17,8 +17,9 @@ pub mod manager;
 pub mod serving;
 pub mod telemetry;
 
+pub use logger_core::description::OperatorDescription;
 pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
 
 pub use health::HealthChecks;
-pub use manager::{BoxError, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
+pub use manager::{BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
 pub use telemetry::{LogFormat, Telemetry};

@@ -26,7 +26,7 @@ use logger_runtime::{
 pub use builder::ManagerBuilder;
 pub use error::{AddError, BoxError, BuildError, ManagerError};
 pub use probes::Probes;
-pub use runnable::{AtStage, Group, Runnable, Stage};
+pub use runnable::{AtStage, DescribeFn, Group, Runnable, Stage};
 
 use crate::health::HealthChecks;
 use probes::RunState;

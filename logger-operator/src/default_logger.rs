@@ -5,8 +5,12 @@ use std::{convert::Infallible, time::Duration};
 use futures::StreamExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use logger_client::{Clientset, informers::example_v1::LoggerInformer};
-use logger_manager::{BoxError, CancellationToken, Runnable};
-use logger_runtime::{Error, Event, kube::api::PostParams};
+use logger_manager::{BoxError, CancellationToken, DescribeFn, OperatorDescription, Runnable};
+use logger_runtime::{
+    Error, Event,
+    controller::{Allow, Verb},
+    kube::api::PostParams,
+};
 use logger_types::v1::{Logger, LoggerSpec};
 use tokio::time::sleep;
 
@@ -33,6 +37,10 @@ impl Runnable for DefaultLogger {
             None => Ok(()),
             Some(Err(error)) => Err(error),
         }
+    }
+
+    fn describe(&self) -> DescribeFn {
+        Box::new(|| OperatorDescription::of_permissions([Allow::<Logger>::verbs([Verb::Create]).into()]))
     }
 }
 

@@ -4,6 +4,7 @@ use std::{io::Write, sync::Arc};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use http::Uri;
 use logger_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry,
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
@@ -28,6 +29,13 @@ enum Command {
         #[command(flatten)]
         process: ProcessOptions,
     },
+    /// Prints what the operator needs from a cluster, as JSON: kinds, permissions, ports. Manifests are rendered from it.
+    Manifests {
+        #[command(flatten)]
+        operator: OperatorOptions,
+        #[command(flatten)]
+        process: ProcessOptions,
+    },
     /// Prints the alerts as a PrometheusRule.
     Alerts {
         /// Prints the groups only, which is the format of promtool and of Prometheus without its operator.
@@ -42,6 +50,7 @@ enum Command {
 async fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Run { operator, process } => run(&operator, &process).await,
+        Command::Manifests { operator, process } => manifests(&operator, &process),
         Command::Alerts { groups: true } => print(&serde_saphyr::to_string(&observability::prometheus_rule().spec)?),
         Command::Alerts { groups: false } => print(&serde_saphyr::to_string(&observability::prometheus_rule())?),
         Command::Dashboard => print(&serde_json::to_string_pretty(&observability::dashboard())?),
@@ -54,12 +63,29 @@ fn print(text: &str) -> Result<()> {
 
 async fn run(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()> {
     let telemetry = Telemetry::new().log_format(process.log_format).install()?;
+    let manager = manager(Config::infer().await?, operator, process, false)?;
+    let manager = manager.add(Group::Always, "telemetry", telemetry).build()?;
+    Ok(manager.run_until_signal().await?)
+}
+
+fn manifests(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()> {
+    let unused = Config::new(Uri::from_static("http://localhost"));
+    print(&serde_json::to_string_pretty(&manager(unused, operator, process, true)?.describe()?)?)
+}
+
+/// Returns the manager, to be run or to be described.
+fn manager(
+    config: Config,
+    operator: &OperatorOptions,
+    process: &ProcessOptions,
+    describes_only: bool,
+) -> Result<ManagerBuilder> {
     let metrics = PrometheusMetrics::default();
-    let manager = Manager::for_config(Config::infer().await?)?
+    let health = ServerConfig::new("health", 0).address(process.health_probe_bind_address);
+    let manager = Manager::for_config(config)?
         .metrics(Arc::new(metrics.clone()))
-        .serve_health(ServerConfig::new("health", 0).address(process.health_probe_bind_address))
-        .add(Group::Always, "telemetry", telemetry);
-    let manager = serve_metrics(manager, process, &metrics)?;
+        .serve_health(health.describes_only(describes_only));
+    let manager = serve_metrics(manager, process, &metrics, describes_only)?;
     let manager = match process.leader_elect {
         true => {
             let election = LeaderElectionConfig::new(CONTROLLER, unique_identity());
@@ -67,8 +93,7 @@ async fn run(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()>
         }
         false => manager,
     };
-    let manager = add_to(manager, operator, Arc::new(metrics))?.build()?;
-    Ok(manager.run_until_signal().await?)
+    Ok(add_to(manager, operator, Arc::new(metrics))?)
 }
 
 /// Serves the metrics over HTTPS, to clients that the API server authenticates and authorizes.
@@ -76,6 +101,7 @@ fn serve_metrics(
     manager: ManagerBuilder,
     process: &ProcessOptions,
     metrics: &PrometheusMetrics,
+    describes_only: bool,
 ) -> Result<ManagerBuilder> {
     let handler = Authenticator::new(manager.client().clone()).protect(MetricsHandler::from(metrics.clone()));
     let certificates = match &process.metrics_cert_path {
@@ -83,6 +109,7 @@ fn serve_metrics(
         None => Certificates::self_signed(["localhost"])?,
     };
     let config = ServerConfig::new("metrics", 0).address(process.metrics_bind_address).max_body_size(0);
+    let config = config.describes_only(describes_only);
     let server = Server::bind(config, Router::new().get("/metrics", handler))?.tls(certificates);
     Ok(manager.add(Group::Always, "metrics", server))
 }

@@ -11,12 +11,13 @@ use logger_client::{Clientset, SharedInformerFactory};
 use logger_manager::{Group, ManagerBuilder};
 use logger_runtime::{
     ApiObject, Controller, EventRecorder, InformerFactoryBuilder,
-    controller::MANAGED_BY_LABEL,
+    controller::{Allow, MANAGED_BY_LABEL, Verb},
     events::{EventConfig, InvalidControllerName},
     informer::Config,
     kube::Client,
     metrics::MetricsProvider,
 };
+use logger_types::v1::Logger;
 
 use crate::{
     default_logger::DefaultLogger,
@@ -125,6 +126,7 @@ fn controller(
         .owns(&kinds.informer::<Service>())
         .owns(&kinds.informer::<PodDisruptionBudget>())
         .watches(&pods, logger_of)
+        .allow(Allow::<Logger>::verbs([Verb::Patch]).status())
         .max_concurrent_reconciles(options.max_concurrent_reconciles)
         .metrics(metrics)
         .for_object(client, |_| state, reconcile)

@@ -1,5 +1,6 @@
 //! Controllers: they watch informers, queue keys and call a reconciler for each key.
 
+mod allow;
 mod applied;
 mod builder;
 mod children;
@@ -22,15 +23,18 @@ mod writes;
 use std::{fmt, io, panic::resume_unwind, pin::pin, sync::Arc, time::Duration};
 
 use futures::future::{join_all, select_all, try_join_all};
+use logger_core::description::{ControllerDescription, Permission};
 use tokio::{
     task::{JoinError, JoinSet},
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
+pub use allow::Allow;
 pub use builder::ControllerBuilder;
 pub use children::MANAGED_BY_LABEL;
 pub use finalizer::{FinalizerEvent, finalize};
+pub use logger_core::description::Verb;
 pub use object::{Context, ObjectControllerBuilder};
 pub use predicate::Predicate;
 pub use reconciler::{Action, ReconcileError, Reconciler};
@@ -79,6 +83,9 @@ pub struct Controller {
     max_concurrent_reconciles: usize,
     timeouts: Timeouts,
     factory: Option<InformerFactory>,
+    description: ControllerDescription,
+    /// The permissions that were declared.
+    allowed: Vec<Permission>,
 }
 
 #[derive(Clone, Copy)]
@@ -157,6 +164,19 @@ impl Controller {
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.processor.name
+    }
+
+    /// Returns the kinds that it reconciles, owns and watches.
+    pub fn describe(&self) -> &ControllerDescription {
+        &self.description
+    }
+
+    /// Returns the permissions that it needs: those that follow from its kinds, and the
+    /// [declared](ControllerBuilder::allow) ones.
+    pub fn permissions(&self) -> Vec<Permission> {
+        let mut permissions = self.description.permissions();
+        permissions.extend(self.allowed.iter().cloned());
+        permissions
     }
 
     /// Returns the queue, to add keys for events that no informer reports, such as changes outside the cluster.

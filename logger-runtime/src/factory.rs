@@ -15,7 +15,7 @@ use futures::{
     future::{BoxFuture, try_join_all},
 };
 use kube::Client;
-use logger_core::verbs;
+use logger_core::{description::InformerDescription, verbs};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -53,6 +53,7 @@ struct Shared {
 
 struct Entry {
     informer: Box<dyn AnyInformer>,
+    description: InformerDescription,
     is_running: bool,
 }
 
@@ -143,7 +144,11 @@ impl InformerFactory {
         K: ScopedObject + verbs::List + verbs::Watch,
     {
         let mut informers = self.informers();
-        let create = || Entry { informer: Box::new(self.0.builder.informer::<K>()), is_running: false };
+        let create = || Entry {
+            informer: Box::new(self.0.builder.informer::<K>()),
+            description: self.0.builder.describe::<K>(),
+            is_running: false,
+        };
         let entry = informers.entry(TypeId::of::<K>()).or_insert_with(create);
         let informer = entry.informer.as_any().downcast_ref::<SharedInformer<K>>();
         let informer = informer.expect("the entry of a kind holds its informer").clone();
@@ -153,6 +158,13 @@ impl InformerFactory {
             drop(informer.add_index(*index));
         }
         informer
+    }
+
+    /// Describes the informers that were requested, by kind. The selectors are those of the builder.
+    pub fn describe(&self) -> Vec<InformerDescription> {
+        let mut descriptions: Vec<_> = self.informers().values().map(|entry| entry.description.clone()).collect();
+        descriptions.sort();
+        descriptions
     }
 
     /// Runs every informer that was requested and is not running yet, each on a dedicated task.

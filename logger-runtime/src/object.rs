@@ -3,9 +3,15 @@
 mod key;
 pub(crate) mod version;
 
+#[cfg(feature = "informers")]
+use std::any::TypeId;
 use std::fmt::Debug;
 
+#[cfg(feature = "informers")]
+use k8s_openapi::ClusterResourceScope;
 use kube::Resource;
+#[cfg(feature = "informers")]
+use logger_core::description::KindDescription;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use key::{ObjectKey, ParseKeyError};
@@ -21,6 +27,18 @@ pub trait ApiObject:
 impl<K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static> ApiObject
     for K
 {
+}
+
+/// Describes a kind.
+#[cfg(feature = "informers")]
+pub(crate) fn describe_kind<K: ApiObject>() -> KindDescription {
+    KindDescription {
+        group: K::group(&()).into_owned(),
+        version: K::version(&()).into_owned(),
+        kind: K::kind(&()).into_owned(),
+        plural: K::plural(&()).into_owned(),
+        namespaced: TypeId::of::<K::Scope>() != TypeId::of::<ClusterResourceScope>(),
+    }
 }
 
 /// Returns the full resource name, such as `loggers.example.com`.

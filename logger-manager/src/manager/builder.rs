@@ -7,6 +7,7 @@ use std::{
 };
 
 use kube::Client;
+use logger_core::description::{OperatorDescription, Permission};
 use logger_runtime::{
     LeaderElectionConfig, LeaderElector,
     metrics::{MetricsProvider, PrometheusMetrics},
@@ -166,6 +167,28 @@ impl ManagerBuilder {
         let ManagerBuilder { client, health, timeouts, runnables, .. } = self;
         let plan = Mutex::new(Some(Plan { runnables, elector }));
         Ok(Manager { client, health, timeouts, state, election, plan })
+    }
+
+    /// Describes the manager instead of building it: what its runnables need from a cluster, its Lease and its ports.
+    ///
+    /// The description does not depend on a cluster. Create servers with
+    /// [`describes_only`](ServerConfig::describes_only), so that no port is used.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), so that nothing is missing from the description.
+    pub fn describe(self) -> Result<OperatorDescription, BuildError> {
+        let lease = self.election.as_ref().map(|election| election.lease_name().to_owned());
+        let graceful_shutdown = self.timeouts.graceful_shutdown;
+        let manager = self.build()?;
+        let mut description = OperatorDescription::default();
+        for runnable in manager.plan().iter().flat_map(|plan| &plan.runnables) {
+            description.merge((runnable.describe)());
+        }
+        description.permissions.extend(lease.iter().flat_map(|lease| Permission::leader_election(lease)));
+        description.lease = lease;
+        description.graceful_shutdown_seconds =
+            (graceful_shutdown != Duration::MAX).then_some(graceful_shutdown.as_secs());
+        Ok(description)
     }
 
     fn elector(&mut self) -> Result<Option<LeaderElector>, BuildError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use logger_core::description::OperatorDescription;
 use logger_runtime::CancellationToken;
 
 use super::{
@@ -69,6 +70,12 @@ pub trait Runnable: Sized + Send + 'static {
         AtStage { runnable: self, stage }
     }
 
+    /// Returns a function that describes it: its informers, controllers and servers, and the permissions that it needs.
+    /// Nothing by default. See [`ManagerBuilder::describe`](super::ManagerBuilder::describe).
+    fn describe(&self) -> DescribeFn {
+        Box::new(OperatorDescription::default)
+    }
+
     /// Returns its health checks, and when it has started. None by default: it has started when it runs.
     fn probes(&self) -> Probes {
         Probes::default()
@@ -102,10 +109,17 @@ impl<R: Runnable> Runnable for AtStage<R> {
         self.stage
     }
 
+    fn describe(&self) -> DescribeFn {
+        self.runnable.describe()
+    }
+
     fn probes(&self) -> Probes {
         self.runnable.probes()
     }
 }
+
+/// Describes a runnable when the manager is described: informers can be requested after their factory was added.
+pub type DescribeFn = Box<dyn Fn() -> OperatorDescription + Send>;
 
 /// A runnable with its type erased, that has not started yet.
 pub(super) struct Registered {
@@ -114,6 +128,7 @@ pub(super) struct Registered {
     pub(super) run: RunFn,
     pub(super) started: Option<BoxFuture<'static, Result<(), BoxError>>>,
     pub(super) ready: Option<Arc<CheckFn>>,
+    pub(super) describe: DescribeFn,
     pub(super) state: Arc<TaskState>,
 }
 
@@ -128,6 +143,7 @@ impl Registered {
         health: &HealthChecks,
     ) -> Result<Self, AddError> {
         let (stage, Probes { live, ready, started }) = (runnable.stage(), runnable.probes());
+        let describe = runnable.describe();
         let state = Arc::new(TaskState::new(name.clone()));
         let task = Arc::clone(&state);
         health.add_live(&name, move || task.check_live(live.as_deref()))?;
@@ -137,6 +153,6 @@ impl Registered {
             health.add_ready(name, move || task.check_ready(&*ready))?;
         }
         let run: RunFn = Box::new(move |stop| Box::pin(runnable.run(stop)));
-        Ok(Registered { group, stage, run, started, ready, state })
+        Ok(Registered { group, stage, run, started, ready, describe, state })
     }
 }

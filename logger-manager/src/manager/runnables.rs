@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use logger_core::description::{OperatorDescription, Permission, Verb};
 use logger_runtime::{CancellationToken, Controller, InformerFactory, events::EventWorker};
 
 use super::{
     error::BoxError,
     probes::Probes,
-    runnable::{Runnable, Stage},
+    runnable::{DescribeFn, Runnable, Stage},
 };
 use crate::serving::Server;
 
@@ -26,6 +27,13 @@ impl Runnable for Controller {
         Ok(Controller::run(self, stop).await?)
     }
 
+    fn describe(&self) -> DescribeFn {
+        let controllers = vec![Controller::describe(self).clone()];
+        let description =
+            OperatorDescription { controllers, ..OperatorDescription::of_permissions(self.permissions()) };
+        Box::new(move || description.clone())
+    }
+
     fn probes(&self) -> Probes {
         let (live, ready) = (self.status(), self.status());
         Probes::default()
@@ -42,6 +50,15 @@ impl Runnable for Controller {
 impl Runnable for InformerFactory {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(InformerFactory::run(&self, stop).await?)
+    }
+
+    fn describe(&self) -> DescribeFn {
+        let factory = self.clone();
+        Box::new(move || {
+            let informers = InformerFactory::describe(&factory);
+            let permissions: Vec<_> = informers.iter().map(|one| one.kind.permission(Verb::READ)).collect();
+            OperatorDescription { informers, ..OperatorDescription::of_permissions(permissions) }
+        })
     }
 
     fn stage(&self) -> Stage {
@@ -63,6 +80,10 @@ impl Runnable for EventWorker {
         Ok(EventWorker::run(self, stop).await?)
     }
 
+    fn describe(&self) -> DescribeFn {
+        Box::new(|| OperatorDescription::of_permissions(Permission::events()))
+    }
+
     fn stage(&self) -> Stage {
         Stage::Caches
     }
@@ -73,6 +94,14 @@ impl Runnable for EventWorker {
 impl Runnable for Server {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Server::run(self, stop).await?)
+    }
+
+    fn describe(&self) -> DescribeFn {
+        let server = Server::describe(self);
+        let permissions = if server.authenticated { Permission::reviews() } else { Vec::new() };
+        let description =
+            OperatorDescription { servers: vec![server], ..OperatorDescription::of_permissions(permissions) };
+        Box::new(move || description.clone())
     }
 
     fn stage(&self) -> Stage {

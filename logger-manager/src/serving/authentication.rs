@@ -145,6 +145,10 @@ impl<H: Handler> Handler for Authenticated<H> {
             }
         })
     }
+
+    fn is_authenticated(&self) -> bool {
+        true
+    }
 }
 
 impl Rejection {

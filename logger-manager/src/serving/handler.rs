@@ -12,6 +12,11 @@ use http::{HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE};
 pub trait Handler: Send + Sync + 'static {
     /// Responds to a request.
     fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Bytes>>;
+
+    /// Whether the API server reviews the tokens of requests, which needs permissions. `false` by default.
+    fn is_authenticated(&self) -> bool {
+        false
+    }
 }
 
 impl<F, R> Handler for F

@@ -109,6 +109,17 @@ impl Router {
         }
     }
 
+    /// Returns the paths, and the prefixes of paths.
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.exact.keys().chain(self.prefixes.keys()).cloned().collect()
+    }
+
+    /// Whether a handler authenticates requests.
+    pub(super) fn is_authenticated(&self) -> bool {
+        let mut handlers = self.exact.values().chain(self.prefixes.values()).flatten();
+        handlers.any(|(_, handler)| handler.is_authenticated())
+    }
+
     /// Returns the handler of a request.
     pub(super) fn route(&self, method: &Method, path: &str) -> Route {
         let Some(methods) = self.methods(path) else { return Route::NotFound };

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use logger_core::description::ServerDescription;
 use socket2::{Domain, Socket, Type};
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -56,7 +57,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 #[must_use = "a server serves only while it runs"]
 pub struct Server {
-    listener: StdTcpListener,
+    /// `None` for a server that can only be described.
+    listener: Option<StdTcpListener>,
     address: SocketAddr,
     config: Arc<ServerConfig>,
     router: Arc<Router>,
@@ -128,8 +130,14 @@ impl Server {
             let (name, address, suggestion) = (config.name.clone(), config.address, suggestion(source.kind()));
             ServerError::Bind { name, address, suggestion, source }
         };
-        let listener = listen(config.address).map_err(bind_error)?;
-        let address = listener.local_addr().map_err(bind_error)?;
+        let (listener, address) = match config.describes_only {
+            true => (None, config.address),
+            false => {
+                let listener = listen(config.address).map_err(bind_error)?;
+                let address = listener.local_addr().map_err(bind_error)?;
+                (Some(listener), address)
+            }
+        };
         let (config, router, status) = (Arc::new(config), Arc::new(router), ServerStatus::default());
         Ok(Server { listener, address, config, router, certificates: None, status })
     }
@@ -145,6 +153,18 @@ impl Server {
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Describes the server: its port and its paths.
+    #[must_use]
+    pub fn describe(&self) -> ServerDescription {
+        ServerDescription {
+            name: self.config.name.clone(),
+            port: self.address.port(),
+            https: self.certificates.is_some(),
+            authenticated: self.router.is_authenticated(),
+            paths: self.router.paths(),
+        }
     }
 
     /// Returns the status of the server. It remains usable while the server runs.
@@ -169,7 +189,8 @@ impl Server {
         tracing::info!(server = self.config.name, address = %self.address, tls = acceptor.is_some(), "serving");
         let mut connections = Connections::new(&self, acceptor);
         let listen_error = |source| ServerError::Listen { name: self.config.name.clone(), source };
-        let listener = TcpListener::from_std(self.listener).map_err(listen_error)?;
+        let listener = self.listener.ok_or_else(|| io::Error::other("it was created to be described only"));
+        let listener = listener.and_then(TcpListener::from_std).map_err(listen_error)?;
         let certificates = self.certificates.clone();
         let polled = async {
             match certificates {

@@ -3,9 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
+use logger_core::description::{ControllerDescription, KindDescription, Permission};
 
 use super::{
     Controller, Timeouts,
+    allow::Allow,
     gate::{Gate, KeyedGate},
     loop_guard::LoopGuard,
     mapping::{KeyMapping, Target},
@@ -21,7 +23,7 @@ use super::{
 use crate::{
     factory::InformerFactory,
     metrics::{MetricsProvider, NoopMetrics},
-    object::{ApiObject, ObjectKey},
+    object::{ApiObject, ObjectKey, describe_kind},
     store::{Store, WriteGate},
     workqueue::{Config, RateLimiter, WorkQueue, rate_limit::ExponentialBackoff},
 };
@@ -47,6 +49,9 @@ pub struct ControllerBuilder<K> {
     rate_limiter: Box<dyn RateLimiter<ObjectKey>>,
     metrics: Arc<dyn MetricsProvider>,
     factory: Option<InformerFactory>,
+    owns: Vec<KindDescription>,
+    also_watches: Vec<KindDescription>,
+    allowed: Vec<Permission>,
 }
 
 impl<K: ApiObject> ControllerBuilder<K> {
@@ -65,6 +70,9 @@ impl<K: ApiObject> ControllerBuilder<K> {
             rate_limiter: Box::new(ExponentialBackoff::default()),
             metrics: Arc::new(NoopMetrics),
             factory: None,
+            owns: Vec::new(),
+            also_watches: Vec::new(),
+            allowed: Vec::new(),
         };
         builder.watch(watch, object_key())
     }
@@ -79,19 +87,21 @@ impl<K: ApiObject> ControllerBuilder<K> {
 
     /// Watches objects that a `K` owns: their events enqueue the key of the owner that is marked as their controller,
     /// in any version.
-    pub fn owns<W: IntoWatch>(self, watch: W) -> Self {
+    pub fn owns<W: IntoWatch>(mut self, watch: W) -> Self {
+        self.owns.push(describe_kind::<W::Kind>());
         self.watch(watch.into_watch(), controller_key::<K, W::Kind>())
     }
 
     /// Watches other objects: their events enqueue the keys that the function maps them to. For an update, the function
     /// is called with the old and with the new object. If it panics, the panic is reported by the informer, and the
     /// function is called again with the same object after 1 s, 2 s and up to 5 minutes, until it returns.
-    pub fn watches<W, F, I>(self, watch: W, keys: F) -> Self
+    pub fn watches<W, F, I>(mut self, watch: W, keys: F) -> Self
     where
         W: IntoWatch,
         F: Fn(&W::Kind) -> I + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectKey>,
     {
+        self.also_watches.push(describe_kind::<W::Kind>());
         self.watch(watch.into_watch(), Box::new(move |object, found| found.extend(keys(object))))
     }
 
@@ -115,6 +125,23 @@ impl<K: ApiObject> ControllerBuilder<K> {
         I: IntoIterator<Item = ObjectKey> + 'static,
     {
         self.gates.push(Box::new(KeyedGate { gate: gate.clone(), keys }));
+        self
+    }
+
+    /// Declares a permission that the reconciler needs besides those that follow from the watches: to read watched kinds,
+    /// and to apply and delete owned ones. It is part of the [description](Controller::permissions), from which the roles
+    /// of the operator are rendered, and has no effect on requests.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    /// use logger_runtime::controller::{Allow, ControllerBuilder, Verb};
+    ///
+    /// fn declare(builder: ControllerBuilder<ConfigMap>) -> ControllerBuilder<ConfigMap> {
+    ///     builder.allow(Allow::<Secret>::verbs([Verb::Get]))
+    /// }
+    /// ```
+    pub fn allow<W: ApiObject>(mut self, allow: Allow<W>) -> Self {
+        self.allowed.push(allow.into());
         self
     }
 
@@ -221,6 +248,12 @@ impl<K: ApiObject> ControllerBuilder<K> {
     }
 
     fn build_with(self, reconciler: Box<dyn AnyReconciler>, own_writes: Option<Arc<OwnWrites>>) -> Controller {
+        let description = ControllerDescription {
+            name: self.name.clone(),
+            reconciles: describe_kind::<K>(),
+            owns: self.owns,
+            watches: self.also_watches,
+        };
         let queue = WorkQueue::with_config(Config {
             name: self.name.clone(),
             rate_limiter: self.rate_limiter,
@@ -250,6 +283,8 @@ impl<K: ApiObject> ControllerBuilder<K> {
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             timeouts: self.timeouts,
             factory: self.factory,
+            description,
+            allowed: self.allowed,
         }
     }
 }

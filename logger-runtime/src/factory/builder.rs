@@ -7,12 +7,13 @@ use std::{
 };
 
 use kube::{Api, Client};
+use logger_core::description::InformerDescription;
 
 use super::InformerFactory;
 use crate::{
     client::ScopedObject,
     informer::{Config, SharedInformer},
-    object::ApiObject,
+    object::{ApiObject, describe_kind},
 };
 
 /// Stands for all kinds in the options that are common to the informers of a factory: `Config<AllKinds>`.
@@ -93,6 +94,14 @@ impl InformerFactoryBuilder {
     /// Creates the informer of a kind.
     pub(super) fn informer<K: ScopedObject>(&self) -> SharedInformer<K> {
         SharedInformer::with_config(self.apis(), self.config())
+    }
+
+    /// Describes the informer of a kind.
+    pub(super) fn describe<K: ScopedObject>(&self) -> InformerDescription {
+        let (label_selector, field_selector) = self.config::<K>().selectors();
+        let kind = describe_kind::<K>();
+        let namespaces = if kind.namespaced { self.namespaces.clone() } else { Vec::new() };
+        InformerDescription { kind, namespaces, label_selector, field_selector }
     }
 
     fn apis<K: ScopedObject>(&self) -> Vec<Api<K>> {

@@ -115,6 +115,11 @@ impl<K> Config<K> {
     }
 
     /// Returns the same options for another kind, without a transform.
+    /// Returns the label selector and the field selector.
+    pub(crate) fn selectors(&self) -> (Option<String>, Option<String>) {
+        self.reflector.selectors()
+    }
+
     pub(crate) fn for_kind<T>(&self) -> Config<T> {
         Config {
             reflector: self.reflector.for_kind(),

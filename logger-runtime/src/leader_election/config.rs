@@ -39,6 +39,12 @@ impl LeaderElectionConfig {
         }
     }
 
+    /// Returns the name of the Lease.
+    #[must_use]
+    pub fn lease_name(&self) -> &str {
+        &self.lease_name
+    }
+
     /// Sets the namespace of the Lease; by default the default namespace of the client, which in a pod is the pod's.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {

@@ -199,6 +199,11 @@ impl<K> Config<K> {
         self
     }
 
+    /// Returns the label selector and the field selector.
+    pub(crate) fn selectors(&self) -> (Option<String>, Option<String>) {
+        (self.labels.clone(), self.fields.clone())
+    }
+
     pub(crate) fn metrics_provider(&self) -> Option<&Arc<dyn MetricsProvider>> {
         self.metrics.as_ref()
     }

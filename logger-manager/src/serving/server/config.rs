@@ -18,6 +18,7 @@ pub struct ServerConfig {
     pub(super) request_timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) drain_timeout: Duration,
+    pub(super) describes_only: bool,
 }
 
 impl ServerConfig {
@@ -33,6 +34,7 @@ impl ServerConfig {
             request_timeout: Duration::from_secs(60),
             idle_timeout: Duration::from_secs(90),
             drain_timeout: Duration::from_secs(30),
+            describes_only: false,
         }
     }
 
@@ -79,6 +81,13 @@ impl ServerConfig {
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
+        self
+    }
+
+    /// Uses no port if true: the server can be [described](super::Server::describe), but not run.
+    #[must_use]
+    pub fn describes_only(mut self, describes_only: bool) -> Self {
+        self.describes_only = describes_only;
         self
     }
 
