@@ -11,7 +11,7 @@ pub(crate) mod project;
 mod report;
 pub(crate) mod repository;
 pub(crate) mod settings;
-mod write;
+pub(crate) mod write;
 
 use std::process::ExitCode;
 

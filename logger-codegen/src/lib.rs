@@ -38,6 +38,7 @@ pub use cli::{
     docs::Docs,
     project::ProjectDirs,
     settings::Settings,
+    write::write_files,
 };
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use generate::{Generated, generate, generate_with_warnings, reference};

@@ -2,6 +2,7 @@
 //! cargo.
 
 mod cargo;
+mod manifests;
 mod suite;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -17,6 +18,8 @@ use logger_codegen::{
 enum Xtask {
     #[command(flatten)]
     Api(Command),
+    /// Render the roles and the configuration of the Logger operator in `config/`, from what it prints about itself.
+    Manifests(manifests::Options),
     /// Run the Logger scenario: agents record to files, a node is killed, and no record is lost. `--kubeconfig FILE
     /// --image IMAGE` runs it on a real cluster.
     Quickstart(Forwarded),
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     match Xtask::parse() {
         Xtask::Api(Command::Codegen(args)) => codegen(&args),
         Xtask::Api(command) => command.run(logger_types::groups()),
+        Xtask::Manifests(options) => manifests::run(&options),
         Xtask::Quickstart(forwarded) | Xtask::Demo(forwarded) => {
             cargo::run_programs(&["demo", "logger-agent"], &forwarded.args)
         }

@@ -63,6 +63,7 @@ const STEPS: &[Step] = &[
     // The other steps enable the optional features, which users need not do.
     Step { name: "defaults", run: Run::Cargo(&["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], &[]) },
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
+    Step { name: "manifests", run: Run::Cargo(&["xtask", "manifests", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
         name: "doctests",

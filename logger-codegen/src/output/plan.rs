@@ -70,6 +70,17 @@ impl<'a> Plan<'a> {
         Ok(Plan { root, files, strays })
     }
 
+    /// Creates a plan of files of another command, and searches a directory for stray files: those whose first line ends
+    /// with the mark.
+    pub(crate) fn below(root: &'a Path, directory: &str, mark: &str, files: &'a [File]) -> Result<Self> {
+        let mut strays = BTreeSet::new();
+        collect_generated(&root.join(directory), mark, &mut strays)?;
+        for file in files {
+            strays.remove(&root.join(&file.path));
+        }
+        Ok(Plan { root, files, strays })
+    }
+
     /// Creates a plan that changes files in place and has no stray files.
     pub(crate) fn in_place(root: &'a Path, files: &'a [File]) -> Self {
         Plan { root, files, strays: BTreeSet::new() }

@@ -50,6 +50,7 @@ fn crates_have_no_forbidden_dependencies() {
         ("logger-apiserver", &["logger-types", "logger-client", "logger-codegen", "logger-runtime"]),
         ("logger-manager", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
         ("logger-simulator", &["logger-types", "logger-client", "logger-codegen", "logger-apiserver"]),
+        ("logger-project", &["kube-client", "tokio", "logger-types", "logger-client", "logger-runtime"]),
         ("logger-client", &["logger-codegen", "logger-apiserver"]),
         (
             "logger-agent",
@@ -82,7 +83,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "logger-names",
     "logger-core",
     "logger-crd",
@@ -92,6 +93,7 @@ const CRATES: [&str; 12] = [
     "logger-manager",
     "logger-apiserver",
     "logger-simulator",
+    "logger-project",
     "xtask",
     "tools/envtest",
     "tools/overlay",

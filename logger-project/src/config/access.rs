@@ -1,0 +1,106 @@
+//! The files of `config/rbac`.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::{
+    api::{
+        core::v1::ServiceAccount,
+        rbac::v1::{ClusterRole, PolicyRule},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use logger_core::description::{
+    KindDescription,
+    PermissionScope::{self, Cluster, Namespaced, OwnNamespace, Reviews},
+    ServerDescription,
+};
+use serde::Serialize;
+
+use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};
+use crate::rbac::{
+    SERVICE_ACCOUNT, admin_role, bind, cluster_role, editor_role, metrics_reader_role, role, rules_of, viewer_role,
+};
+
+/// Renders the service account, its roles and their bindings, and the roles of users.
+pub(super) fn render(
+    files: &mut Files,
+    project: &Project,
+    metrics: Option<&ServerDescription>,
+) -> Result<(), RenderError> {
+    let mut rbac = Rbac { resources: Vec::new(), files };
+    let metadata = rbac.files.metadata(SERVICE_ACCOUNT);
+    rbac.add("service_account", &ServiceAccount { metadata, ..ServiceAccount::default() })?;
+    let rules = |scopes: &[PermissionScope]| rules_of(&project.description, scopes);
+    if project.settings.namespaced {
+        rbac.role("role", "manager-role", rules(&[Namespaced]))?;
+        rbac.cluster_role("cluster_role", "manager-cluster-role", rules(&[Cluster]))?;
+    } else {
+        rbac.cluster_role("role", "manager-role", rules(&[Namespaced, Cluster]))?;
+    }
+    rbac.role("leader_election_role", "leader-election-role", rules(&[OwnNamespace]))?;
+    rbac.cluster_role("metrics_auth_role", "metrics-auth-role", rules(&[Reviews]))?;
+    if metrics.is_some_and(|server| server.authenticated) {
+        let metadata = rbac.files.cluster_metadata("metrics-reader");
+        rbac.add("metrics_reader_role", &metrics_reader_role(metadata))?;
+    }
+    rbac.users(&project.kinds)?;
+    let Rbac { resources, files } = rbac;
+    files.kustomization("rbac", Kustomization::of(resources))
+}
+
+/// The files of the directory.
+struct Rbac<'a> {
+    resources: Vec<String>,
+    files: &'a mut Files,
+}
+
+impl Rbac<'_> {
+    fn add(&mut self, file: &str, object: &impl Serialize) -> Result<(), RenderError> {
+        let file = format!("{file}.yaml");
+        self.files.add(&format!("rbac/{file}"), object)?;
+        self.resources.push(file);
+        Ok(())
+    }
+
+    /// Adds a Role and its binding, unless it has no rules.
+    fn role(&mut self, file: &str, name: &str, rules: Vec<PolicyRule>) -> Result<(), RenderError> {
+        if rules.is_empty() {
+            return Ok(());
+        }
+        let (metadata, binding) = (self.files.metadata(name), self.files.metadata(&format!("{name}binding")));
+        self.add(file, &role(metadata, rules))?;
+        self.add(&format!("{file}_binding"), &bind::namespaced(binding, name, NAMESPACE))
+    }
+
+    /// Adds a ClusterRole and its binding, unless it has no rules.
+    fn cluster_role(&mut self, file: &str, name: &str, rules: Vec<PolicyRule>) -> Result<(), RenderError> {
+        if rules.is_empty() {
+            return Ok(());
+        }
+        let metadata = self.files.cluster_metadata(name);
+        let binding = self.files.cluster_metadata(&format!("{name}binding"));
+        self.add(file, &cluster_role(metadata, rules))?;
+        self.add(&format!("{file}_binding"), &bind::cluster(binding, name, NAMESPACE))
+    }
+
+    /// Adds the roles of users for each kind. With kinds of several groups, their names contain the group.
+    fn users(&mut self, kinds: &[KindDescription]) -> Result<(), RenderError> {
+        type UserRole = fn(ObjectMeta, &KindDescription) -> ClusterRole;
+        let roles: [(&str, UserRole); 3] = [("admin", admin_role), ("editor", editor_role), ("viewer", viewer_role)];
+        let groups: BTreeSet<_> = kinds.iter().map(|kind| &kind.group).collect();
+        let mut rendered = BTreeSet::new();
+        // A kind can have several versions.
+        for kind in kinds.iter().filter(|kind| rendered.insert((&kind.group, &kind.plural))) {
+            let short = kind.kind.to_lowercase();
+            let name = match groups.len() {
+                1 => short,
+                _ => format!("{}-{short}", kind.group.replace('.', "-")),
+            };
+            for (suffix, role) in roles {
+                let metadata = self.files.cluster_metadata(&format!("{name}-{suffix}-role"));
+                self.add(&format!("{}_{suffix}_role", name.replace('-', "_")), &role(metadata, kind))?;
+            }
+        }
+        Ok(())
+    }
+}
