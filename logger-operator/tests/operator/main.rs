@@ -6,6 +6,7 @@ mod children;
 mod cluster;
 mod conflicts;
 mod default_logger;
+mod description;
 mod fixture;
 mod invalid;
 mod lifecycle;

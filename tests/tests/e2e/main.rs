@@ -1,4 +1,4 @@
-//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the quickstart and the demo.
+//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -10,6 +10,7 @@ mod definitions;
 mod demo;
 mod election;
 mod kubectl;
+mod manifests;
 mod proxy;
 mod quickstart;
 mod values;
@@ -51,6 +52,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(controller_gen::trials(&suite))
         .chain(definitions::trials(&suite))
         .chain(kubectl::trials(&suite))
+        .chain(manifests::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
         .chain(demo::trials(&suite))

@@ -7,7 +7,7 @@ use tidy::{assert_none, modules, modules::Module};
 /// A crate with the layers of its top-level modules, lowest first.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
-const CRATES: [Layers; 7] = [
+const CRATES: [Layers; 8] = [
     (
         "logger-agent",
         &[
@@ -73,6 +73,7 @@ const CRATES: [Layers; 7] = [
         ],
     ),
     ("logger-manager", &[&["health"], &["serving"], &["manager"], &["telemetry"]]),
+    ("logger-project", &[&["settings", "rbac"], &["config"]]),
     (
         "logger-simulator",
         &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
@@ -84,7 +85,7 @@ fn modules_import_only_from_below() {
     for (directory, layers) in CRATES {
         let rank = |module: &str| layers.iter().position(|layer| layer.contains(&module));
         let modules = modules::of_crate(directory);
-        assert!(modules.len() > 20, "{directory} has {} modules", modules.len());
+        assert!(modules.len() > 8, "{directory} has {} modules", modules.len());
         let mut violations = Vec::new();
         for module in modules.iter().filter(|module| !module.path.is_empty()) {
             let own = &module.path[0];

@@ -1,0 +1,87 @@
+//! The rendered manifests of the Logger operator: the server accepts every object, and admits the pods of the operator in
+//! a namespace that enforces the Pod Security Standard "restricted".
+
+use std::{
+    io::Write,
+    process::{Output, Stdio},
+    sync::Arc,
+};
+
+use envtest::ControlPlane;
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+
+use super::{Suite, trial};
+
+/// The namespace of the rendered objects.
+const NAMESPACE: &str = "logger-operator-system";
+
+pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
+    vec![trial(suite, "manifests::the_server_accepts_every_rendered_object", the_server_accepts_every_rendered_object)]
+}
+
+fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Result<(), Failed> {
+    let objects = rendered(control_plane)?;
+    let namespace = objects.iter().find(|object| object["kind"] == "Namespace").ok_or("a namespace is rendered")?;
+    // Further objects need it, also in a dry run.
+    succeeded(&kubectl(control_plane, &["apply", "--server-side", "-f", "-"], namespace)?)?;
+    let result = objects.iter().try_for_each(|object| accept(control_plane, object));
+    let pod = operator_pod(&objects).and_then(|pod| accept(control_plane, &pod));
+    succeeded(&kubectl(control_plane, &["delete", "--wait=false", "-f", "-"], namespace)?)?;
+    result.and(pod)
+}
+
+/// Builds `config/default`. Objects of the Prometheus operator are omitted: its definitions are not installed.
+fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
+    let directory = tests::workspace_root().join("config/default");
+    let output = control_plane.kubectl().arg("kustomize").arg(directory).output()?;
+    succeeded(&output)?;
+    let text = String::from_utf8(output.stdout)?;
+    let mut objects = Vec::new();
+    for document in text.split("\n---\n") {
+        let object: Value = serde_saphyr::from_str(document)?;
+        let version = object["apiVersion"].as_str().ok_or("an object has an apiVersion")?;
+        if !version.starts_with("monitoring.coreos.com/") {
+            objects.push(object);
+        }
+    }
+    Ok(objects)
+}
+
+/// Returns the pod of the Deployment. The API server only warns about Deployments, and rejects pods.
+fn operator_pod(objects: &[Value]) -> Result<Value, Failed> {
+    let deployment = objects.iter().find(|object| object["kind"] == "Deployment").ok_or("a Deployment is rendered")?;
+    let mut spec = deployment["spec"]["template"]["spec"].clone();
+    // No controller creates service accounts here.
+    spec.as_object_mut().ok_or("a pod has a spec")?.remove("serviceAccountName");
+    spec["automountServiceAccountToken"] = json!(false);
+    let metadata = json!({"name": "operator", "namespace": NAMESPACE});
+    Ok(json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}))
+}
+
+/// Applies the object in a strict dry run. A warning is an error.
+fn accept(control_plane: &ControlPlane, object: &Value) -> Result<(), Failed> {
+    let args = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
+    let output = kubectl(control_plane, &args, object)?;
+    succeeded(&output).map_err(|failed| {
+        format!("{} {}: {}", object["kind"], object["metadata"]["name"], failed.message().unwrap_or_default())
+    })?;
+    match output.stderr.is_empty() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
+
+fn kubectl(control_plane: &ControlPlane, args: &[&str], object: &Value) -> Result<Output, Failed> {
+    let mut command = control_plane.kubectl();
+    let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    child.stdin.take().ok_or("stdin is piped")?.write_all(object.to_string().as_bytes())?;
+    Ok(child.wait_with_output()?)
+}
+
+fn succeeded(output: &Output) -> Result<(), Failed> {
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
