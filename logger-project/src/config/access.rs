@@ -18,7 +18,8 @@ use serde::Serialize;
 
 use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};
 use crate::rbac::{
-    SERVICE_ACCOUNT, admin_role, bind, cluster_role, editor_role, metrics_reader_role, role, rules_of, viewer_role,
+    SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role, metrics_reader_role, role,
+    role_binding, rules_of, viewer_role,
 };
 
 /// Renders the service account, its roles and their bindings, and the roles of users.
@@ -69,7 +70,7 @@ impl Rbac<'_> {
         }
         let (metadata, binding) = (self.files.metadata(name), self.files.metadata(&format!("{name}binding")));
         self.add(file, &role(metadata, rules))?;
-        self.add(&format!("{file}_binding"), &bind::namespaced(binding, name, NAMESPACE))
+        self.add(&format!("{file}_binding"), &role_binding(binding, name, NAMESPACE))
     }
 
     /// Adds a ClusterRole and its binding, unless it has no rules.
@@ -80,7 +81,7 @@ impl Rbac<'_> {
         let metadata = self.files.cluster_metadata(name);
         let binding = self.files.cluster_metadata(&format!("{name}binding"));
         self.add(file, &cluster_role(metadata, rules))?;
-        self.add(&format!("{file}_binding"), &bind::cluster(binding, name, NAMESPACE))
+        self.add(&format!("{file}_binding"), &cluster_role_binding(binding, name, NAMESPACE))
     }
 
     /// Adds the roles of users for each kind. With kinds of several groups, their names contain the group.

@@ -38,37 +38,32 @@ pub fn role(metadata: ObjectMeta, rules: Vec<PolicyRule>) -> Role {
     Role { metadata, rules: Some(rules) }
 }
 
-/// Binds roles to the service account of an operator in its namespace.
-pub mod bind {
-    use super::*;
-
-    /// Binds a ClusterRole in the cluster.
-    #[must_use]
-    pub fn cluster(metadata: ObjectMeta, role: &str, namespace: &str) -> ClusterRoleBinding {
-        ClusterRoleBinding {
-            metadata,
-            role_ref: reference("ClusterRole", role),
-            subjects: Some(vec![service_account(namespace)]),
-        }
+/// Binds a ClusterRole to the service account of the operator in this namespace.
+#[must_use]
+pub fn cluster_role_binding(metadata: ObjectMeta, role: &str, namespace: &str) -> ClusterRoleBinding {
+    ClusterRoleBinding {
+        metadata,
+        role_ref: reference("ClusterRole", role),
+        subjects: Some(vec![service_account(namespace)]),
     }
+}
 
-    /// Binds a Role in its namespace.
-    #[must_use]
-    pub fn namespaced(metadata: ObjectMeta, role: &str, namespace: &str) -> RoleBinding {
-        RoleBinding { metadata, role_ref: reference("Role", role), subjects: Some(vec![service_account(namespace)]) }
-    }
+/// Binds a Role to the service account of the operator in this namespace.
+#[must_use]
+pub fn role_binding(metadata: ObjectMeta, role: &str, namespace: &str) -> RoleBinding {
+    RoleBinding { metadata, role_ref: reference("Role", role), subjects: Some(vec![service_account(namespace)]) }
+}
 
-    fn reference(kind: &str, name: &str) -> RoleRef {
-        RoleRef { api_group: Some(RBAC_GROUP.to_owned()), kind: kind.to_owned(), name: name.to_owned() }
-    }
+fn reference(kind: &str, name: &str) -> RoleRef {
+    RoleRef { api_group: Some(RBAC_GROUP.to_owned()), kind: kind.to_owned(), name: name.to_owned() }
+}
 
-    fn service_account(namespace: &str) -> Subject {
-        Subject {
-            api_group: None,
-            kind: "ServiceAccount".to_owned(),
-            name: SERVICE_ACCOUNT.to_owned(),
-            namespace: Some(namespace.to_owned()),
-        }
+fn service_account(namespace: &str) -> Subject {
+    Subject {
+        api_group: None,
+        kind: "ServiceAccount".to_owned(),
+        name: SERVICE_ACCOUNT.to_owned(),
+        namespace: Some(namespace.to_owned()),
     }
 }
 
