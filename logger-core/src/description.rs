@@ -118,8 +118,8 @@ pub struct ControllerDescription {
 }
 
 impl ControllerDescription {
-    /// Returns the permissions that follow from the kinds: all watched kinds are read, and owned objects are applied and
-    /// deleted.
+    /// Returns the permissions that follow from the kinds: all watched kinds are read, and owned objects are applied
+    /// and deleted.
     ///
     /// A server-side apply that creates an object needs `create` besides `patch`. An owner reference that blocks the
     /// deletion of the owner needs `update` on the `finalizers` of the owner.

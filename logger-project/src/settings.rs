@@ -64,9 +64,7 @@ pub enum SettingsError {
     #[error("invalid settings: {0}")]
     Syntax(#[from] toml::de::Error),
     /// The name cannot be a prefix of names of objects.
-    #[error(
-        "invalid name `{name}`: expected at most 28 lowercase letters, digits and `-`, with a letter first and no `-` at the end"
-    )]
+    #[error("invalid name `{name}`: expected up to 28 lowercase letters, digits and `-`, a letter first, no `-` last")]
     Name {
         /// The name.
         name: String,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
+mod description;
 mod fixture;
 mod health;
 mod leadership;
