@@ -29,7 +29,7 @@ enum Command {
         #[command(flatten)]
         process: ProcessOptions,
     },
-    /// Prints what the operator needs from a cluster, as JSON: kinds, permissions, ports. Manifests are rendered from it.
+    /// Prints what the operator needs from a cluster, as JSON: its manifests are rendered from it.
     Manifests {
         #[command(flatten)]
         operator: OperatorOptions,

@@ -71,8 +71,8 @@ pub enum RenderError {
 /// Renders the files of `config/`, with paths relative to the root of the project.
 ///
 /// # Errors
-/// Fails if the operator cannot run as configured: without health checks, with several replicas without leader election,
-/// or with monitoring but without metrics.
+/// Fails if the operator cannot run as configured: without health checks, with several replicas without leader
+/// election, or with monitoring but without metrics.
 pub fn render(project: &Project) -> Result<Vec<File>, RenderError> {
     let Project { settings, description, kinds } = project;
     if settings.replicas > 1 && description.lease.is_none() {

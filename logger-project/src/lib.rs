@@ -1,8 +1,8 @@
-//! Renders the manifests of an operator from the description that its program prints, from its kinds and from one file of
-//! settings.
+//! Renders the manifests of an operator from the description that its program prints, from its kinds and from one file
+//! of settings.
 //!
-//! [`render`] returns all files of `config/` in the layout of kubebuilder. It has no access to the disk or to a cluster:
-//! every object is typed, and no file is edited.
+//! [`render`] returns all files of `config/` in the layout of kubebuilder. It has no access to the disk or to a
+//! cluster: every object is typed, and no file is edited.
 //!
 //! The modules are layers. Each imports only from the lines above its own:
 //!

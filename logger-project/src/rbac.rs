@@ -2,8 +2,8 @@
 //!
 //! Guarantees:
 //! - rules are split, merged and sorted in the order of controller-gen, so that equal permissions are equal files;
-//! - no permission is lost: controller-gen drops one of two rules that become equal except for their verbs when groups are
-//!   merged, and here their verbs are merged;
+//! - no permission is lost: controller-gen drops one of two rules that become equal except for their verbs when groups
+//!   are merged, and here their verbs are merged;
 //! - a role contains what the description declares, and no wildcard.
 
 mod normalize;

@@ -26,7 +26,8 @@ pub struct Settings {
     pub name: String,
     /// The image of the operator.
     pub image: String,
-    /// The flags of the operator after the subcommand: `manifests` when it describes itself, and `run` in its container.
+    /// The flags of the operator after the subcommand: `manifests` when it describes itself, and `run` in its
+    /// container.
     #[serde(default)]
     pub args: Vec<String>,
     /// Environment variables of the container.
@@ -35,8 +36,8 @@ pub struct Settings {
     /// The number of replicas; 2 by default, so that an operator with leader election survives the loss of a node.
     #[serde(default = "default_replicas")]
     pub replicas: i32,
-    /// Whether the operator watches its own namespace only, and has a Role in place of a ClusterRole. The namespace is in
-    /// the environment variable `WATCH_NAMESPACES`.
+    /// Whether the operator watches its own namespace only, and has a Role in place of a ClusterRole. The namespace is
+    /// in the environment variable `WATCH_NAMESPACES`.
     #[serde(default)]
     pub namespaced: bool,
     /// Whether Prometheus is configured with a ServiceMonitor. It needs the Prometheus operator.

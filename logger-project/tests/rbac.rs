@@ -1,5 +1,5 @@
-//! The markers and the roles of the test of controller-gen 0.21 (`pkg/rbac/testdata`, Apache-2.0): rules are normalized as
-//! it does.
+//! The markers and the roles of the test of controller-gen 0.21 (`pkg/rbac/testdata`, Apache-2.0): rules are normalized
+//! as it does.
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 

@@ -24,8 +24,8 @@ pub(super) fn write_or_check(root: &Path, files: &[File], layout: &Layout, check
 }
 
 /// Writes the files that another command of an `xtask` generates into a directory, or compares them with the tree if
-/// `check` is set, and prints what [`run`](super::codegen::run) does. Files of the directory whose first line ends with the
-/// mark and that are not generated anymore are removed. Returns 0 for success, 1 for drift and 2 for an error.
+/// `check` is set, and prints what [`run`](super::codegen::run) does. Files of the directory whose first line ends with
+/// the mark and that are not generated anymore are removed. Returns 0 for success, 1 for drift and 2 for an error.
 pub fn write_files(root: &Path, directory: &str, mark: &str, files: &[File], command: &str, check: bool) -> ExitCode {
     let plan = Plan::below(root, directory, mark, files);
     exit_code(plan.and_then(|plan| write_or_check_plan(&plan, files.len(), check, command)))

@@ -70,8 +70,8 @@ impl<'a> Plan<'a> {
         Ok(Plan { root, files, strays })
     }
 
-    /// Creates a plan of files of another command, and searches a directory for stray files: those whose first line ends
-    /// with the mark.
+    /// Creates a plan of files of another command, and searches a directory for stray files: those whose first line
+    /// ends with the mark.
     pub(crate) fn below(root: &'a Path, directory: &str, mark: &str, files: &'a [File]) -> Result<Self> {
         let mut strays = BTreeSet::new();
         collect_generated(&root.join(directory), mark, &mut strays)?;

@@ -76,7 +76,8 @@ fn service(files: &Files, metrics: &ServerDescription) -> Service {
     }
 }
 
-/// Admits clients of the metrics in namespaces with the label `metrics: enabled`. Probes of the kubelet are not affected.
+/// Admits clients of the metrics in namespaces with the label `metrics: enabled`. Probes of the kubelet are not
+/// affected.
 fn network_policy(files: &Files, metrics: &ServerDescription) -> NetworkPolicy {
     let label = ("metrics".to_owned(), "enabled".to_owned());
     let namespaces = LabelSelector { match_labels: Some(BTreeMap::from([label])), ..LabelSelector::default() };

@@ -128,9 +128,9 @@ impl<K: ApiObject> ControllerBuilder<K> {
         self
     }
 
-    /// Declares a permission that the reconciler needs besides those that follow from the watches: to read watched kinds,
-    /// and to apply and delete owned ones. It is part of the [description](Controller::permissions), from which the roles
-    /// of the operator are rendered, and has no effect on requests.
+    /// Declares a permission that the reconciler needs besides those that follow from the watches: to read watched
+    /// kinds, and to apply and delete owned ones. It is part of the [description](Controller::permissions), from which
+    /// the roles of the operator are rendered, and has no effect on requests.
     ///
     /// ```
     /// use k8s_openapi::api::core::v1::{ConfigMap, Secret};

@@ -1,5 +1,5 @@
-//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the quickstart
-//! and the demo.
+//! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
+//! quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.

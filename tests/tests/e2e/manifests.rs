@@ -1,5 +1,5 @@
-//! The rendered manifests of the Logger operator: the server accepts every object, and admits the pods of the operator in
-//! a namespace that enforces the Pod Security Standard "restricted".
+//! The rendered manifests of the Logger operator: the server accepts every object, and admits the pods of the operator
+//! in a namespace that enforces the Pod Security Standard "restricted".
 
 use std::{
     io::Write,
@@ -31,8 +31,8 @@ fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Res
     result.and(pod)
 }
 
-/// Builds `config/default`. The definitions of Loggers are omitted, as other trials apply them, and so are objects of the
-/// Prometheus operator, whose definitions are not installed.
+/// Builds `config/default`. The definitions of Loggers are omitted, as other trials apply them, and so are objects of
+/// the Prometheus operator, whose definitions are not installed.
 fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
     let directory = tests::workspace_root().join("config/default");
     let output = control_plane.kubectl().arg("kustomize").arg(directory).output()?;
