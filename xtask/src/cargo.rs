@@ -1,47 +1,14 @@
-//! Cargo commands in this workspace.
+//! Programs of this workspace, run by cargo.
 
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io,
-    path::{Path, PathBuf},
     process::{Command, ExitCode, ExitStatus},
 };
 
-/// Returns the root of the workspace. It is determined at run time: checkouts that share a target directory share this
-/// binary.
-pub(crate) fn workspace_root() -> PathBuf {
-    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let current_dir = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let start = manifest_dir.unwrap_or_else(current_dir);
-    nearest_workspace(&start).unwrap_or(&start).to_owned()
-}
-
-/// Returns the nearest directory whose Cargo.toml has a `[workspace]`.
-fn nearest_workspace(start: &Path) -> Option<&Path> {
-    let has_workspace = |directory: &&Path| {
-        std::fs::read_to_string(directory.join("Cargo.toml"))
-            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
-    };
-    start.ancestors().find(has_workspace)
-}
-
-/// Returns a command of the running cargo in the workspace. Variables about the package of this program are removed: build
-/// scripts that depend on them would run again, and their dependents would be compiled again, after every such command.
-pub(crate) fn command(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(cargo);
-    command.args(args).current_dir(workspace_root());
-    let is_package_variable = |name: &OsString| {
-        let name = name.to_string_lossy();
-        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
-    };
-    for name in std::env::vars_os().map(|(name, _)| name).filter(is_package_variable) {
-        command.env_remove(name);
-    }
-    command
-}
+pub(crate) use logger_project::workspace::{cargo as command, workspace_root};
 
 /// Runs the program of a package in the current directory, and returns its exit code.
 pub(crate) fn run_package(package: &str, args: &[OsString]) -> ExitCode {
@@ -89,17 +56,5 @@ fn exit_code(status: io::Result<ExitStatus>) -> ExitCode {
             eprintln!("error: cannot run cargo: {error}");
             ExitCode::FAILURE
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_workspace_root_is_the_nearest_directory_with_a_workspace() {
-        let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
-        assert_eq!(nearest_workspace(&package.join("src")), package.parent());
-        assert_eq!(nearest_workspace(Path::new("/")), None);
     }
 }

@@ -2,7 +2,6 @@
 //! cargo.
 
 mod cargo;
-mod manifests;
 mod suite;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -18,8 +17,8 @@ use logger_codegen::{
 enum Xtask {
     #[command(flatten)]
     Api(Command),
-    /// Render the roles and the configuration of the Logger operator in `config/`, from what it prints about itself.
-    Manifests(manifests::Options),
+    #[command(flatten)]
+    Project(logger_project::Command),
     /// Run the Logger scenario: agents record to files, a node is killed, and no record is lost. `--kubeconfig FILE
     /// --image IMAGE` runs it on a real cluster.
     Quickstart(Forwarded),
@@ -47,7 +46,7 @@ fn main() -> ExitCode {
     match Xtask::parse() {
         Xtask::Api(Command::Codegen(args)) => codegen(&args),
         Xtask::Api(command) => command.run(logger_types::groups()),
-        Xtask::Manifests(options) => manifests::run(&options),
+        Xtask::Project(command) => command.run(logger_types::groups()),
         Xtask::Quickstart(forwarded) | Xtask::Demo(forwarded) => {
             cargo::run_programs(&["demo", "logger-agent"], &forwarded.args)
         }

@@ -1,0 +1,54 @@
+//! The command line of a project: the commands of `cargo xtask` that need more than its kinds.
+
+pub mod manifests;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use logger_core::meta::ApiGroup;
+
+use crate::workspace::Workspace;
+
+/// A command about the project. An `xtask` with other commands flattens it into its own.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Render the roles and the configuration of the operator in `config/`, from what it prints about itself.
+    Manifests(manifests::Manifests),
+}
+
+impl Command {
+    /// Runs the command in the workspace of this program, for these kinds. The exit code is 0 for success, 1 if
+    /// `--check` finds files that are out of date, and 2 for an error, which is printed.
+    #[must_use]
+    pub fn run(&self, groups: &[ApiGroup]) -> ExitCode {
+        let workspace = Workspace::find(groups);
+        match self {
+            Command::Manifests(manifests) => manifests.run(&workspace),
+        }
+    }
+}
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Xtask {
+    #[command(flatten)]
+    Api(logger_codegen::Command),
+    #[command(flatten)]
+    Project(Command),
+}
+
+/// Runs the command of this process: those of [`logger_codegen`] and [`Command`].
+///
+/// ```no_run
+/// # mod my_types { pub fn groups() -> &'static [logger_core::meta::ApiGroup] { &[] } }
+/// fn main() -> std::process::ExitCode {
+///     logger_project::cli(my_types::groups())
+/// }
+/// ```
+#[must_use]
+pub fn cli(groups: &[ApiGroup]) -> ExitCode {
+    match Xtask::parse() {
+        Xtask::Api(command) => command.run(groups),
+        Xtask::Project(command) => command.run(groups),
+    }
+}

@@ -1,0 +1,172 @@
+//! A project on the disk: its cargo workspace, its settings, and what its program prints about itself.
+//!
+//! - the root is found at run time, so that checkouts can share one target directory;
+//! - nothing is written.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+};
+
+use logger_core::{
+    description::{KindDescription, OperatorDescription},
+    meta::{ApiGroup, ApiKind, Scope},
+};
+
+use crate::{
+    config::Project,
+    settings::{Settings, SettingsError},
+};
+
+/// The file of the settings, relative to the root of the project.
+pub const SETTINGS: &str = "config/project.toml";
+
+/// A project on the disk.
+#[derive(Clone, Debug)]
+pub struct Workspace<'a> {
+    root: PathBuf,
+    groups: &'a [ApiGroup],
+}
+
+/// A project that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The file of the settings cannot be read.
+    #[error("cannot read {SETTINGS}: {0}")]
+    Read(#[source] io::Error),
+    /// The settings cannot be used.
+    #[error("{SETTINGS}: {0}")]
+    Settings(#[from] SettingsError),
+    /// Cargo cannot be started.
+    #[error("cannot run cargo: {0}")]
+    Cargo(#[source] io::Error),
+    /// The program of the operator failed. It has printed why.
+    #[error("`{package} manifests` failed: {status}")]
+    Program {
+        /// The package of the program.
+        package: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The program printed something else than its description.
+    #[error("`{package} manifests` prints no description: {source}")]
+    Description {
+        /// The package of the program.
+        package: String,
+        /// The error of the decoder.
+        source: serde_json::Error,
+    },
+}
+
+impl<'a> Workspace<'a> {
+    /// Returns the project in the workspace of the running program, with these kinds.
+    #[must_use]
+    pub fn find(groups: &'a [ApiGroup]) -> Self {
+        Workspace { root: workspace_root(), groups }
+    }
+
+    /// Returns the root of the workspace.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the kinds that the project defines.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<KindDescription> {
+        self.groups.iter().flat_map(|group| group.kinds().map(move |kind| describe_kind(group, kind))).collect()
+    }
+
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or if a setting is invalid.
+    pub fn settings(&self) -> Result<Settings, WorkspaceError> {
+        let settings = fs::read_to_string(self.root.join(SETTINGS)).map_err(WorkspaceError::Read)?;
+        Ok(Settings::parse(&settings)?)
+    }
+
+    /// Builds the program of the operator and runs it, so that it describes itself.
+    ///
+    /// # Errors
+    /// Fails if the program cannot be built, fails, or prints no description.
+    pub fn describe(&self, settings: &Settings) -> Result<OperatorDescription, WorkspaceError> {
+        let package = &settings.name;
+        let mut program = cargo(["run", "--quiet", "--package", package, "--", "manifests"]);
+        let output = program.args(&settings.args).stderr(Stdio::inherit()).output().map_err(WorkspaceError::Cargo)?;
+        if !output.status.success() {
+            return Err(WorkspaceError::Program { package: package.clone(), status: output.status });
+        }
+        serde_json::from_slice(&output.stdout)
+            .map_err(|source| WorkspaceError::Description { package: package.clone(), source })
+    }
+
+    /// Reads everything that the manifests are rendered from.
+    ///
+    /// # Errors
+    /// Fails like [`Workspace::settings`] and [`Workspace::describe`].
+    pub fn project(&self) -> Result<Project, WorkspaceError> {
+        let settings = self.settings()?;
+        let description = self.describe(&settings)?;
+        Ok(Project { settings, description, kinds: self.kinds() })
+    }
+}
+
+fn describe_kind(group: &ApiGroup, kind: &ApiKind) -> KindDescription {
+    KindDescription {
+        group: group.group.to_owned(),
+        version: group.version.to_owned(),
+        kind: kind.kind.to_owned(),
+        plural: kind.plural.to_owned(),
+        namespaced: matches!(kind.scope, Scope::Namespaced),
+    }
+}
+
+/// Returns the root of the workspace of the running program: the nearest directory whose `Cargo.toml` has a
+/// `[workspace]`.
+#[must_use]
+pub fn workspace_root() -> PathBuf {
+    let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let current_dir = || env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let start = manifest_dir.unwrap_or_else(current_dir);
+    nearest_workspace(&start).unwrap_or(&start).to_owned()
+}
+
+fn nearest_workspace(start: &Path) -> Option<&Path> {
+    let has_workspace = |directory: &&Path| {
+        fs::read_to_string(directory.join("Cargo.toml"))
+            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
+    };
+    start.ancestors().find(has_workspace)
+}
+
+/// Returns a command of the running cargo in the workspace. Variables about the package of this program are removed: build
+/// scripts that depend on them would run again, and their dependents would be compiled again, after every such command.
+pub fn cargo(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(cargo);
+    command.args(args).current_dir(workspace_root());
+    let is_package_variable = |name: &OsString| {
+        let name = name.to_string_lossy();
+        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    for name in env::vars_os().map(|(name, _)| name).filter(is_package_variable) {
+        command.env_remove(name);
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_root_is_the_nearest_directory_with_a_workspace() {
+        let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+        assert_eq!(nearest_workspace(&package.join("src")), package.parent());
+        assert_eq!(nearest_workspace(Path::new("/")), None);
+    }
+}
