@@ -92,7 +92,7 @@ fn selected_name(info: &RequestInfo) -> Option<String> {
 /// Returns the attributes of a read, for tests.
 #[cfg(test)]
 pub(crate) fn of_uri(method: &str, uri: &str) -> Attributes {
-    let request = http::Request::builder().method(method.unwrap()).uri(uri).body(()).unwrap();
+    let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
     Attributes::of(&request.into_parts().0)
 }
 

@@ -189,7 +189,7 @@ impl Policies {
 }
 
 /// Formats the errors of missing roles without duplicates, several of them in brackets; `None` if there are none.
-pub(crate) fn errors(missing: &[MissingRole<'_>], text: impl Fn(&MissingRole<'_>) -> String) -> Option<String> {
+pub(crate) fn errors<'a>(missing: &[MissingRole<'a>], text: impl Fn(&MissingRole<'a>) -> String) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     for text in missing.iter().map(text) {
         if !texts.contains(&text) {
