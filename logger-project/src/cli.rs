@@ -32,7 +32,7 @@ impl Command {
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Xtask {
     #[command(flatten)]
-    Api(logger_codegen::Command),
+    Api(Box<logger_codegen::Command>),
     #[command(flatten)]
     Project(Command),
 }
