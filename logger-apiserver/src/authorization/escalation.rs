@@ -5,13 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
 use crate::authorization::{
-    policies::{MissingRole, Policies, errors},
+    policies::{Policies, errors},
     rules::{ALL, list, matches_path},
     user::User,
 };
 
-/// Checks that the rules of a user in a namespace cover other rules. The error is the detail of the real server.
-pub(crate) fn confirm(policies: &Policies, user: &User, namespace: &str, rules: &[PolicyRule]) -> Result<(), String> {
+/// Checks that the rules of a user in a namespace cover other rules. The error is the detail of the real server for a
+/// request for this resource.
+pub(crate) fn confirm(
+    policies: &Policies,
+    user: &User,
+    (resource, namespace): (&str, &str),
+    rules: &[PolicyRule],
+) -> Result<(), String> {
     let (held, absent) = policies.rules_for(user, namespace);
     let missing = uncovered(&held, rules);
     if missing.is_empty() {
@@ -24,7 +30,7 @@ pub(crate) fn confirm(policies: &Policies, user: &User, namespace: &str, rules: 
         "user {name:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{missing}",
         quoted(groups)
     );
-    if let Some(errors) = errors(&absent, MissingRole::registry_error) {
+    if let Some(errors) = errors(&absent, |role| role.registry_error(resource)) {
         message += &format!("; resolution errors: [{errors}]");
     }
     Err(message)
@@ -173,11 +179,11 @@ mod tests {
         let rules = parse(json!([{ "apiGroups": [""], "resources": ["pods"], "verbs": ["get"] }]));
         let user = User::new("jane", vec!["dev".to_owned()]);
         assert_eq!(
-            confirm(&Policies::default(), &user, "", &rules).unwrap_err(),
+            confirm(&Policies::default(), &user, ("roles", ""), &rules).unwrap_err(),
             "user \"jane\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not \
              currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );
-        assert_eq!(confirm(&Policies::default(), &user, "", &[]), Ok(()));
+        assert_eq!(confirm(&Policies::default(), &user, ("roles", ""), &[]), Ok(()));
     }
 
     /// Rules of few verbs, resources and names, so that they overlap.

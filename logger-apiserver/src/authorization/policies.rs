@@ -57,19 +57,18 @@ impl Decision {
 pub(crate) struct MissingRole<'a>(&'a RoleRef);
 
 impl MissingRole<'_> {
-    /// Returns the error of a role registry, which names the resource: `clusterroles`.
-    pub(crate) fn registry_error(&self) -> String {
-        self.error("s")
+    /// Returns the error of a role registry, which names the resource of the request (`qualifiedResourceFromContext`).
+    pub(crate) fn registry_error(&self, resource: &str) -> String {
+        self.error(resource)
     }
 
     /// Returns the error of a role lister, which names the singular: `clusterrole`.
     pub(crate) fn lister_error(&self) -> String {
-        self.error("")
+        self.error(&self.0.kind.to_lowercase())
     }
 
-    fn error(&self, suffix: &str) -> String {
-        let kind = self.0.kind.to_lowercase();
-        format!("{kind}{suffix}.{} {:?} not found", GROUP, self.0.name)
+    fn error(&self, resource: &str) -> String {
+        format!("{resource}.{GROUP} {:?} not found", self.0.name)
     }
 }
 

@@ -237,8 +237,13 @@ pub(super) async fn roles_beyond_the_permissions_of_their_author_are_rejected(cl
     bindings.create(&PostParams::default(), &binding("equal")).await.expect("the user has them");
     let status = denial(bindings.create(&PostParams::default(), &binding("more")).await);
     assert_eq!(status.message, format!("rolebindings.rbac.authorization.k8s.io \"more\" {missing}"));
-    let Err(Error::Api(status)) = bindings.create(&PostParams::default(), &binding("gone")).await else {
+    let mut gone = binding("missing");
+    gone.metadata.name = Some("gone".to_owned());
+    let Err(Error::Api(status)) = bindings.create(&PostParams::default(), &gone).await else {
         panic!("the role does not exist");
     };
-    assert_eq!((status.code, status.message.as_str()), (404, "roles.rbac.authorization.k8s.io \"gone\" not found"));
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (404, "rolebindings.rbac.authorization.k8s.io \"missing\" not found")
+    );
 }

@@ -55,7 +55,7 @@ fn check_role(state: &mut State, request: &ResourceRequest, new: &Object, old: O
     };
     // Aggregation can gather any permission.
     if aggregates(new) || old.is_some_and(aggregates) {
-        confirm(policies, &request.user, "", &full_authority()).map_err(|_| {
+        confirm(policies, &request.user, (&request.kind.plural, ""), &full_authority()).map_err(|_| {
             ApiError::forbidden(
                 &request.kind,
                 new.name(),
@@ -76,10 +76,8 @@ fn check_binding(state: &mut State, request: &ResourceRequest, new: &Object) -> 
     let namespace = request.namespace.as_deref().unwrap_or_default();
     match policies.rules_of(&role, namespace) {
         Ok(rules) => check_rules(policies, request, new, rules),
-        Err(_) => Err(match state.registry.any_version(GROUP, plural) {
-            Some(kind) => ApiError::not_found(&kind, &role.name),
-            None => ApiError::unknown_resource(),
-        }),
+        // The registry of roles names the resource of the request (`qualifiedResourceFromContext`).
+        Err(_) => Err(ApiError::not_found(&request.kind, &role.name)),
     }
 }
 
@@ -100,7 +98,7 @@ fn is_granted(state: &mut State, request: &ResourceRequest, verb: &str, plural: 
 
 fn check_rules(policies: &Policies, request: &ResourceRequest, new: &Object, rules: &[PolicyRule]) -> Result<()> {
     let namespace = request.namespace.as_deref().unwrap_or_default();
-    let confirmed = confirm(policies, &request.user, namespace, rules);
+    let confirmed = confirm(policies, &request.user, (&request.kind.plural, namespace), rules);
     confirmed.map_err(|detail| ApiError::forbidden(&request.kind, new.name(), &detail))
 }
 
