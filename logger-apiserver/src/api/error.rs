@@ -3,6 +3,8 @@
 mod field_error;
 mod pods;
 
+use std::collections::BTreeSet;
+
 use http::StatusCode;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Status, StatusCause, StatusDetails};
 
@@ -197,6 +199,12 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message, Some(StatusDetails::default()))
     }
 
+    /// Creates the error for a body or a patch that exceeds a limit.
+    pub(crate) fn entity_too_large(detail: &str) -> Self {
+        let message = format!("Request entity too large: {detail}");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message, None)
+    }
+
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message, Some(StatusDetails::default()))
@@ -297,12 +305,8 @@ fn status(code: StatusCode, reason: &str, message: String, details: Option<Statu
 
 /// Formats a single error as it is, and several errors in brackets without duplicates (`ToAggregate` of apimachinery).
 fn aggregate(errors: &[FieldError]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for text in errors.iter().map(ToString::to_string) {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
+    let mut known = BTreeSet::new();
+    let texts: Vec<String> = errors.iter().filter(|error| known.insert(*error)).map(ToString::to_string).collect();
     match texts.as_slice() {
         [one] => one.clone(),
         several => format!("[{}]", several.join(", ")),

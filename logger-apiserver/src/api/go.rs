@@ -1,5 +1,8 @@
-//! Go's formatting of values and its handling of numbers, for error messages and decoding.
+//! Go's formatting of values and its handling of numbers, for error messages, decoding and limits.
 
+use std::io;
+
+use serde::Serialize;
 use serde_json::{Number, Value};
 
 /// Formats a value as `%v`.
@@ -72,4 +75,41 @@ fn as_integer(number: &Number) -> Option<Number> {
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < MAX_EXACT)?;
     format!("{float:.0}").parse::<i64>().ok().map(Number::from)
+}
+
+/// Returns the length of the JSON encoding of a value in bytes. Nothing is allocated.
+pub(crate) fn json_size(value: &impl Serialize) -> usize {
+    let mut counter = ByteCounter(0);
+    match serde_json::to_writer(&mut counter, value) {
+        Ok(()) => counter.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts bytes, with the characters that Go escapes for HTML.
+struct ByteCounter(usize);
+
+impl io::Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let escaped = bytes.iter().filter(|byte| matches!(byte, b'<' | b'>' | b'&')).count();
+        self.0 += bytes.len() + escaped * (r"\u003c".len() - 1);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_size_is_that_of_the_json_of_go() {
+        assert_eq!(json_size(&json!({ "a": [1, null, "x"] })), r#"{"a":[1,null,"x"]}"#.len());
+        assert_eq!(json_size(&json!("<&>")), r#""\u003c\u0026\u003e""#.len());
+    }
 }

@@ -7,11 +7,14 @@ use logger_crd::value::json_type;
 use serde_json::Value;
 
 use crate::{
-    api::error::{ApiError, Result},
+    api::{
+        error::{ApiError, Result},
+        go,
+    },
     resource::{registry::Resource, strategic_merge},
     wire::{
         body::go_syntax_error,
-        duplicate_fields::{self, Decoded},
+        duplicate_fields::{self, Decoded, MAX_ERRORS},
     },
 };
 
@@ -19,6 +22,11 @@ pub(crate) use go_json::go_json;
 
 const ACCEPTED: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 pub(crate) const STRATEGIC: &str = "application/strategic-merge-patch+json";
+
+/// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
+const MAX_OPERATIONS: usize = 10_000;
+/// The maximum size of the JSON that all `copy` operations of a JSON patch add (`JSONPatchMaxCopyBytes`).
+const MAX_COPIED_BYTES: usize = 3 << 20;
 
 /// Applies a patch of a media type to the JSON of an object. The resource determines how a strategic merge patch is
 /// merged; without one, lists are replaced. Returns the errors of strict decoding.
@@ -48,26 +56,43 @@ pub(crate) fn check_media_type(content_type: &str, is_custom: bool) -> Result<()
 
 fn json_patch(patch: &[u8], object: &mut Value) -> Result<Vec<String>> {
     let Decoded { value: operations, mut strict_errors } = decode(patch)?;
-    strict_errors.extend(unknown_fields(&operations));
-    strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
-    if !operations.is_array() {
+    let Some(count) = operations.as_array().map(Vec::len) else {
         let found = json_type(&operations);
         return Err(undecodable(format!(
             "json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
         )));
+    };
+    if count > MAX_OPERATIONS {
+        let detail = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
+        return Err(ApiError::entity_too_large(&detail));
     }
+    strict_errors.extend(unknown_fields(&operations));
+    strict_errors.truncate(MAX_ERRORS);
+    strict_errors.iter_mut().for_each(|error| error.insert_str(0, "json patch "));
     let operations: json_patch::Patch = serde_json::from_value(operations).map_err(|_| ApiError::unprocessable())?;
-    operations.0.into_iter().try_for_each(|operation| {
-        if is_test_of_absence(&operation, object) {
-            return Ok(());
-        }
-        let operation = rewrite_for_absent_fields(operation, object);
-        json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
-    })?;
+    let mut copied_bytes = 0;
+    operations.0.into_iter().try_for_each(|operation| execute(operation, object, &mut copied_bytes))?;
     Ok(strict_errors)
 }
 
-/// Returns the unknown fields of operations.
+/// Executes an operation. `copied_bytes` is the size of all values that were copied before, and is limited.
+fn execute(operation: PatchOperation, object: &mut Value, copied_bytes: &mut usize) -> Result<()> {
+    if is_test_of_absence(&operation, object) {
+        return Ok(());
+    }
+    let operation = rewrite_for_absent_fields(operation, object);
+    if let PatchOperation::Copy(copy) = &operation {
+        // The real server adds nothing for null.
+        let copied = object.pointer(copy.from.as_str()).filter(|value| !value.is_null());
+        *copied_bytes = copied_bytes.saturating_add(copied.map_or(0, go::json_size));
+        if *copied_bytes > MAX_COPIED_BYTES {
+            return Err(ApiError::unprocessable());
+        }
+    }
+    json_patch::patch(object, &[operation]).map_err(|_| ApiError::unprocessable())
+}
+
+/// Returns the first unknown fields of operations.
 fn unknown_fields(operations: &Value) -> Vec<String> {
     const KNOWN: [&str; 4] = ["op", "path", "from", "value"];
     let operations = operations.as_array().into_iter().flatten().enumerate();
@@ -76,7 +101,7 @@ fn unknown_fields(operations: &Value) -> Vec<String> {
         let unknown = names.filter(|name| !KNOWN.contains(&name.as_str()));
         unknown.map(move |name| format!("unknown field {:?}", format!("[{index}].{name}")))
     });
-    unknown.collect()
+    unknown.take(MAX_ERRORS).collect()
 }
 
 /// Returns whether an operation tests that a field is absent: the real server treats absent fields of existing objects

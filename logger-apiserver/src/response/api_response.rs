@@ -1,6 +1,6 @@
 //! The responses of the server.
 
-use std::{borrow::Cow, convert::Infallible, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -31,6 +31,11 @@ use crate::{
         negotiation::{self, Representation},
     },
 };
+
+/// The number of characters of all warnings of a response from which on each is truncated.
+const MAX_WARNINGS_LENGTH: usize = 4 << 10;
+/// The number of characters of a truncated warning.
+const TRUNCATED_WARNING_LENGTH: usize = 256;
 
 /// The body of a response: complete, or the stream of events of a watch.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -204,13 +209,36 @@ struct List<'a> {
 }
 
 fn add_warnings(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
-    for warning in warnings {
+    for warning in bounded_warnings(warnings) {
         // Warnings can contain text of clients. One that is not a valid header value is omitted.
         if let Ok(value) = HeaderValue::from_str(&format!("299 - {warning:?}")) {
             response.headers_mut().append(WARNING, value);
         }
     }
     response
+}
+
+/// Returns the distinct warnings. If they are too long, each is truncated and the last ones are omitted
+/// (`WithWarningRecorder`).
+fn bounded_warnings(warnings: &[String]) -> Vec<&str> {
+    let length = |warning: &str| warning.chars().count();
+    let mut known = BTreeSet::new();
+    let warnings = warnings.iter().map(String::as_str);
+    let distinct: Vec<&str> = warnings.filter(|warning| !warning.is_empty() && known.insert(*warning)).collect();
+    if distinct.iter().map(|warning| length(warning)).sum::<usize>() <= MAX_WARNINGS_LENGTH {
+        return distinct;
+    }
+    let mut written = 0;
+    let is_included = |warning: &&str| {
+        let is_included = written < MAX_WARNINGS_LENGTH;
+        written += length(warning);
+        is_included
+    };
+    distinct.into_iter().map(truncate_warning).take_while(is_included).collect()
+}
+
+fn truncate_warning(warning: &str) -> &str {
+    warning.char_indices().nth(TRUNCATED_WARNING_LENGTH).map_or(warning, |(end, _)| &warning[..end])
 }
 
 fn error_response(status: &Status, encoding: Encoding) -> Response<Body> {
@@ -236,4 +264,22 @@ pub(crate) fn response(code: StatusCode, content_type: &'static str, body: Body)
     *response.status_mut() = code;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_warnings_are_truncated_as_by_the_real_server() {
+        let warnings = |count: usize, length: usize| -> Vec<String> {
+            (0..count).map(|index| format!("{index:04}{}", "é".repeat(length - 4))).collect()
+        };
+        let few = [warnings(16, 256), warnings(1, 256)].concat();
+        assert_eq!(bounded_warnings(&few), few[..16]);
+        let many = warnings(5, 1000);
+        let truncated: Vec<String> = many.iter().map(|warning| warning.chars().take(256).collect()).collect();
+        assert_eq!(bounded_warnings(&many), truncated);
+        assert_eq!(bounded_warnings(&warnings(100_000, 10)).len(), 4096_usize.div_ceil(10));
+    }
 }

@@ -10,6 +10,7 @@ use std::{
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response, header::ACCEPT, request::Parts};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -24,7 +25,7 @@ use crate::{
     response::api_response::{ApiResponse, Body},
     server::{access, builder::Builder, dispatch},
     storage::{shared::SharedState, state::State, store::Event},
-    wire::{content::Encoding, negotiation},
+    wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
 };
 
 /// The maximum time that a request waits for a resource version that is larger than the current one.
@@ -171,8 +172,11 @@ impl ApiServer {
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let encoding = encoding_of(&parts);
-        let response = match body.collect_bytes().await {
-            Ok(body) => self.handle(&parts, body).await,
+        let response = match Limited::new(body, MAX_BODY_BYTES).collect().await {
+            Ok(body) => self.handle(&parts, body.to_bytes()).await,
+            Err(error) if error.is::<LengthLimitError>() => {
+                ApiError::entity_too_large(&format!("limit is {MAX_BODY_BYTES}")).into()
+            }
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
         let response = response.into_response(self.shared, encoding);

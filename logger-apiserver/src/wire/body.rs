@@ -9,10 +9,13 @@ use serde_saphyr::Options;
 use crate::{
     api::error::{ApiError, MEDIA_TYPES, Result},
     wire::{
-        duplicate_fields,
+        duplicate_fields::{self, YamlError},
         protobuf::{self, Envelope},
     },
 };
+
+/// The maximum size of a request body (`MaxRequestBodyBytes`).
+pub(crate) const MAX_BODY_BYTES: usize = 3 << 20;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
@@ -62,7 +65,10 @@ pub(crate) fn fields(content_type: &str, body: &[u8], api_version: &str, kind: &
             let fields = envelope.fields(api_version, kind).map_err(DecodeError::Unreadable)?;
             return Ok(Fields { fields, strict_errors: Vec::new() });
         }
-        YAML => duplicate_fields::yaml(body, Options::default()).map_err(unparsable)?,
+        YAML => duplicate_fields::yaml(body, Options::default()).map_err(|error| match error {
+            YamlError::ExcessiveAliasing => DecodeError::Unrecognized(error.to_string()),
+            YamlError::Syntax(detail) => unparsable(detail),
+        })?,
         _ => duplicate_fields::json(body).map_err(|error| unparsable(go_syntax_error(&error)))?,
     };
     match decoded.value {

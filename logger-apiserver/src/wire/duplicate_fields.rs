@@ -7,10 +7,19 @@ use serde::{
     de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
-use serde_saphyr::{Options, Spanned, options::DuplicateKeyPolicy};
+use serde_saphyr::{Budget, Options, Spanned, budget::BudgetBreach, options::DuplicateKeyPolicy};
 
-/// The maximum number of reported errors.
-const MAX_ERRORS: usize = 100;
+use crate::wire::body::MAX_BODY_BYTES;
+
+/// The maximum number of strict decoding errors, as in Go's decoder.
+pub(crate) const MAX_ERRORS: usize = 100;
+/// The size of strict decoding errors from which on no further ones are recorded: each contains a path.
+const MAX_ERROR_BYTES: usize = 256 << 10;
+/// The maximum number of YAML nodes that aliases add: approximately that of Go's decoder (`allowedAliasRatio`).
+const MAX_ALIASED_NODES: usize = 400_000;
+/// The maximum size of all scalars of a YAML text with its aliases replaced. Text without aliases does not exceed it:
+/// escape sequences decode to at most three bytes for two.
+const MAX_SCALAR_BYTES: usize = 2 * MAX_BODY_BYTES;
 /// The prefix of YAML errors; one line per error follows.
 const YAML_PREFIX: &str = "yaml: unmarshal errors:\n  ";
 
@@ -31,10 +40,53 @@ pub(crate) fn json(text: &[u8]) -> serde_json::Result<Decoded> {
     Ok(Decoded { value, strict_errors })
 }
 
+/// The error for a YAML text that cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum YamlError {
+    /// The aliases multiply the size of the text.
+    #[error("yaml: document contains excessive aliasing")]
+    ExcessiveAliasing,
+    /// The syntax is invalid.
+    #[error("{0}")]
+    Syntax(String),
+}
+
+impl From<serde_saphyr::Error> for YamlError {
+    fn from(error: serde_saphyr::Error) -> Self {
+        if is_excessive_aliasing(&error) { Self::ExcessiveAliasing } else { Self::Syntax(error.to_string()) }
+    }
+}
+
+fn is_excessive_aliasing(error: &serde_saphyr::Error) -> bool {
+    use serde_saphyr::Error;
+    match error.without_snippet() {
+        Error::AliasError { error, .. } => is_excessive_aliasing(error),
+        Error::Budget { breach, .. } => !matches!(breach, BudgetBreach::Depth { .. }),
+        Error::AliasReplayLimitExceeded { .. } | Error::AliasReplayStackDepthExceeded { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns the limits for a text of this length. Only anchors and aliases can exceed them, except for that of the depth.
+fn budget(length: usize) -> Budget {
+    let mut budget = Budget::default();
+    budget.max_nodes = MAX_ALIASED_NODES.max(length);
+    budget.max_events = 2 * budget.max_nodes;
+    budget.max_total_scalar_bytes = MAX_SCALAR_BYTES;
+    budget.max_aliases = budget.max_nodes;
+    budget.max_anchors = budget.max_nodes;
+    budget.max_recorded_anchor_events = budget.max_nodes;
+    // Go has no limit for the number of aliases of an anchor.
+    budget.enforce_alias_anchor_ratio = false;
+    budget
+}
+
 /// Decodes the first document of a YAML text; null without a document.
-pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Decoded, serde_saphyr::Error> {
+pub(crate) fn yaml(text: &[u8], options: Options) -> Result<Decoded, YamlError> {
     let mut options = options;
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    options.alias_limits.max_total_replayed_events = MAX_ALIASED_NODES;
+    options.budget = Some(budget(text.len()));
     let mut text = text;
     let first = serde_saphyr::read_with_options::<_, Document>(&mut text, options).next().transpose()?;
     let Document { value, duplicates } = first.unwrap_or_default();
@@ -83,27 +135,29 @@ impl Finder {
         value
     }
 
-    fn record(&mut self, duplicate: String) {
-        if self.duplicates.len() < MAX_ERRORS && !self.duplicates.contains(&duplicate) {
+    /// Records a duplicate key of the current value.
+    fn record(&mut self, key: &str, line: Option<u64>) {
+        let recorded_bytes: usize = self.duplicates.iter().map(String::len).sum();
+        if self.duplicates.len() >= MAX_ERRORS || recorded_bytes >= MAX_ERROR_BYTES {
+            return;
+        }
+        let duplicate = match line {
+            Some(line) => format!("line {line}: key {key:?} already set in map"),
+            None if self.path.is_empty() => key.to_owned(),
+            None => format!("{}.{key}", self.path),
+        };
+        if !self.duplicates.contains(&duplicate) {
             self.duplicates.push(duplicate);
         }
     }
 
-    /// Returns the next key, and the error to record if it is a duplicate.
-    fn key<'de, A: MapAccess<'de>>(&self, fields: &mut A) -> Result<Option<(String, String)>, A::Error> {
+    /// Returns the next key, with its line if errors identify keys by line.
+    fn key<'de, A: MapAccess<'de>>(&self, fields: &mut A) -> Result<Option<(String, Option<u64>)>, A::Error> {
         if self.has_lines {
             let key = fields.next_key::<Spanned<String>>()?;
-            return Ok(key.map(|Spanned { value, referenced, .. }| {
-                let duplicate = format!("line {}: key {value:?} already set in map", referenced.line());
-                (value, duplicate)
-            }));
+            return Ok(key.map(|Spanned { value, referenced, .. }| (value, Some(referenced.line()))));
         }
-        let dot = if self.path.is_empty() { "" } else { "." };
-        let key = fields.next_key::<String>()?;
-        Ok(key.map(|key| {
-            let duplicate = format!("{}{dot}{key}", self.path);
-            (key, duplicate)
-        }))
+        Ok(fields.next_key::<String>()?.map(|key| (key, None)))
     }
 }
 
@@ -174,9 +228,9 @@ impl<'de> Visitor<'de> for &mut Finder {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some((key, duplicate)) = self.key(&mut fields)? {
+        while let Some((key, line)) = self.key(&mut fields)? {
             if map.contains_key(&key) {
-                self.record(duplicate);
+                self.record(&key, line);
             }
             let dot = if self.path.is_empty() { "" } else { "." };
             let value = self.with_segment(&format!("{dot}{key}"), |finder| fields.next_value_seed(finder))?;
@@ -211,6 +265,33 @@ mod tests {
         assert_eq!(strict_errors, [expected]);
         let lines: Vec<&str> = split_errors(expected).collect();
         assert_eq!(lines, ["line 3: key \"c\" already set in map", "line 4: key \"a\" already set in map"]);
+    }
+
+    #[test]
+    fn excessive_aliases_are_rejected() {
+        let text = |levels: usize| {
+            let first = format!("a0: &a0 [{}]\n", ["x"; 10].join(","));
+            let level = |level: usize| {
+                let alias = format!("*a{}", level - 1);
+                format!("a{level}: &a{level} [{}]\n", vec![alias; 10].join(","))
+            };
+            std::iter::once(first).chain((1..=levels).map(level)).collect::<String>()
+        };
+        assert!(yaml(text(3).as_bytes(), Options::default()).is_ok());
+        let error = yaml(text(9).as_bytes(), Options::default()).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("yaml: document contains excessive aliasing"));
+        let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 100].join(","));
+        let error = yaml(long.as_bytes(), Options::default()).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("yaml: document contains excessive aliasing"));
+    }
+
+    #[test]
+    fn errors_with_long_paths_are_bounded() {
+        let key = "k".repeat(100 << 10);
+        let duplicates = vec!["\"d\":1"; 2].join(",");
+        let maps: Vec<String> = (0..50).map(|_| format!("{{{duplicates}}}")).collect();
+        let Decoded { strict_errors, .. } = json(format!("{{\"{key}\":[{}]}}", maps.join(",")).as_bytes()).unwrap();
+        assert_eq!(strict_errors.len(), 3);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
 use logger_crd::field;
 
 /// One validation error at one field (apimachinery's `field.Error`).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FieldError {
     reason: &'static str,
     field: String,

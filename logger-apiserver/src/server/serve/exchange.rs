@@ -17,9 +17,8 @@ use tokio::sync::watch::Receiver;
 
 use super::kubelet;
 use crate::{response::api_response::Body, server::api_server::ApiServer};
+use crate::{response::api_response::Body, server::api_server::ApiServer, wire::body::MAX_BODY_BYTES};
 
-/// The maximum size of a request body, as on the real server.
-const MAX_BODY_BYTES: usize = 3 << 20;
 /// The minimum size of a compressed response, as on the real server.
 const MIN_GZIP_BYTES: u64 = 128 << 10;
 
