@@ -107,7 +107,7 @@ fn check<K: Kind>(new: &K, old: Option<&K>) -> Result<(), Invalid> {
 fn stored<K: Kind>(validator: &Validator, object: &K) -> Result<Map<String, Value>, Invalid> {
     match serde_json::to_value(object).map_err(Invalid::of_object)? {
         Value::Object(mut object) => {
-            validator.prune_and_default(&mut object);
+            validator.prune_and_default(&mut object).map_err(Invalid::of_object)?;
             Ok(object)
         }
         _ => Err(Invalid::of_object("the JSON encoding is not an object")),

@@ -34,6 +34,9 @@ use crd::Crd;
 use options::Options;
 pub use selectable_fields::MAX_SELECTABLE_FIELDS;
 
+/// The number of errors from which on no further schemas are validated: each contains the path of its schema.
+const MAX_SCHEMA_ERRORS: usize = 1000;
+
 /// Validates a definition as a create request: returns all errors, then the warnings.
 ///
 /// A definition that cannot be decoded (`maxLength: "5"`) has only that error, because the server validates no further.

@@ -1,5 +1,6 @@
 //! Field errors with the messages of the API server: `field.Error` and `field.Path` of apimachinery.
 
+mod list;
 mod path;
 
 use std::fmt;
@@ -7,7 +8,21 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::go;
+pub(crate) use list::{ErrorList, MAX_SIZE, PathList};
 pub(crate) use path::Path;
+
+/// The maximum length of a path in an error, in bytes. A longer path is truncated.
+pub(crate) const MAX_PATH_LENGTH: usize = 4 << 10;
+
+/// Appends a segment to the path of a value. A long path is truncated, because every value below a long name has it.
+pub fn append(path: &str, segment: fmt::Arguments<'_>) -> String {
+    if path.len() >= MAX_PATH_LENGTH {
+        return path.to_owned();
+    }
+    let mut appended = format!("{path}{segment}");
+    appended.truncate(appended.floor_char_boundary(MAX_PATH_LENGTH));
+    appended
+}
 
 /// An error or a warning at one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +190,12 @@ impl FieldError {
     /// Whether the server rejects the request, rather than answering with a warning.
     pub fn is_error(&self) -> bool {
         self.error_type != ErrorType::Warning
+    }
+
+    /// Returns the approximate size of the error in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let value = self.bad_value.as_ref().map_or(0, go::json_size);
+        self.field.len() + self.detail.len() + self.displayed_value.as_ref().map_or(0, String::len) + value
     }
 
     /// Returns the `message` of a cause in a `Status`: the error without its path.

@@ -92,6 +92,18 @@ fn push_json(out: &mut String, value: &Value) {
     }
 }
 
+/// Returns the approximate length of the JSON of a value in bytes.
+pub(crate) fn json_size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| json_size(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| name.len() + json_size(field) + 4).sum::<usize>() + 2
+        }
+    }
+}
+
 /// Formats a string as `json.Marshal`.
 pub(crate) fn json_string(text: &str) -> String {
     let plain = Value::from(text).to_string();

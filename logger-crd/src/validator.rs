@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     cel::{Program, RuleError, Violation, ViolationReason},
     field::{ErrorType, FieldError},
-    value,
+    value::{self, DefaultsTooLarge},
 };
 
 /// The error that the server reports in place of CEL rules if other errors prevent their evaluation.
@@ -44,14 +44,18 @@ impl Validator {
 
     /// Prunes unknown fields and nulls that are not nullable, and sets defaults: the result is what the server
     /// persists.
-    pub fn prune_and_default(&self, object: &mut Map<String, Value>) {
+    ///
+    /// # Errors
+    /// The defaults are larger than a request body can be.
+    pub fn prune_and_default(&self, object: &mut Map<String, Value>) -> Result<(), DefaultsTooLarge> {
         let meta = take_meta(object);
         value::prune(object, &self.schema);
         value::prune_nulls(object, &self.schema);
         // Never an error, because invalid fields are dropped.
         drop(value::coerce_embedded_resources(object, &self.schema, value::InvalidFields::Drop));
-        value::default(object, &self.schema);
+        let defaulted = value::default_within_limit(object, &self.schema);
         object.extend(meta);
+        defaulted
     }
 
     /// Validates an object except for its own metadata. `old` is the object that an update replaces. Errors have the

@@ -19,7 +19,7 @@ mod validate;
 use serde_json::{Map, Value};
 
 pub use crate::go::json_type;
-pub use default::{default, prune_nulls};
+pub use default::{DefaultsTooLarge, default, default_within_limit, prune_nulls};
 pub use embedded_resource::InvalidFields;
 pub(crate) use embedded_resource::{coerce, validate_resource};
 pub(crate) use format::{is_supported as is_supported_format, is_supported_for as is_supported_format_for, is_uri};
@@ -29,7 +29,7 @@ pub(crate) use prune::prune_value;
 pub(crate) use validate::validate_default;
 
 use crate::{
-    field::FieldError,
+    field::{FieldError, append},
     schema::{Additional, Schema},
 };
 use correlation::OldValue;
@@ -107,5 +107,15 @@ pub fn item_schema(schema: &Value) -> Option<&Value> {
 
 /// Returns the path of a field inside `path`.
 fn child(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    if path.is_empty() { append("", format_args!("{name}")) } else { append(path, format_args!(".{name}")) }
+}
+
+/// Returns the path of a list item inside `path`.
+fn item(path: &str, index: usize) -> String {
+    append(path, format_args!("[{index}]"))
+}
+
+/// Returns the path of a map entry inside `path`.
+fn entry(path: &str, key: &str) -> String {
+    append(path, format_args!("[{key}]"))
 }

@@ -91,6 +91,11 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, Some(details))
     }
 
+    /// Creates the error of etcd for an object that is too large to be stored.
+    pub(crate) fn request_too_large() -> Self {
+        Self::internal("etcdserver: request is too large")
+    }
+
     /// Creates the error for an unknown resource of a built-in group.
     pub(crate) fn unknown_resource() -> Self {
         let message = "the server could not find the requested resource";

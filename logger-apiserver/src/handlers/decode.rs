@@ -133,7 +133,7 @@ fn drop_unknown(
 /// Applies the defaults of the kind.
 fn apply_defaults(kind: &Resource, mut object: Object) -> Result<Object> {
     kind.strategy.defaults.iter().for_each(|default| default(&mut object.body));
-    kind.default(&mut object.body);
+    kind.default(&mut object.body)?;
     if !kind.namespaced {
         object.metadata.namespace = None;
     }

@@ -40,7 +40,7 @@ impl Resource {
                 object.body.remove(name);
             }
         }
-        self.default(&mut object.body);
+        self.default_built_in(&mut object.body);
         Arc::new(object)
     }
 

@@ -6,12 +6,15 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField,
 };
 use kube::core::Version;
-use logger_crd::{validator::Validator, value};
+use logger_crd::{
+    validator::Validator,
+    value::{self, DefaultsTooLarge},
+};
 use serde_json::{Map, Value};
 
 use crate::{
     api::{
-        error::Result,
+        error::{ApiError, Result},
         go,
         kind::{Kind, ScalePaths, group_version, qualified},
         object::{Object, Stored},
@@ -165,11 +168,24 @@ impl Resource {
     }
 
     /// Sets the defaults of the schema.
-    pub(crate) fn default(&self, fields: &mut Map<String, Value>) {
-        match (self.schema(), &self.source) {
-            (Some(schema), Source::BuiltIn(_)) => built_in::default(fields, schema),
-            (Some(schema), Source::Definition(_)) => value::default(fields, schema),
-            (None, _) => {}
+    ///
+    /// # Errors
+    /// The defaults are too large to be stored: a definition can specify any default for the items of a list.
+    pub(crate) fn default(&self, fields: &mut Map<String, Value>) -> Result<()> {
+        match self.validator() {
+            Some(validator) => value::default_within_limit(fields, validator.schema())
+                .map_err(|DefaultsTooLarge| ApiError::request_too_large()),
+            None => {
+                self.default_built_in(fields);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets the defaults of a built-in kind. Other kinds are not changed.
+    pub(crate) fn default_built_in(&self, fields: &mut Map<String, Value>) {
+        if let Some(schema) = self.as_built_in().and_then(|facts| facts.type_info().schema.as_ref()) {
+            built_in::default(fields, schema);
         }
     }
 
@@ -206,7 +222,7 @@ impl Resource {
             return versions.write(object, &self.version);
         }
         object.body.values_mut().for_each(go::normalize_numbers);
-        self.default(&mut object.body);
+        self.default_built_in(&mut object.body);
         self.to_storage(object);
         Ok(())
     }

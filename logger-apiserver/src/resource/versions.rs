@@ -21,7 +21,10 @@ use std::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
 };
-use logger_crd::{validator::Validator, value};
+use logger_crd::{
+    validator::Validator,
+    value::{self, DefaultsTooLarge},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -101,7 +104,8 @@ impl Versions {
     /// Converts a stored object to a version.
     ///
     /// # Errors
-    /// The version of the stored object no longer exists, or the conversion needs a webhook.
+    /// The version of the stored object no longer exists, the conversion needs a webhook, or the defaults are too
+    /// large.
     pub(crate) fn read(&self, stored: &Stored, requested: &str) -> Result<Stored> {
         let from = stored.written.version.as_ref().unwrap_or(&self.storage).clone();
         let is_complete = stored.written.completed_by == Some(self.serial);
@@ -110,7 +114,7 @@ impl Versions {
         }
         let mut object = Object::clone(stored);
         if !is_complete {
-            self.complete(&mut object, &from);
+            self.complete(&mut object, &from)?;
         }
         self.convert(&mut object, &from, requested)?;
         object.written = Written { version: Some(requested.into()), completed_by: Some(self.serial) };
@@ -127,7 +131,7 @@ impl Versions {
         self.convert(object, &from, &self.storage)?;
         object.written = Written { version: Some(self.storage.clone()), completed_by: None };
         let mut completed = object.clone();
-        self.complete(&mut completed, &self.storage);
+        self.complete(&mut completed, &self.storage)?;
         if completed.body == object.body {
             object.written.completed_by = Some(self.serial);
         }
@@ -135,10 +139,10 @@ impl Versions {
     }
 
     /// Prunes and defaults an object by the current schema of a version.
-    fn complete(&self, object: &mut Object, version: &str) {
-        if let Some(validator) = self.validator(version) {
-            validator.prune_and_default(&mut object.body);
-        }
+    fn complete(&self, object: &mut Object, version: &str) -> Result<()> {
+        self.validator(version).map_or(Ok(()), |validator| {
+            validator.prune_and_default(&mut object.body).map_err(|DefaultsTooLarge| ApiError::request_too_large())
+        })
     }
 
     /// Converts an object to another version by pruning.

@@ -32,7 +32,7 @@ fn create_priority(state: &mut State, kind: &Resource, (name, value, description
     class.metadata.name = Some((*name).to_owned());
     class.body.insert("description".to_owned(), json!(description));
     class.body.insert("value".to_owned(), json!(value));
-    kind.default(&mut class.body);
+    kind.default_built_in(&mut class.body);
     managed_fields::track(Author::server(kind, &Endpoint::Main), None, &mut class);
     metadata::fill_system_fields(kind.strategy.generation, &mut class);
     state.store.put(priority_class::RESOURCE, &class);

@@ -3,6 +3,7 @@
 //! After `ValidateCustomResourceDefinitionOpenAPISchema`.
 
 use super::{
+    MAX_SCHEMA_ERRORS,
     options::{Options, TYPES},
     rules, topology,
 };
@@ -36,6 +37,9 @@ struct Context<'a> {
 
 impl Walk<'_> {
     fn node(&mut self, schema: Schema<'_>, at: &Path<'_>, context: Context<'_>) {
+        if self.errors.len() >= MAX_SCHEMA_ERRORS {
+            return;
+        }
         self.keywords(schema, at, context);
         self.maps(schema, at, context);
         let nested = Context { is_root: false, ..context };

@@ -1,6 +1,6 @@
 //! Validation of `x-kubernetes-validations`. The module [`cel`](crate::cel) validates the expressions.
 
-use super::{crd::Fields, field_path, structural};
+use super::{MAX_SCHEMA_ERRORS, crd::Fields, field_path, structural};
 use crate::{
     cel::{self, RuleError, RuleErrorReason},
     field::{ErrorType, FieldError, Location, Path},
@@ -16,6 +16,9 @@ const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "Field
 pub(super) fn validate(schema: Schema<'_>, at: &Path<'_>, errors: &mut Vec<FieldError>) {
     let list = at.child(RULES);
     for (index, rule) in schema.schemas(RULES).enumerate() {
+        if errors.len() >= MAX_SCHEMA_ERRORS {
+            return;
+        }
         let at = list.index(index);
         errors.extend(validate_message(rule, &at));
         if !rule.string("messageExpression").is_empty() && rule.string("messageExpression").trim().is_empty() {

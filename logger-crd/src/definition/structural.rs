@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::MAX_SCHEMA_ERRORS;
 use crate::{
     field::{FieldError, Path},
     pattern,
@@ -77,6 +78,9 @@ pub(super) fn validate(schema: Schema<'_>, at: &Path<'_>) -> Vec<FieldError> {
 }
 
 fn validate_invariants(schema: Schema<'_>, level: Level, at: &Path<'_>, errors: &mut Vec<FieldError>) {
+    if errors.len() >= MAX_SCHEMA_ERRORS {
+        return;
+    }
     if schema.string("type") == "array" && schema.items().is_none() {
         errors.push(FieldError::required(at.child("items"), "must be specified"));
     }

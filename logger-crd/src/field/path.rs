@@ -1,8 +1,8 @@
 //! Field paths, allocated on the stack and formatted only for errors.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use super::Location;
+use super::{Location, MAX_PATH_LENGTH};
 
 /// The path of a field, linked to the path of its parent.
 #[derive(Clone, Copy)]
@@ -55,22 +55,35 @@ impl<'a> Path<'a> {
         Self { parent: Some(self), segment, schema_of: None }
     }
 
-    /// Returns the formatted path and the path in the schema.
+    /// Returns the formatted path and the path in the schema. A long path is truncated, and has no path in the schema.
     pub(crate) fn location(&self) -> Location {
+        let mut field = Truncated(String::new());
+        let schema_path = write!(field, "{self}").ok().and_then(|()| self.schema_path());
+        Location { field: field.0, schema_path }
+    }
+
+    fn schema_path(&self) -> Option<(usize, Vec<String>)> {
         let mut segments = Vec::new();
-        let mut at = Some(self);
-        let schema_path = loop {
-            match at {
-                None => break None,
-                Some(Path { schema_of: Some(version), .. }) => {
-                    segments.reverse();
-                    break Some((*version, segments));
-                }
-                Some(path) => segments.push(path.segment.to_string()),
+        let mut at = self;
+        loop {
+            if let Some(version) = at.schema_of {
+                segments.reverse();
+                return Some((version, segments));
             }
-            at = at.and_then(|path| path.parent);
-        };
-        Location { field: self.to_string(), schema_path }
+            segments.push(at.segment.to_string());
+            at = at.parent?;
+        }
+    }
+}
+
+/// A path that is truncated at its maximum length, with an error.
+struct Truncated(String);
+
+impl Write for Truncated {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = text.floor_char_boundary(MAX_PATH_LENGTH - self.0.len());
+        self.0.push_str(&text[..end]);
+        if end == text.len() { Ok(()) } else { Err(fmt::Error) }
     }
 }
 

@@ -5,9 +5,9 @@
 use logger_names::validation as names;
 use serde_json::{Map, Value};
 
-use super::{child, object_meta};
+use super::{child, entry, item, object_meta};
 use crate::{
-    field::FieldError,
+    field::{ErrorList, FieldError, PathList},
     schema::{Additional, Schema},
 };
 
@@ -16,33 +16,46 @@ const MAX_ANNOTATIONS_SIZE: usize = 256 << 10;
 
 /// Validates the Kubernetes object at `path`, and the objects embedded in it.
 pub(crate) fn validate_resource(value: &Value, schema: Schema<'_>, path: &str, is_root: bool) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    match value {
-        Value::Object(fields) => {
-            if is_root || schema.is_embedded_resource() {
-                validate_object(fields, path, &mut errors);
-            }
-            errors.extend(validate_fields(fields, schema, path));
-        }
-        Value::Array(items) => {
-            let Some(schema) = schema.items() else { return errors };
-            for (index, item) in items.iter().enumerate() {
-                errors.extend(validate_resource(item, schema, &format!("{path}[{index}]"), false));
-            }
-        }
-        _ => {}
-    }
-    errors
+    let mut errors = ErrorList::default();
+    validate_value(value, schema, path, is_root, &mut errors);
+    errors.into_vec()
 }
 
 /// Validates the objects embedded in these fields.
 pub(super) fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str) -> Vec<FieldError> {
-    let validate_field = |(name, value): (&String, &Value)| match (schema.property(name), schema.additional()) {
-        (Some(property), _) => validate_resource(value, property, &child(path, name), false),
-        (None, Some(Additional::Schema(schema))) => validate_resource(value, schema, &format!("{path}[{name}]"), false),
-        _ => Vec::new(),
-    };
-    fields.iter().flat_map(validate_field).collect()
+    let mut errors = ErrorList::default();
+    validate_nested(fields, schema, path, &mut errors);
+    errors.into_vec()
+}
+
+fn validate_value(value: &Value, schema: Schema<'_>, path: &str, is_root: bool, errors: &mut ErrorList) {
+    match value {
+        Value::Object(fields) => {
+            if is_root || schema.is_embedded_resource() {
+                validate_object(fields, path, errors);
+            }
+            validate_nested(fields, schema, path, errors);
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.items() else { return };
+            for (index, value) in items.iter().enumerate() {
+                validate_value(value, schema, &item(path, index), false, errors);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn validate_nested(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
+    for (name, value) in fields {
+        match (schema.property(name), schema.additional()) {
+            (Some(property), _) => validate_value(value, property, &child(path, name), false, errors),
+            (None, Some(Additional::Schema(schema))) => {
+                validate_value(value, schema, &entry(path, name), false, errors);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// How metadata fields of a wrong type are handled.
@@ -63,10 +76,9 @@ pub(crate) fn coerce(
     is_root: bool,
     invalid_fields: InvalidFields,
 ) -> Result<Vec<String>, Box<FieldError>> {
-    let mut coercion = Coercion { invalid_fields, unknown: Vec::new() };
+    let mut coercion = Coercion { invalid_fields, unknown: PathList::default() };
     coercion.value(value, schema, path, is_root)?;
-    coercion.unknown.sort_unstable();
-    Ok(coercion.unknown)
+    Ok(coercion.unknown.into_sorted())
 }
 
 /// Like [`coerce`], for the fields of an object without its own metadata.
@@ -75,15 +87,14 @@ pub(super) fn coerce_fields(
     schema: Schema<'_>,
     invalid_fields: InvalidFields,
 ) -> Result<Vec<String>, Box<FieldError>> {
-    let mut coercion = Coercion { invalid_fields, unknown: Vec::new() };
+    let mut coercion = Coercion { invalid_fields, unknown: PathList::default() };
     coercion.fields(fields, schema, "")?;
-    coercion.unknown.sort_unstable();
-    Ok(coercion.unknown)
+    Ok(coercion.unknown.into_sorted())
 }
 
 struct Coercion {
     invalid_fields: InvalidFields,
-    unknown: Vec<String>,
+    unknown: PathList,
 }
 
 type CoercionResult = Result<(), Box<FieldError>>;
@@ -100,7 +111,7 @@ impl Coercion {
             Value::Array(items) => {
                 let Some(schema) = schema.items() else { return Ok(()) };
                 let mut items = items.iter_mut().enumerate();
-                items.try_for_each(|(index, item)| self.value(item, schema, &format!("{path}[{index}]"), false))
+                items.try_for_each(|(index, value)| self.value(value, schema, &item(path, index), false))
             }
             _ => Ok(()),
         }
@@ -110,9 +121,7 @@ impl Coercion {
         for (name, value) in fields {
             match (schema.property(name), schema.additional()) {
                 (Some(property), _) => self.value(value, property, &child(path, name), false)?,
-                (None, Some(Additional::Schema(schema))) => {
-                    self.value(value, schema, &format!("{path}[{name}]"), false)?
-                }
+                (None, Some(Additional::Schema(schema))) => self.value(value, schema, &entry(path, name), false)?,
                 _ => {}
             }
         }
@@ -137,7 +146,7 @@ impl Coercion {
         match meta {
             Value::Object(fields) => {
                 let unknown = fields.keys().filter(|name| !object_meta::is_known(name));
-                self.unknown.extend(unknown.map(|name| child(&at, name)));
+                unknown.for_each(|name| self.unknown.push_with(|| child(&at, name)));
                 *fields = object_meta::round_trip(fields);
             }
             Value::Null => *meta = Value::Object(Map::new()),
@@ -147,7 +156,7 @@ impl Coercion {
     }
 }
 
-fn validate_object(fields: &Map<String, Value>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_object(fields: &Map<String, Value>, path: &str, errors: &mut ErrorList) {
     for name in ["apiVersion", "kind"] {
         let at = child(path, name);
         match fields.get(name) {
@@ -183,7 +192,7 @@ fn invalid_api_version(version: &str) -> Option<String> {
     (version.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {version}"))
 }
 
-fn validate_metadata(meta: &Map<String, Value>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_metadata(meta: &Map<String, Value>, path: &str, errors: &mut ErrorList) {
     let text = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut invalid = |name: &str, value: &str, messages: Vec<String>| {
         errors.extend(messages.into_iter().map(|detail| FieldError::invalid(child(path, name), value, detail)));
@@ -219,7 +228,7 @@ fn validate_metadata(meta: &Map<String, Value>, path: &str, errors: &mut Vec<Fie
 }
 
 /// Validates the items of `ownerReferences` and `managedFields`.
-fn validate_lists(meta: &Map<String, Value>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_lists(meta: &Map<String, Value>, path: &str, errors: &mut ErrorList) {
     let items = |name: &str| meta.get(name).and_then(Value::as_array).into_iter().flatten();
     for owner in items("ownerReferences") {
         for name in ["apiVersion", "kind", "name", "uid"] {

@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::child;
+use super::{child, entry, item};
 use crate::{
-    field::FieldError,
+    field::{ErrorList, FieldError},
     go,
     schema::{Additional, Schema},
 };
 
 /// Validates the lists in an object.
 pub(super) fn validate(fields: &Map<String, Value>, schema: Schema<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     validate_fields(fields, schema, "", &mut errors);
-    errors
+    errors.into_vec()
 }
 
-fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
     for (name, value) in fields {
         if let Some(Additional::Schema(schema)) = schema.additional() {
-            validate_value(value, schema, &format!("{path}[{name}]"), errors);
+            validate_value(value, schema, &entry(path, name), errors);
         }
         if let Some(property) = schema.property(name) {
             validate_value(value, property, &child(path, name), errors);
@@ -31,7 +31,7 @@ fn validate_fields(fields: &Map<String, Value>, schema: Schema<'_>, path: &str, 
     }
 }
 
-fn validate_value(value: &Value, schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_value(value: &Value, schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
     match value {
         Value::Object(fields) => validate_fields(fields, schema, path, errors),
         Value::Array(items) => {
@@ -42,18 +42,18 @@ fn validate_value(value: &Value, schema: Schema<'_>, path: &str, errors: &mut Ve
             }
             let Some(schema) = schema.items() else { return };
             for (index, item) in items.iter().enumerate() {
-                validate_value(item, schema, &format!("{path}[{index}]"), errors);
+                validate_value(item, schema, &super::item(path, index), errors);
             }
         }
         _ => {}
     }
 }
 
-fn validate_list_map(items: &[Value], schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_list_map(items: &[Value], schema: Schema<'_>, path: &str, errors: &mut ErrorList) {
     let is_invalid = |item: &&Value| !item.is_object() && !item.is_null();
     if let Some((index, invalid)) = items.iter().enumerate().find(|(_, item)| is_invalid(item)) {
         let detail = "must be an object for an array of list-type map";
-        return errors.push(FieldError::invalid(format!("{path}[{index}]"), invalid.clone(), detail));
+        return errors.push(FieldError::invalid(item(path, index), invalid.clone(), detail));
     }
     validate_unique(items.iter().map(|item| key_of(item, schema)).collect(), path, errors);
 }
@@ -65,13 +65,13 @@ pub(super) fn key_of(item: &Value, schema: Schema<'_>) -> Value {
 }
 
 /// Reports each duplicate value once, at its second index.
-fn validate_unique(values: Vec<Value>, path: &str, errors: &mut Vec<FieldError>) {
+fn validate_unique(values: Vec<Value>, path: &str, errors: &mut ErrorList) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (index, value) in values.into_iter().enumerate() {
         let count = seen.entry(go::json(&value)).or_default();
         *count += 1;
         if *count == 2 {
-            errors.push(FieldError::duplicate(format!("{path}[{index}]"), value));
+            errors.push(FieldError::duplicate(item(path, index), value));
         }
     }
 }

@@ -5,38 +5,40 @@
 use serde_json::{Map, Value};
 
 use super::child;
-use crate::schema::{Additional, Schema};
+use crate::{
+    field::PathList,
+    schema::{Additional, Schema},
+};
 
 /// Fields of every Kubernetes object, which a schema does not have to specify.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Removes every unknown field, and returns the sorted paths of the removed fields.
+/// Removes every unknown field, and returns the sorted paths of the first removed fields: their total size is limited.
 ///
 /// All fields of objects below `additionalProperties: true`, and of list items without a schema, are unknown, unless
 /// the schema preserves unknown fields.
 pub fn prune(fields: &mut Map<String, Value>, schema: &Value) -> Vec<String> {
-    let mut unknown = Vec::new();
+    let mut unknown = PathList::default();
     prune_fields(fields, Some(Schema(schema)), true, "", &mut unknown);
-    unknown.sort_unstable();
-    unknown
+    unknown.into_sorted()
 }
 
 /// Prunes any value. `is_root` specifies whether it is a Kubernetes object.
 pub(crate) fn prune_value(value: &mut Value, schema: Schema<'_>, is_root: bool) {
     match value {
-        Value::Object(fields) => prune_fields(fields, Some(schema), is_root, "", &mut Vec::new()),
-        other => prune_nested(other, Some(schema), "", &mut Vec::new()),
+        Value::Object(fields) => prune_fields(fields, Some(schema), is_root, "", &mut PathList::default()),
+        other => prune_nested(other, Some(schema), "", &mut PathList::default()),
     }
 }
 
-fn prune_nested(value: &mut Value, schema: Option<Schema<'_>>, path: &str, unknown: &mut Vec<String>) {
+fn prune_nested(value: &mut Value, schema: Option<Schema<'_>>, path: &str, unknown: &mut PathList) {
     match value {
         Value::Object(fields) => prune_fields(fields, schema, false, path, unknown),
         Value::Array(items) => {
             let preserves = schema.is_some_and(Schema::preserves_unknown_fields);
             let item = schema.and_then(Schema::items);
             for (index, value) in items.iter_mut().enumerate() {
-                let path = format!("{path}[{index}]");
+                let path = super::item(path, index);
                 match (preserves, value, item) {
                     // The items of a list that preserves unknown fields preserve them too. Fields with a schema are
                     // pruned.
@@ -55,10 +57,10 @@ fn prune_fields(
     schema: Option<Schema<'_>>,
     is_root: bool,
     path: &str,
-    unknown: &mut Vec<String>,
+    unknown: &mut PathList,
 ) {
     let Some(schema) = schema else {
-        unknown.extend(fields.keys().map(|name| child(path, name)));
+        fields.keys().for_each(|name| unknown.push_with(|| child(path, name)));
         return fields.clear();
     };
     if schema.preserves_unknown_fields() {
@@ -68,14 +70,14 @@ fn prune_fields(
     fields.retain(|name, value| {
         let is_known = is_object && META.contains(&name.as_str()) || prune_field(name, value, schema, path, unknown);
         if !is_known {
-            unknown.push(child(path, name));
+            unknown.push_with(|| child(path, name));
         }
         is_known
     });
 }
 
 /// Prunes inside the fields that have a schema, and preserves the others.
-fn prune_known_fields(fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) {
+fn prune_known_fields(fields: &mut Map<String, Value>, schema: Schema<'_>, path: &str, unknown: &mut PathList) {
     for (name, value) in fields {
         if !(schema.is_embedded_resource() && META.contains(&name.as_str())) {
             prune_field(name, value, schema, path, unknown);
@@ -84,7 +86,7 @@ fn prune_known_fields(fields: &mut Map<String, Value>, schema: Schema<'_>, path:
 }
 
 /// Prunes inside a field. Returns whether the schema specifies the field.
-fn prune_field(name: &str, value: &mut Value, schema: Schema<'_>, path: &str, unknown: &mut Vec<String>) -> bool {
+fn prune_field(name: &str, value: &mut Value, schema: Schema<'_>, path: &str, unknown: &mut PathList) -> bool {
     let nested = match (schema.property(name), schema.additional()) {
         (Some(property), _) | (None, Some(Additional::Schema(property))) => Some(property),
         (None, Some(Additional::Allowed(_))) => None,

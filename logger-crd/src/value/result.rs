@@ -1,6 +1,6 @@
 //! The result of validating a value: `validate.Result` of kube-openapi.
 
-use crate::field::FieldError;
+use crate::field::{FieldError, MAX_SIZE};
 
 /// The errors of a value, and the number of passed checks. If all alternatives of `anyOf` or `oneOf` fail, the server
 /// reports the one with the highest match count.
@@ -8,13 +8,15 @@ use crate::field::FieldError;
 pub(super) struct ValidationResult {
     /// Each error with its message. Errors with equal messages are reported once.
     errors: Vec<(String, FieldError)>,
+    /// The size of the errors and their messages, which is limited.
+    size: usize,
     pub(super) match_count: usize,
 }
 
 impl ValidationResult {
     /// Returns the result of a passed check.
     pub(super) fn passed() -> Self {
-        Self { errors: Vec::new(), match_count: 1 }
+        Self { match_count: 1, ..Self::default() }
     }
 
     /// Returns the result of a failed check.
@@ -25,9 +27,15 @@ impl ValidationResult {
     }
 
     pub(super) fn add_error(&mut self, (message, error): (String, FieldError)) {
-        if self.errors.iter().all(|(known, _)| *known != message) {
+        if !self.is_full() && self.errors.iter().all(|(known, _)| *known != message) {
+            self.size += message.len() + error.size();
             self.errors.push((message, error));
         }
+    }
+
+    /// Whether further errors are ignored.
+    pub(super) fn is_full(&self) -> bool {
+        self.size >= MAX_SIZE
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -47,7 +55,7 @@ impl ValidationResult {
     /// Removes the errors, as ratcheting does for an unchanged value.
     #[must_use]
     pub(super) fn ratcheted(self) -> Self {
-        Self { errors: Vec::new(), match_count: self.match_count }
+        Self { match_count: self.match_count, ..Self::default() }
     }
 
     pub(super) fn into_errors(self) -> Vec<FieldError> {

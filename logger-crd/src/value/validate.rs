@@ -12,7 +12,7 @@ use super::{
     result::ValidationResult,
 };
 use crate::{
-    field::FieldError,
+    field::{FieldError, append},
     go, pattern,
     schema::{Additional, Schema},
 };
@@ -235,7 +235,10 @@ impl SchemaValidator<'_> {
         if let Some(item_schema) = schema.items() {
             for (index, item) in items.iter().enumerate() {
                 let old = old.and_then(|old| old.item(item, schema));
-                result.merge(self.node(item, item_schema, &format!("{path}[{index}]"), old));
+                result.merge(self.node(item, item_schema, &super::item(path, index), old));
+                if result.is_full() {
+                    break;
+                }
             }
         }
         self.size(items.len(), schema, ["minItems", "maxItems", "items"], path, &mut result);
@@ -278,7 +281,7 @@ impl SchemaValidator<'_> {
         let is_meta =
             |name: &str| self.is_root && path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name);
         for name in schema.strings("required").filter(|name| !is_meta(name) && !fields.contains_key(*name)) {
-            let path = format!("{path}.{name}");
+            let path = append(path, format_args!(".{name}"));
             let message = format!("{path} in body is required");
             result.add_error((message, FieldError::required(self.field(&path), "")));
         }
@@ -289,11 +292,18 @@ impl SchemaValidator<'_> {
                 for (name, _) in others() {
                     let message = format!("{path}.{name} in body is a forbidden property");
                     result.add_error(self.invalid(path, name.as_str(), message));
+                    if result.is_full() {
+                        break;
+                    }
                 }
             }
             Some(Additional::Schema(value_schema)) => {
                 for (name, value) in others() {
-                    result.merge(self.node(value, value_schema, &format!("{path}.{name}"), old_value(name)));
+                    let path = append(path, format_args!(".{name}"));
+                    result.merge(self.node(value, value_schema, &path, old_value(name)));
+                    if result.is_full() {
+                        break;
+                    }
                 }
             }
             Some(Additional::Allowed(true)) | None => {}
@@ -314,10 +324,10 @@ impl SchemaValidator<'_> {
             self.any_of(results("anyOf"), &quoted, &mut result);
         }
         if schema.schemas("oneOf").len() > 0 {
-            self.one_of(results("oneOf").collect(), &quoted, &mut result);
+            self.one_of(results("oneOf"), &quoted, &mut result);
         }
         if schema.schemas("allOf").len() > 0 {
-            self.all_of(results("allOf").collect(), &quoted, &mut result);
+            self.all_of(results("allOf"), &quoted, &mut result);
         }
         if schema.child("not").is_some_and(|schema| self.node(value, schema, path, None).is_valid()) {
             result.add_error(self.invalid_root(format!("{quoted} must not validate the schema (not)")));
@@ -340,27 +350,35 @@ impl SchemaValidator<'_> {
         merged.merge(best.unwrap_or_default());
     }
 
-    fn one_of(&self, results: Vec<ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
-        let valid = results.iter().filter(|result| result.is_valid()).count();
+    fn one_of(&self, results: impl Iterator<Item = ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
+        let (mut valid, mut first_valid, mut best) = (0, None, None::<ValidationResult>);
+        for result in results {
+            if result.is_valid() {
+                valid += 1;
+                first_valid.get_or_insert(result);
+            } else if best.as_ref().is_none_or(|best| result.match_count > best.match_count) {
+                best = Some(result);
+            }
+        }
         if valid == 1 {
-            let result = results.into_iter().find(ValidationResult::is_valid);
-            return merged.merge(result.unwrap_or_default());
+            return merged.merge(first_valid.unwrap_or_default());
         }
         let found =
             if valid == 0 { "Found none valid".to_owned() } else { format!("Found {valid} valid alternatives") };
         merged.add_error(self.invalid_root(format!("{quoted} must validate one and only one schema (oneOf). {found}")));
         // The server reports the best failure only if no alternative is valid.
         if valid == 0 {
-            let best =
-                results.into_iter().reduce(|best, next| if next.match_count > best.match_count { next } else { best });
             merged.merge(best.unwrap_or_default());
         }
     }
 
-    fn all_of(&self, results: Vec<ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
-        let all = results.len();
-        let valid = results.iter().filter(|result| result.is_valid()).count();
-        results.into_iter().for_each(|result| merged.merge(result));
+    fn all_of(&self, results: impl Iterator<Item = ValidationResult>, quoted: &str, merged: &mut ValidationResult) {
+        let (mut all, mut valid) = (0, 0);
+        for result in results {
+            all += 1;
+            valid += usize::from(result.is_valid());
+            merged.merge(result);
+        }
         if valid < all {
             let none = if valid == 0 { ". None validated" } else { "" };
             merged.add_error(self.invalid_root(format!("{quoted} must validate all the schemas (allOf){none}")));

@@ -35,7 +35,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
         spec.insert("nodeName".to_owned(), json!(target));
     }
     set_condition(&mut pod, json!({ "type": "PodScheduled", "status": "True" }));
-    request.kind.default(&mut pod.body);
+    request.kind.default_built_in(&mut pod.body);
     if !dry_run {
         state.store.put(&request.kind.group_resource(), &pod);
     }

@@ -58,7 +58,7 @@ fn mark_disruption_target(state: &mut State, request: &ResourceRequest, pod: &St
         "message": "Eviction API: evicting",
     });
     set_condition(&mut evicted, condition);
-    request.kind.default(&mut evicted.body);
+    request.kind.default_built_in(&mut evicted.body);
     state.store.put(&request.kind.group_resource(), &evicted)
 }
 

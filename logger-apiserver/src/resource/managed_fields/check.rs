@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use logger_crd::field::append;
 use serde_json::{Map as Fields, Value};
 
 use super::types::{Identity, List, Map, Scalar, Shape, Type};
 use crate::api::go;
+
+/// The size of errors from which on no further ones are recorded, in bytes.
+const MAX_ERRORS_SIZE: usize = 1 << 20;
 
 /// Whether lists can contain duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,21 +22,23 @@ pub(crate) enum Duplicates {
 
 /// Validates a value. The errors of the real server are joined.
 pub(crate) fn check(value: &Value, type_: &Type, duplicates: Duplicates) -> Result<(), String> {
-    let mut errors = Vec::new();
-    Walk { duplicates, errors: &mut errors }.value(value, type_, "");
-    match errors.as_slice() {
+    let mut walk = Walk { duplicates, errors: Vec::new(), size: 0 };
+    walk.value(value, type_, "");
+    match walk.errors.as_slice() {
         [] => Ok(()),
         [one] => Err(one.clone()),
         several => Err(format!("errors:\n  {}", several.join("\n  "))),
     }
 }
 
-struct Walk<'a> {
+struct Walk {
     duplicates: Duplicates,
-    errors: &'a mut Vec<String>,
+    errors: Vec<String>,
+    /// The size of the errors, which is limited: each contains the path of its field.
+    size: usize,
 }
 
-impl Walk<'_> {
+impl Walk {
     fn value(&mut self, value: &Value, type_: &Type, path: &str) {
         match (type_.shape(Some(value)), value) {
             (_, Value::Null) => {}
@@ -51,7 +57,7 @@ impl Walk<'_> {
     /// Validates all fields. The real server uses a random order and stops at the first undeclared field.
     fn map(&mut self, fields: &Fields<String, Value>, map: &Map, path: &str) {
         for (name, value) in fields {
-            let path = format!("{path}.{name}");
+            let path = append(path, format_args!(".{name}"));
             match map.field(name) {
                 Some(type_) => self.value(value, type_, &path),
                 None => self.error(&path, "field not declared in schema"),
@@ -74,12 +80,16 @@ impl Walk<'_> {
                     self.error(path, &format!("duplicate entries for key {position}"));
                 }
             }
-            self.value(item, &list.item, &format!("{path}{position}"));
+            self.value(item, &list.item, &append(path, format_args!("{position}")));
         }
     }
 
     fn error(&mut self, path: &str, why: &str) {
-        self.errors.push(if path.is_empty() { why.to_owned() } else { format!("{path}: {why}") });
+        if self.size < MAX_ERRORS_SIZE {
+            let error = if path.is_empty() { why.to_owned() } else { format!("{path}: {why}") };
+            self.size += error.len();
+            self.errors.push(error);
+        }
     }
 }
 

@@ -7,14 +7,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::StatusCause;
 use super::{
     compare::Comparison,
     managers::{Manager, Managers, Operation},
-    path::{Path, to_text},
     set::FieldSet,
 };
 use crate::api::error::ApiError;
 
-/// The conflicting fields by manager. There is at least one field.
+/// The paths of the conflicting fields by manager. There is at least one field.
 #[derive(Debug)]
-pub(crate) struct Conflicts(BTreeMap<Manager, Vec<Path>>);
+pub(crate) struct Conflicts(BTreeMap<Manager, Vec<String>>);
 
 impl Conflicts {
     /// Returns the changed fields of other managers, except for the ignored ones.
@@ -26,7 +25,7 @@ impl Conflicts {
     ) -> Option<Self> {
         let conflicting = |(manager, owned): (&Manager, &super::managers::Owned)| {
             let conflicting = owned.set.intersection(&changes.get(&owned.api_version)?.written()).difference(ignored);
-            Some((manager.clone(), conflicting.paths())).filter(|(_, paths)| !paths.is_empty())
+            Some((manager.clone(), conflicting.path_texts())).filter(|(_, paths)| !paths.is_empty())
         };
         let found: BTreeMap<_, _> =
             managers.iter().filter(|(manager, _)| *manager != own).filter_map(conflicting).collect();
@@ -38,7 +37,7 @@ impl Conflicts {
         let causes: Vec<StatusCause> = self.0.iter().flat_map(|(manager, paths)| causes(manager, paths)).collect();
         let message = match self.0.iter().next() {
             Some((manager, paths)) if causes.len() == 1 => {
-                format!("Apply failed with 1 conflict: conflict with {}: {}", describe(manager), to_text(&paths[0]))
+                format!("Apply failed with 1 conflict: conflict with {}: {}", describe(manager), paths[0])
             }
             _ => {
                 let lines: Vec<String> = self.0.iter().flat_map(|(manager, paths)| lines(manager, paths)).collect();
@@ -49,18 +48,18 @@ impl Conflicts {
     }
 }
 
-fn causes(manager: &Manager, paths: &[Path]) -> Vec<StatusCause> {
-    let cause = |path: &Path| StatusCause {
-        field: Some(to_text(path)),
+fn causes(manager: &Manager, paths: &[String]) -> Vec<StatusCause> {
+    let cause = |path: &String| StatusCause {
+        field: Some(path.clone()),
         message: Some(format!("conflict with {}", describe(manager))),
         reason: Some("FieldManagerConflict".to_owned()),
     };
     paths.iter().map(cause).collect()
 }
 
-fn lines(manager: &Manager, paths: &[Path]) -> Vec<String> {
+fn lines(manager: &Manager, paths: &[String]) -> Vec<String> {
     let first = format!("conflicts with {}:", describe(manager));
-    std::iter::once(first).chain(paths.iter().map(|path| format!("- {}", to_text(path)))).collect()
+    std::iter::once(first).chain(paths.iter().map(|path| format!("- {path}"))).collect()
 }
 
 fn describe(manager: &Manager) -> String {

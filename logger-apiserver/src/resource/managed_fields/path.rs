@@ -45,11 +45,6 @@ pub(crate) fn fields(names: &[&str]) -> Path {
     names.iter().map(|name| PathElement::field(name)).collect()
 }
 
-/// Formats a path: `.spec.ports[name="http"].port`.
-pub(crate) fn to_text(path: &[PathElement]) -> String {
-    path.iter().map(ToString::to_string).collect()
-}
-
 /// A JSON value with a total order, so that it can be a key. Integers and floats are ordered by value.
 #[derive(Debug, Clone)]
 pub(crate) struct ItemValue(pub(crate) Value);
@@ -116,7 +111,8 @@ mod tests {
         let key =
             PathElement::Key(vec![("name".into(), ItemValue(json!("http"))), ("port".into(), ItemValue(json!(80)))]);
         let path = [PathElement::field("spec"), key, PathElement::Value(ItemValue(json!("a"))), PathElement::Index(2)];
-        assert_eq!(to_text(&path), r#".spec[name="http",port=80][="a"][2]"#);
+        let text: String = path.iter().map(ToString::to_string).collect();
+        assert_eq!(text, r#".spec[name="http",port=80][="a"][2]"#);
     }
 
     #[test]

@@ -1,8 +1,14 @@
 //! Sets of fields, which managers own and writes change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::path::{Path, PathElement};
+
+/// The size of formatted paths from which on no further ones are returned, in bytes.
+const MAX_PATHS_SIZE: usize = 1 << 20;
 
 /// A set of paths.
 ///
@@ -29,7 +35,10 @@ impl FieldSet {
             [last] => {
                 self.members.insert(last.clone());
             }
-            [first, rest @ ..] => self.children.entry(first.clone()).or_default().insert(rest),
+            [first, rest @ ..] => match self.children.get_mut(first) {
+                Some(child) => child.insert(rest),
+                None => self.children.entry(first.clone()).or_default().insert(rest),
+            },
         }
     }
 
@@ -124,7 +133,36 @@ impl FieldSet {
         }
     }
 
+    /// Returns the formatted paths of the first members. Their total size is limited: each contains the names of its
+    /// ancestors.
+    pub(crate) fn path_texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        self.add_path_texts(&mut String::new(), &mut 0, &mut texts);
+        texts
+    }
+
+    fn add_path_texts(&self, path: &mut String, size: &mut usize, texts: &mut Vec<String>) {
+        let length = path.len();
+        let children = self.children.iter().map(|(element, child)| (element, Some(child)));
+        for (element, child) in self.members.iter().map(|element| (element, None)).chain(children) {
+            if *size >= MAX_PATHS_SIZE {
+                return;
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(path, "{element}");
+            match child {
+                Some(child) => child.add_path_texts(path, size, texts),
+                None => {
+                    *size += path.len();
+                    texts.push(path.clone());
+                }
+            }
+            path.truncate(length);
+        }
+    }
+
     /// Returns the paths of all members.
+    #[cfg(test)]
     pub(crate) fn paths(&self) -> Vec<Path> {
         let here = self.members.iter().map(|element| vec![element.clone()]);
         let below = self.children.iter().flat_map(|(element, child)| {
@@ -188,6 +226,15 @@ pub(super) mod tests {
             let expected: BTreeSet<Path> = path_set(&left).into_iter().filter(|path| !is_excluded(path)).collect();
             prop_assert_eq!(path_set(&left.recursive_difference(&right)), expected);
         }
+    }
+
+    #[test]
+    fn formatted_paths_are_limited() {
+        let long = "x".repeat(MAX_PATHS_SIZE / 4);
+        let set = FieldSet::of((0..100).map(|index| vec![PathElement::field(&long), PathElement::Index(index)]));
+        assert_eq!(set.path_texts().len(), 4);
+        let set = FieldSet::of([fields(&["a", "b"]), fields(&["c"]), fields(&["a"])]);
+        assert_eq!(set.path_texts(), [".a", ".c", ".a.b"]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+/// The maximum number of values that a step finds: repeated recursive descents find the same values many times.
+const MAX_MATCHES: usize = 1_000_000;
 /// The maximum nesting of filters.
 const MAX_FILTER_DEPTH: usize = 8;
 
@@ -221,6 +223,9 @@ impl Step {
         let mut found = Vec::new();
         for value in values {
             self.evaluate(value, &mut found)?;
+            if found.len() > MAX_MATCHES {
+                return Err(EvaluationError);
+            }
         }
         Ok(found)
     }
@@ -232,7 +237,12 @@ impl Step {
             Self::Descend => descend(value, found),
             Self::Index(index) => found.extend(item(value, *index)?),
             Self::Slice { from, to, by } => found.extend(slice(value, *from, *to, *by)?),
-            Self::Union(steps) => return steps.iter().try_for_each(|step| step.evaluate(value, found)),
+            Self::Union(steps) => {
+                return steps.iter().try_for_each(|step| {
+                    step.evaluate(value, found)?;
+                    if found.len() > MAX_MATCHES { Err(EvaluationError) } else { Ok(()) }
+                });
+            }
             Self::Filter { left, operator } => {
                 for item in items(value)? {
                     if matches_filter(item, left, operator.as_ref())? {
@@ -380,6 +390,14 @@ mod tests {
         {
             assert_eq!(first(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn repeated_descents_that_find_too_much_have_no_result() {
+        let deep = (0..100).fold(json!("x"), |inner, _| json!([inner]));
+        let path = |descents: usize| Path::parse(&"..*".repeat(descents)).unwrap();
+        assert!(path(2).first(&deep).is_some());
+        assert_eq!(path(5).first(&deep), None);
     }
 
     #[test]

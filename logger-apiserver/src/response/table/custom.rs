@@ -1,20 +1,35 @@
 //! The cells of custom kinds, in the printer columns of their definitions.
 
+use std::cell::LazyCell;
+
 use serde_json::{Value, json};
 
 use super::row::{Row, UNKNOWN};
 use crate::{
-    api::{go::normalize_numbers, kind::Kind},
+    api::{
+        go::{self, normalize_numbers},
+        kind::Kind,
+    },
     resource::printer_columns::Columns,
 };
 
-/// Returns the cells of an object: its name, and the value of each column.
+/// The size of the cells of a row from which on they must not exceed the size of the object, in bytes.
+const MIN_CHECKED_SIZE: usize = 16 << 10;
+
+/// Returns the cells of an object: its name, and the value of each column. Many columns can show the same field, so
+/// that cells are null once they are larger than the object.
 pub(super) fn cells(columns: &Columns, kind: &Kind, row: &Row<'_>) -> Vec<Value> {
     let object = row.object.to_json(&kind.api_version(), &kind.kind);
-    let cells = columns
-        .paths
-        .iter()
-        .map(|(type_, path)| path.first(&object).map_or(Value::Null, |found| cell(type_, found, row)));
+    let object_size = LazyCell::new(|| go::json_size(&object));
+    let mut size = 0;
+    let cells = columns.paths.iter().map(|(type_, path)| {
+        if size > MIN_CHECKED_SIZE && size > *object_size {
+            return Value::Null;
+        }
+        let cell = path.first(&object).map_or(Value::Null, |found| cell(type_, found, row));
+        size += cell.as_str().map_or(0, str::len);
+        cell
+    });
     std::iter::once(row.name()).chain(cells).collect()
 }
 

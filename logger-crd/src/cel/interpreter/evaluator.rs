@@ -35,7 +35,7 @@ impl<'a> Evaluator<'a> {
     fn charge(&mut self, cost: u64) -> EvalResult<()> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > PER_CALL_LIMIT {
-            return Err(EvalError::new("operation cancelled: actual cost limit exceeded"));
+            return Err(EvalError::cost_limit_exceeded());
         }
         Ok(())
     }

@@ -25,7 +25,17 @@ impl EvalError {
     pub(crate) fn no_such_overload() -> Self {
         EvalError::new("no such overload")
     }
+
+    /// Returns the error for an evaluation that exceeds its cost limit, or whose result would be too large.
+    pub(crate) fn cost_limit_exceeded() -> Self {
+        EvalError::new("operation cancelled: actual cost limit exceeded")
+    }
 }
+
+/// The maximum number of items of a computed list: iterating over more exceeds the cost limit.
+pub(crate) const MAX_LIST_LENGTH: usize = 1_000_000;
+/// The maximum length of a computed string in bytes: reading more exceeds the cost limit.
+pub(crate) const MAX_STRING_LENGTH: usize = 10_000_000;
 
 pub(crate) type EvalResult<T> = Result<T, EvalError>;
 
@@ -377,6 +387,10 @@ impl<'a> List<'a> {
 
     /// Concatenates lists, or merges sets and list maps. Items of the other list replace those with the same keys.
     pub(crate) fn add(&self, other: &List<'a>) -> EvalResult<Value<'a>> {
+        // The cost of an addition is constant, so that a rule could double a list in each call.
+        if self.len().saturating_add(other.len()) > MAX_LIST_LENGTH {
+            return Err(EvalError::cost_limit_exceeded());
+        }
         let mut items = self.values()?;
         for item in other.iter() {
             let item = item?;

@@ -9,14 +9,20 @@ use super::{
     rules::{self, is_correlatable},
     violation::{Violation, ViolationReason},
 };
-use crate::cel::{
-    interpreter::{EvalError, EvalResult, Value, evaluate},
-    schema::{ListType, SchemaType, Structural, ValidationRule},
-    types::DeclType,
+use crate::{
+    cel::{
+        interpreter::{EvalError, EvalResult, Value, evaluate},
+        schema::{ListType, SchemaType, Structural, ValidationRule},
+        types::DeclType,
+    },
+    field::append,
+    go,
 };
 
 /// The maximum actual cost of all rules for one object (`RuntimeCELCostBudget` of the API server).
 const RUNTIME_COST_BUDGET: u64 = 10_000_000;
+/// The size of violations from which on no further ones are recorded, in bytes.
+const MAX_VIOLATIONS_SIZE: usize = 1 << 20;
 /// The maximum length of the message of a `messageExpression` in bytes.
 const MAX_MESSAGE_LENGTH: usize = 5 * 1024;
 
@@ -61,7 +67,7 @@ impl Program {
     ///
     /// As on the server, an update may keep a value that violates a rule, unless the rule reads `oldSelf` (ratcheting).
     pub fn validate(&self, new: &Json, old: Option<&Json>) -> Vec<Violation> {
-        let mut run = Run { violations: Vec::new(), cost: 0, stopped: false };
+        let mut run = Run { violations: Vec::new(), size: 0, cost: 0, stopped: false };
         if let Some(root) = &self.root {
             let ratcheting = Ratcheting { is_unchanged: old.map(|old| old == new), is_parent_unchanged: false };
             run.validate(root, "", new, old, ratcheting);
@@ -94,6 +100,8 @@ impl Ratcheting {
 /// A validation run, which shares one cost budget.
 struct Run {
     violations: Vec<Violation>,
+    /// The size of the violations, which is limited: each has the path and can have the value of its field.
+    size: usize,
     cost: u64,
     /// Whether the budget is exhausted.
     stopped: bool,
@@ -134,7 +142,7 @@ impl Run {
         let same_keys = |one: &Json, two: &Json| keys.iter().all(|key| one.get(key) == two.get(key));
         for (index, item) in new.iter().enumerate() {
             let old = old.and_then(|old| old.iter().find(|candidate| same_keys(candidate, item)));
-            self.validate(items, &format!("{path}[{index}]"), item, old, ratcheting.child(item, old));
+            self.validate(items, &append(path, format_args!("[{index}]")), item, old, ratcheting.child(item, old));
         }
     }
 
@@ -151,7 +159,7 @@ impl Run {
             let old = old.and_then(|old| old.get(name));
             let ratcheting = ratcheting.child(value, old);
             if let Some(values) = &validator.additional_properties {
-                self.validate(values, &format!("{path}[{name}]"), value, old, ratcheting);
+                self.validate(values, &append(path, format_args!("[{name}]")), value, old, ratcheting);
             }
             if let Some(property) = validator.properties.get(name) {
                 self.validate(property, &child(path, name), value, old, ratcheting);
@@ -188,9 +196,17 @@ impl Run {
                     let message = self.evaluate_message(validator, compiled, new, old, is_optional);
                     let message = message.unwrap_or_else(|| static_message(rule));
                     let path = if field_path.is_empty() { path.to_owned() } else { child(path, field_path) };
-                    self.violations.push(violation(validator, path, new, message, rule.reason.as_deref()));
+                    self.record(violation(validator, path, new, message, rule.reason.as_deref()));
                 }
             }
+        }
+    }
+
+    fn record(&mut self, violation: Violation) {
+        if self.size < MAX_VIOLATIONS_SIZE {
+            self.size += violation.path.len() + violation.detail.len();
+            self.size += violation.value.as_ref().map_or(0, go::json_size);
+            self.violations.push(violation);
         }
     }
 
@@ -201,7 +217,7 @@ impl Run {
             return true;
         }
         let detail = "validation failed due to running out of cost budget, no further validation rules will be run";
-        self.violations.push(error_violation(validator, path, detail.to_owned()));
+        self.record(error_violation(validator, path, detail.to_owned()));
         self.stopped = true;
         false
     }
@@ -228,7 +244,7 @@ impl Run {
         } else {
             format!("{error} evaluating rule: {name}")
         };
-        self.violations.push(error_violation(validator, path, detail));
+        self.record(error_violation(validator, path, detail));
     }
 
     /// The message of the `messageExpression`; `None` if the rule has none, or its result is not a valid message.
@@ -268,7 +284,7 @@ fn self_and_old_self<'a>(
 }
 
 fn child(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+    if path.is_empty() { append("", format_args!("{name}")) } else { append(path, format_args!(".{name}")) }
 }
 
 /// The `message` of a rule, or the server's default message.
@@ -291,4 +307,44 @@ fn violation(validator: &NodeValidator, path: String, new: &Json, detail: String
 fn error_violation(validator: &NodeValidator, path: &str, detail: String) -> Violation {
     let value = Some(Json::from(validator.schema.schema_type.name()));
     Violation { path: path.to_owned(), reason: ViolationReason::Invalid, value, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn results_that_cost_too_much_to_read_are_errors() {
+        let doubled = |step: &str| format!(".map(x, {step})").repeat(30);
+        let rules = [
+            "self.a.replace('a', self.a).size() > 0".to_owned(),
+            format!("[[1]]{}[0].size() > 0", doubled("x + x")),
+            format!("'%s'.format([self.a]{}).size() > 0", doubled("[x, x]")),
+            format!("[1]{}.flatten(40).size() > 0", doubled("[x, x]")),
+        ];
+        for rule in rules {
+            let schema = json!({
+                "type": "object",
+                "properties": { "a": { "type": "string" } },
+                "x-kubernetes-validations": [{ "rule": rule }],
+            });
+            let violations = Program::compile_unchecked(&schema).validate(&json!({ "a": "a".repeat(10_000) }), None);
+            let details: Vec<&str> = violations.iter().map(|violation| violation.detail.as_str()).collect();
+            let expected = "'operation cancelled: actual cost limit exceeded'";
+            assert!(matches!(details.as_slice(), [one] if one.starts_with(expected)), "{rule}: {details:?}");
+        }
+    }
+
+    #[test]
+    fn violations_of_many_fields_below_a_long_name_are_limited() {
+        let items = json!({ "type": "integer", "x-kubernetes-validations": [{ "rule": "self > 1" }] });
+        let lists = json!({ "type": "object", "additionalProperties": { "type": "array", "items": items } });
+        let schema = json!({ "type": "object", "properties": { "lists": lists } });
+        let object = json!({ "lists": { "x".repeat(1 << 20): vec![0; 10_000] } });
+        let violations = Program::compile_unchecked(&schema).validate(&object, None);
+        let size: usize = violations.iter().map(|violation| violation.path.len()).sum();
+        assert!(!violations.is_empty() && size <= 2 * MAX_VIOLATIONS_SIZE, "{size}");
+    }
 }

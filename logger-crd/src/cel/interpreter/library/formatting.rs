@@ -3,22 +3,38 @@
 use super::conversions;
 use crate::cel::{
     formats::format_string::{self, Clause, FormatError},
-    interpreter::value::{EvalError, EvalResult, List, Map, Value},
+    interpreter::value::{EvalError, EvalResult, List, MAX_STRING_LENGTH, Map, Value},
 };
 
 pub(super) fn format<'a>(text: &str, args: &List<'a>) -> EvalResult<Value<'a>> {
     let args = args.values()?;
-    let formatted = format_string::format(text, args.len(), |clause, index| format_clause(clause, &args[index]));
+    let mut limit = Limit { remaining: MAX_STRING_LENGTH };
+    let formatted =
+        format_string::format(text, args.len(), |clause, index| format_clause(clause, &args[index], &mut limit));
     formatted.map(Value::string).map_err(|error| match error {
         FormatError::Syntax(message) => EvalError(message),
+        FormatError::Clause(error) if error == EvalError::cost_limit_exceeded() => error,
         FormatError::Clause(EvalError(message)) => EvalError(format!("error during formatting: {message}")),
     })
 }
 
-fn format_clause(clause: Clause, value: &Value<'_>) -> EvalResult<String> {
+/// Limits the length of the result: the cost of a call does not depend on it, and a list can contain another one many
+/// times.
+struct Limit {
+    remaining: usize,
+}
+
+impl Limit {
+    fn charge(&mut self, length: usize) -> EvalResult<()> {
+        self.remaining = self.remaining.checked_sub(length).ok_or_else(EvalError::cost_limit_exceeded)?;
+        Ok(())
+    }
+}
+
+fn format_clause(clause: Clause, value: &Value<'_>, limit: &mut Limit) -> EvalResult<String> {
     let unsupported = || Err(EvalError::new(clause.unsupported_type(value.type_name())));
     Ok(match (clause, value) {
-        (Clause::String, _) => return format_value(value, clause),
+        (Clause::String, _) => return format_value(value, clause, limit),
         (Clause::Decimal, Value::Int(number)) => number.to_string(),
         (Clause::Decimal, Value::Uint(number)) => number.to_string(),
         (Clause::Fixed(digits), Value::Double(number)) if number.is_finite() => grouped(&format!("{number:.digits$}")),
@@ -44,6 +60,7 @@ fn format_clause(clause: Clause, value: &Value<'_>) -> EvalResult<String> {
                 Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
                 _ => return unsupported(),
             };
+            limit.charge(hex.len())?;
             if upper { hex.to_uppercase() } else { hex }
         }
         _ => return unsupported(),
@@ -89,34 +106,40 @@ fn scientific(number: f64) -> String {
     format!("{mantissa}×10{sign}{digits}")
 }
 
-fn format_value(value: &Value<'_>, clause: Clause) -> EvalResult<String> {
+fn format_value(value: &Value<'_>, clause: Clause, limit: &mut Limit) -> EvalResult<String> {
+    limit.charge(1)?;
     Ok(match value {
         Value::Null => "null".to_owned(),
         Value::List(list) => {
-            let items = list.iter().map(|item| format_element(&item?, clause)).collect::<EvalResult<Vec<_>>>()?;
+            let items =
+                list.iter().map(|item| format_element(&item?, clause, limit)).collect::<EvalResult<Vec<_>>>()?;
             format!("[{}]", items.join(", "))
         }
-        Value::Map(map) => format_map(map, clause)?,
+        Value::Map(map) => format_map(map, clause, limit)?,
         Value::Ip(_) | Value::Cidr(_) => return Err(EvalError::new(clause.unsupported_type(value.type_name()))),
         other => {
-            conversions::to_string(other).map_err(|_| EvalError::new(clause.unsupported_type(value.type_name())))?
+            let text = conversions::to_string(other)
+                .map_err(|_| EvalError::new(clause.unsupported_type(value.type_name())))?;
+            limit.charge(text.len())?;
+            text
         }
     })
 }
 
-fn format_map(map: &Map<'_>, clause: Clause) -> EvalResult<String> {
+fn format_map(map: &Map<'_>, clause: Clause, limit: &mut Limit) -> EvalResult<String> {
     let mut entries = Vec::with_capacity(map.len());
     for key in map.keys() {
         let value = map.get(&key)?.unwrap_or(Value::Null);
-        entries.push(format!("{}:{}", format_element(&key, clause)?, format_element(&value, clause)?));
+        let key = format_element(&key, clause, limit)?;
+        entries.push(format!("{key}:{}", format_element(&value, clause, limit)?));
     }
     entries.sort();
     Ok(format!("{{{}}}", entries.join(", ")))
 }
 
 /// Formats an element of a list or map: strings and bytes are quoted.
-fn format_element(value: &Value<'_>, clause: Clause) -> EvalResult<String> {
-    let formatted = format_value(value, clause)?;
+fn format_element(value: &Value<'_>, clause: Clause, limit: &mut Limit) -> EvalResult<String> {
+    let formatted = format_value(value, clause, limit)?;
     Ok(match value {
         Value::String(_) => format!("{formatted:?}"),
         Value::Bytes(_) => format!("b{formatted:?}"),

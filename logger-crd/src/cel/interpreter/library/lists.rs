@@ -4,12 +4,9 @@ use std::cmp::Ordering;
 
 use super::operators;
 use crate::cel::{
-    interpreter::value::{EvalError, EvalResult, List, Value},
+    interpreter::value::{EvalError, EvalResult, List, MAX_LIST_LENGTH, Value},
     syntax::operator,
 };
-
-/// The maximum length of a list that `lists.range` creates.
-const MAX_RANGE: i64 = 1_000_000;
 
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<Value<'a>>> {
     Some(match (function, args) {
@@ -34,9 +31,9 @@ fn call_on_list<'a>(function: &str, list: &List<'a>, rest: &[Value<'a>]) -> Opti
         ("indexOf", [value]) => position(list, value, false),
         ("lastIndexOf", [value]) => position(list, value, true),
         ("slice", [Value::Int(start), Value::Int(end)]) => slice(list, *start, *end),
-        ("flatten", []) => flatten(list, 1).map(Value::list),
+        ("flatten", []) => flatten(list, 1),
         ("flatten", [Value::Int(depth)]) if *depth < 0 => Err(EvalError::new("level must be non-negative")),
-        ("flatten", [Value::Int(depth)]) => flatten(list, *depth).map(Value::list),
+        ("flatten", [Value::Int(depth)]) => flatten(list, *depth),
         ("reverse", []) => list.values().map(|items| Value::list(items.into_iter().rev().collect())),
         ("distinct", []) => distinct(list),
         ("sort", []) => list.values().and_then(|keys| sort(keys.clone(), keys)),
@@ -50,8 +47,8 @@ fn call_on_list<'a>(function: &str, list: &List<'a>, rest: &[Value<'a>]) -> Opti
 }
 
 fn range<'a>(count: i64) -> EvalResult<Value<'a>> {
-    if count > MAX_RANGE {
-        return Err(EvalError::new("operation cancelled: actual cost limit exceeded"));
+    if usize::try_from(count).is_ok_and(|count| count > MAX_LIST_LENGTH) {
+        return Err(EvalError::cost_limit_exceeded());
     }
     Ok(Value::list((0..count).map(Value::Int).collect()))
 }
@@ -133,15 +130,26 @@ fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> EvalResult<Value<'a>> {
     Ok(Value::list(list.values()?[first..last].to_vec()))
 }
 
-fn flatten<'a>(list: &List<'a>, depth: i64) -> EvalResult<Vec<Value<'a>>> {
-    let mut flat = Vec::new();
+fn flatten<'a>(list: &List<'a>, depth: i64) -> EvalResult<Value<'a>> {
+    let (mut flat, mut visited) = (Vec::new(), 0);
+    flatten_into(list, depth, &mut visited, &mut flat)?;
+    Ok(Value::list(flat))
+}
+
+/// Appends the items of nested lists. The number of visited items is limited: a list can contain another one many
+/// times.
+fn flatten_into<'a>(list: &List<'a>, depth: i64, visited: &mut usize, flat: &mut Vec<Value<'a>>) -> EvalResult<()> {
     for item in list.iter() {
+        *visited += 1;
+        if *visited > MAX_LIST_LENGTH {
+            return Err(EvalError::cost_limit_exceeded());
+        }
         match item? {
-            Value::List(inner) if depth > 0 => flat.extend(flatten(&inner, depth - 1)?),
+            Value::List(inner) if depth > 0 => flatten_into(&inner, depth - 1, visited, flat)?,
             item => flat.push(item),
         }
     }
-    Ok(flat)
+    Ok(())
 }
 
 fn distinct<'a>(list: &List<'a>) -> EvalResult<Value<'a>> {

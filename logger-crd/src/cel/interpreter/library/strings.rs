@@ -7,7 +7,7 @@ use ::regex::Regex;
 use super::formatting::format;
 use crate::cel::{
     formats::regex,
-    interpreter::value::{EvalError, EvalResult, List, Value},
+    interpreter::value::{EvalError, EvalResult, List, MAX_STRING_LENGTH, Value},
 };
 
 pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<Value<'a>>> {
@@ -32,11 +32,10 @@ pub(super) fn call<'a>(function: &str, args: &[Value<'a>]) -> Option<EvalResult<
         ("lowerAscii", []) => Ok(Value::string(text.to_ascii_lowercase())),
         ("upperAscii", []) => Ok(Value::string(text.to_ascii_uppercase())),
         ("trim", []) => Ok(Value::string(text.trim())),
-        ("replace", [Value::String(old), Value::String(new)]) => Ok(Value::string(text.replace(&**old, new))),
-        ("replace", [Value::String(old), Value::String(new), Value::Int(count)]) => Ok(Value::string(
-            usize::try_from(*count)
-                .map_or_else(|_| text.replace(&**old, new), |count| text.replacen(&**old, new, count)),
-        )),
+        ("replace", [Value::String(old), Value::String(new)]) => replace(text, old, new, usize::MAX),
+        ("replace", [Value::String(old), Value::String(new), Value::Int(count)]) => {
+            replace(text, old, new, usize::try_from(*count).unwrap_or(usize::MAX))
+        }
         ("split", [Value::String(separator)]) => Ok(split(text, separator, -1)),
         ("split", [Value::String(separator), Value::Int(limit)]) => Ok(split(text, separator, *limit)),
         ("substring", [Value::Int(start)]) => substring(text, *start, None),
@@ -103,6 +102,15 @@ fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> EvalResult<Va
     }
     let found = text.windows(part.len()).enumerate().take(last + 1).rfind(|(_, window)| *window == part);
     Ok(found.map_or(Value::Int(-1), |(index, _)| Value::int(index)))
+}
+
+/// Replaces occurrences. The length of the result is limited: the cost of a call does not depend on it.
+fn replace<'a>(text: &str, old: &str, new: &str, count: usize) -> EvalResult<Value<'a>> {
+    let added = text.matches(old).count().min(count).saturating_mul(new.len());
+    if text.len().saturating_add(added) > MAX_STRING_LENGTH {
+        return Err(EvalError::cost_limit_exceeded());
+    }
+    Ok(Value::string(text.replacen(old, new, count)))
 }
 
 fn split<'a>(text: &str, separator: &str, limit: i64) -> Value<'a> {
