@@ -10,6 +10,7 @@ pub(crate) mod patch;
 pub(crate) mod printer_columns;
 pub(crate) mod priority_class;
 pub(crate) mod registry;
+pub(crate) mod request_size;
 pub(crate) mod scale;
 pub(crate) mod selector;
 pub(crate) mod service_allocation;

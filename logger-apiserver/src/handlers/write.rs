@@ -18,6 +18,7 @@ use crate::{
     resource::{
         managed_fields, metadata, namespace, patch,
         registry::Resource,
+        request_size,
         strategy::{Generation, Strategy},
     },
     storage::state::State,
@@ -64,6 +65,9 @@ pub(crate) fn insert(
     // A dry run stores nothing, so this does not apply to it.
     if version.is_some() && !dry_run {
         return Err(ApiError::internal("resourceVersion should not be set on objects to be created"));
+    }
+    if !dry_run {
+        ensure_storable(request, &mut object, None)?;
     }
     if let Some(existing) = state.store.get(&kind.storage_key(), object.namespace(), object.name()) {
         let generated = !has_name || object.metadata.generate_name.is_some();
@@ -133,9 +137,25 @@ pub(crate) fn replace(
     if state.store.get(&kind.storage_key(), old.namespace(), old.name()).is_some_and(|stored| written == *stored) {
         return Ok(old.clone());
     }
+    // A removed object is not stored.
+    if !dry_run && !written.should_delete() {
+        ensure_storable(request, &mut written, Some(old))?;
+    }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
     // A removed object is not stored, so it is not converted back from the storage version.
     if stored.should_delete() && kind.is_custom { Ok(Arc::new(new)) } else { kind.read(&stored) }
+}
+
+/// Rejects an object that is too large to be stored. Removes its managed fields if it can be stored without them, unless
+/// the request is an apply.
+fn ensure_storable(request: &ResourceRequest, object: &mut Object, old: Option<&Object>) -> Result<()> {
+    match request_size::check(&request.kind, object, old) {
+        Err(_) if !request.is_apply() => {
+            object.metadata.managed_fields = None;
+            request_size::check(&request.kind, object, old)
+        }
+        checked => checked,
+    }
 }
 
 /// Sets the namespace to the one in the path. Rejects an object with another namespace.

@@ -72,10 +72,10 @@ impl FieldError {
         BLOCKING.contains(&self.reason)
     }
 
-    /// Returns the error as a cause of a `Status`.
+    /// Returns the error as a cause of a `Status`. An error of the complete object has no field.
     pub(crate) fn cause(&self) -> StatusCause {
         StatusCause {
-            field: Some(self.field.clone()),
+            field: Some(self.field.clone()).filter(|field| !field.is_empty()),
             message: Some(self.message.clone()),
             reason: Some(self.reason.to_owned()),
         }

@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::{Change, Errors, FieldValue, formats};
 use crate::api::error::FieldError;
 
-/// Validates the keys of a config map.
+/// The maximum size of all values of a config map or a secret, in bytes (`MaxSecretSize`).
+const MAX_SIZE: usize = 1 << 20;
+
+/// Validates the keys and the size of a config map.
 pub(in crate::resource::built_in) fn config_map(change: &Change<'_>, errors: &mut Errors) {
     let (data, binary_data) = (FieldValue::of(change.object, "data"), FieldValue::of(change.object, "binaryData"));
     keys(&data, errors);
@@ -14,6 +17,17 @@ pub(in crate::resource::built_in) fn config_map(change: &Change<'_>, errors: &mu
     for (key, value) in data.entries().filter(|(key, _)| binary_data.value.get(key).is_some()) {
         errors.push(FieldError::invalid(value.path, format!("{key:?}"), "duplicate of key present in binaryData"));
     }
+    let text: usize = data.entries().map(|(_, value)| value.text().len()).sum();
+    if text + decoded_size(&binary_data) > MAX_SIZE {
+        // The error refers to the complete object.
+        errors.push(FieldError::too_long("", MAX_SIZE));
+    }
+}
+
+/// Returns the size of all values of a map, which are base64.
+fn decoded_size(data: &FieldValue<'_>) -> usize {
+    let digits = |text: &str| text.bytes().filter(|byte| !matches!(byte, b'=' | b'\r' | b'\n')).count();
+    data.entries().map(|(_, value)| digits(value.text()) * 3 / 4).sum()
 }
 
 fn keys(data: &FieldValue<'_>, errors: &mut Errors) {
@@ -24,10 +38,13 @@ fn keys(data: &FieldValue<'_>, errors: &mut Errors) {
     }
 }
 
-/// Validates the keys of a secret, and the data that its type requires.
+/// Validates the keys and the size of a secret, and the data that its type requires.
 pub(in crate::resource::built_in) fn secret(change: &Change<'_>, errors: &mut Errors) {
     let data = FieldValue::of(change.object, "data");
     keys(&data, errors);
+    if decoded_size(&data) > MAX_SIZE {
+        errors.push(FieldError::too_long("data", MAX_SIZE));
+    }
     let missing = |name: &&&str| data.value.get(**name).is_none();
     let required_keys: &[&str] = match FieldValue::of(change.object, "type").text() {
         "kubernetes.io/tls" => &["tls.crt", "tls.key"],
