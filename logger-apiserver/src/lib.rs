@@ -74,6 +74,18 @@
 //! `PartialObjectMetadata`, or as rows of a `Table`, with the printer columns of their definition or those of `kubectl
 //! get` for built-in kinds. Bodies are JSON, YAML or, for built-in kinds, the protobuf encoding that Go clients prefer.
 //!
+//! # Limits
+//!
+//! Sizes are limited as on the real server, with its errors: 3 MiB for a body, 1 MiB for the data of a `ConfigMap` or a
+//! `Secret`, 256 KiB for annotations, and 1.5 MiB for the stored representation of an object, which is protobuf for
+//! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
+//! patch has at most 10,000 operations, which copy at most 3 MiB.
+//!
+//! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
+//! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are
+//! listed up to 1 MiB and their paths have at most 4 KiB, and the cells of a table are null once they are larger than the
+//! object. `tests/memory.rs` verifies it for each kind of body.
+//!
 //! # The program
 //!
 //! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0

@@ -11,6 +11,7 @@ mod events;
 mod fixture;
 mod generic;
 mod informer;
+mod limits;
 mod managed_fields;
 mod matrix;
 mod nullable;
@@ -60,6 +61,11 @@ scenarios! {
     authorization::roles_allow_their_verbs_and_names,
     authorization::access_reviews_name_the_binding,
     authorization::roles_beyond_the_permissions_of_their_author_are_rejected,
+    limits::config_maps_and_secrets_of_more_than_1_mib_are_rejected,
+    limits::annotations_of_more_than_256_kib_are_rejected,
+    limits::objects_above_the_limits_of_etcd_are_rejected,
+    limits::json_patches_that_multiply_an_object_are_rejected,
+    limits::bodies_and_aliases_above_the_limits_are_rejected,
     informer::informers_deliver_events_and_listers_read_the_store,
     informer::late_handlers_receive_existing_objects,
     informer::an_optional_kind_is_empty_until_it_is_installed_and_after_it_is_removed,

@@ -7,7 +7,7 @@ use serde::{
     de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
-use serde_saphyr::{Budget, Options, Spanned, budget::BudgetBreach, options::DuplicateKeyPolicy};
+use serde_saphyr::{Budget, Error as ParseError, Options, Spanned, budget::BudgetBreach, options::DuplicateKeyPolicy};
 
 use crate::wire::body::MAX_BODY_BYTES;
 
@@ -51,18 +51,17 @@ pub(crate) enum YamlError {
     Syntax(String),
 }
 
-impl From<serde_saphyr::Error> for YamlError {
-    fn from(error: serde_saphyr::Error) -> Self {
+impl From<ParseError> for YamlError {
+    fn from(error: ParseError) -> Self {
         if is_excessive_aliasing(&error) { Self::ExcessiveAliasing } else { Self::Syntax(error.to_string()) }
     }
 }
 
-fn is_excessive_aliasing(error: &serde_saphyr::Error) -> bool {
-    use serde_saphyr::Error;
+fn is_excessive_aliasing(error: &ParseError) -> bool {
     match error.without_snippet() {
-        Error::AliasError { error, .. } => is_excessive_aliasing(error),
-        Error::Budget { breach, .. } => !matches!(breach, BudgetBreach::Depth { .. }),
-        Error::AliasReplayLimitExceeded { .. } | Error::AliasReplayStackDepthExceeded { .. } => true,
+        ParseError::AliasError { error, .. } => is_excessive_aliasing(error),
+        ParseError::Budget { breach, .. } => !matches!(breach, BudgetBreach::Depth { .. }),
+        ParseError::AliasReplayLimitExceeded { .. } | ParseError::AliasReplayStackDepthExceeded { .. } => true,
         _ => false,
     }
 }

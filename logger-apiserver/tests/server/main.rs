@@ -14,6 +14,7 @@ mod fakes;
 mod faults;
 mod garbage_collection;
 mod http_rules;
+mod limits;
 mod pagination;
 mod protobuf;
 mod reactors;
