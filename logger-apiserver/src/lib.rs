@@ -83,8 +83,8 @@
 //!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are
-//! listed up to 1 MiB and their paths have at most 4 KiB, and the cells of a table are null once they are larger than the
-//! object. `tests/memory.rs` verifies it for each kind of body.
+//! listed up to 1 MiB and their paths have at most 4 KiB, and the cells of a table are null once they are larger than
+//! the object. `tests/memory.rs` verifies it for each kind of body.
 //!
 //! # The program
 //!

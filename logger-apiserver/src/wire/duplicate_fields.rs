@@ -66,7 +66,7 @@ fn is_excessive_aliasing(error: &ParseError) -> bool {
     }
 }
 
-/// Returns the limits for a text of this length. Only anchors and aliases can exceed them, except for that of the depth.
+/// Returns the limits for a text of this length. Apart from that of the depth, only anchors and aliases exceed them.
 fn budget(length: usize) -> Budget {
     let mut budget = Budget::default();
     budget.max_nodes = MAX_ALIASED_NODES.max(length);
