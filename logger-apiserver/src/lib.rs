@@ -88,8 +88,8 @@
 //!
 //! # The program
 //!
-//! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0
-//! --write-kubeconfig FILE [--data-dir DIR]` serves real kubectl (`serve::serve`) and persists objects in a data
+//! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0 --write-kubeconfig
+//! FILE [--data-dir DIR]` serves real kubectl (`serve::serve`, with `serve::Limits`) and persists objects in a data
 //! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There
 //! is neither TLS nor authentication: every client is an administrator, who can impersonate users (`kubectl --as`), and
 //! every token is that of an administrator.

@@ -5,11 +5,15 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::Context;
 use clap::{Parser, ValueEnum};
-use logger_apiserver::{ApiServer, Safety, serve};
+use logger_apiserver::{
+    ApiServer, Safety,
+    serve::{self, Limits},
+};
 use tokio::{net::TcpListener, sync::watch};
 
 /// In-memory Kubernetes API server for kubectl and other clients
@@ -37,6 +41,15 @@ struct Args {
     /// Number of changes in the history that watches can start from
     #[arg(long, default_value_t = 1024)]
     history: usize,
+    /// Maximum number of reads in flight; 0 disables the limit
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_requests_in_flight)]
+    max_requests_inflight: usize,
+    /// Maximum number of other requests in flight; 0 disables the limit
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_mutating_requests_in_flight)]
+    max_mutating_requests_inflight: usize,
+    /// Time to receive the body of a request, and time to write its response
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().request_timeout.as_secs())]
+    request_timeout: u64,
     /// Run no garbage collector, no namespace controller and no aggregation of cluster roles, like kube-apiserver without
     /// kube-controller-manager
     #[arg(long)]
@@ -88,12 +101,21 @@ async fn run(args: &Args) -> anyhow::Result<()> {
         serve::write_kubeconfig(path, address).with_context(|| format!("cannot write {}", path.display()))?;
     }
     print_address(address, args.write_kubeconfig.as_deref());
-    serve::serve(server, listener, async move {
+    let stop = async move {
         // The signal handler owns the sender and is never dropped.
         let _ = stopped.wait_for(|stopped| *stopped).await;
-    })
-    .await;
+    };
+    serve::serve(server, listener, limits(args), stop).await;
     Ok(())
+}
+
+fn limits(args: &Args) -> Limits {
+    Limits {
+        max_requests_in_flight: args.max_requests_inflight,
+        max_mutating_requests_in_flight: args.max_mutating_requests_inflight,
+        request_timeout: Duration::from_secs(args.request_timeout),
+        ..Limits::default()
+    }
 }
 
 /// Prints the address of the server. A closed stdout is not an error.

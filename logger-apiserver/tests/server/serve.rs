@@ -2,6 +2,7 @@
 
 mod data_dir;
 mod failing_disk;
+mod limits;
 mod program;
 mod restarts;
 mod sockets;

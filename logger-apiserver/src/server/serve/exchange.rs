@@ -1,62 +1,161 @@
 //! The exchange of one request and its response on a connection.
 
-use std::{convert::Infallible, io::Write};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use futures::StreamExt;
 use http::{
-    HeaderValue, Request, Response, StatusCode,
-    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY},
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{
+        ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, RETRY_AFTER, USER_AGENT, VARY,
+        X_CONTENT_TYPE_OPTIONS,
+    },
 };
 use http_body::Body as _;
-use http_body_util::{BodyExt, BodyStream, Full, LengthLimitError, Limited, StreamBody};
+use http_body_util::{BodyExt, BodyStream, LengthLimitError, Limited, StreamBody};
 use hyper::body::Incoming;
 use serde_json::json;
-use tokio::sync::watch::Receiver;
+use tokio::time::timeout;
 
-use super::kubelet;
-use crate::{response::api_response::Body, server::api_server::ApiServer};
-use crate::{response::api_response::Body, server::api_server::ApiServer, wire::body::MAX_BODY_BYTES};
+use crate::{
+    response::api_response::{Body, full, response},
+    server::serve::{
+        admission::{Rejection, RequestPermit, WatchPermit},
+        connection::Connection,
+        kubelet,
+    },
+    wire::body::MAX_BODY_BYTES,
+};
 
 /// The minimum size of a compressed response, as on the real server.
 const MIN_GZIP_BYTES: u64 = 128 << 10;
 
-/// Handles one request.
-pub(super) async fn respond(
-    server: ApiServer,
-    request: Request<Incoming>,
-    stopped: Receiver<bool>,
-) -> Result<Response<Body>, Infallible> {
-    let accepts_gzip = accepts_gzip(&request);
-    let (parts, body) = request.into_parts();
-    let body = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-        Ok(body) => kube::client::Body::from(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => return Ok(too_large()),
-        Err(error) => return Ok(error_response(StatusCode::BAD_REQUEST, "BadRequest", &error.to_string())),
+/// Why a request body cannot be used.
+enum BodyError {
+    TooLarge,
+    Timeout,
+    Unreadable(String),
+}
+
+/// An admitted request. On drop, its response is written, or its watch has ended.
+struct InFlight<P> {
+    _permit: P,
+    connection: Arc<Connection>,
+}
+
+impl<P> Drop for InFlight<P> {
+    fn drop(&mut self) {
+        self.connection.await_request();
+    }
+}
+
+/// The bytes of a response. hyper drops them when they are written to the socket.
+struct ResponseBytes {
+    bytes: Bytes,
+    _in_flight: InFlight<RequestPermit>,
+}
+
+impl AsRef<[u8]> for ResponseBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Handles one request. It is not polled before the previous response of the connection is written.
+///
+/// # Errors
+/// Another connection has replaced this one.
+pub(super) async fn respond(connection: Arc<Connection>, request: Request<Incoming>) -> io::Result<Response<Body>> {
+    connection.begin_request();
+    let permit = match admit(&connection, &request) {
+        Ok(permit) => permit,
+        Err(Rejection::Replaced) => return Err(io::ErrorKind::ConnectionAborted.into()),
+        Err(Rejection::TooManyRequests) => {
+            connection.await_request();
+            return Ok(too_many_requests(request.body().is_end_stream()));
+        }
     };
-    let response = match kubelet::pod_of_log(&parts) {
+    let accepts_gzip = accepts_gzip(&request);
+    let response = match receive(request, connection.admission.limits.request_timeout).await {
+        Ok(request) => handle(&connection, request).await,
+        Err(error) => error.into_response(),
+    };
+    Ok(match response.body().size_hint().exact() {
+        None => watch(response, InFlight { _permit: permit.into_watch(), connection }),
+        Some(length) => {
+            let is_compressed = accepts_gzip && length >= MIN_GZIP_BYTES;
+            let response = if is_compressed { gzip(response).await } else { response };
+            track(response, InFlight { _permit: permit, connection }).await
+        }
+    })
+}
+
+/// Responds to a received request, or has a kubelet respond.
+async fn handle(connection: &Connection, request: Request<kube::client::Body>) -> Response<Body> {
+    let server = connection.server.clone();
+    let (parts, body) = request.into_parts();
+    match kubelet::pod_of_log(&parts) {
         Some(pod) => match server.denial(&parts) {
             Some(denial) => denial,
             None => kubelet::log(&server, pod, &parts).await,
         },
         None => server.respond(Request::from_parts(parts, body)).await,
-    };
-    Ok(match response.body().size_hint().exact() {
-        None => stream_until(response, stopped),
-        Some(length) if accepts_gzip && length >= MIN_GZIP_BYTES => gzip(response).await,
-        Some(_) => response,
-    })
+    }
+}
+
+fn admit(connection: &Connection, request: &Request<Incoming>) -> Result<RequestPermit, Rejection> {
+    let user_agent = request.headers().get(USER_AGENT).map(HeaderValue::as_bytes).unwrap_or_default();
+    let client = connection.admission.client(connection.peer, user_agent);
+    let is_mutating = !matches!(*request.method(), Method::GET | Method::HEAD);
+    connection.admission.begin(connection.id, client, is_mutating)
+}
+
+/// Receives the body of a request.
+async fn receive(
+    request: Request<Incoming>,
+    request_timeout: Duration,
+) -> Result<Request<kube::client::Body>, BodyError> {
+    let (parts, body) = request.into_parts();
+    // A declared length that exceeds the limit is rejected before the body is sent.
+    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
+        return Err(BodyError::TooLarge);
+    }
+    match timeout(request_timeout, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(parts, kube::client::Body::from(body.to_bytes()))),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(error)) => Err(BodyError::Unreadable(error.to_string())),
+        Err(_) => Err(BodyError::Timeout),
+    }
+}
+
+/// Keeps a request in flight until its response is written.
+async fn track(response: Response<Body>, in_flight: InFlight<RequestPermit>) -> Response<Body> {
+    let (parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await;
+    let bytes = body.to_bytes();
+    if bytes.is_empty() {
+        return Response::from_parts(parts, full(bytes));
+    }
+    in_flight.connection.begin_response();
+    Response::from_parts(parts, full(Bytes::from_owner(ResponseBytes { bytes, _in_flight: in_flight })))
 }
 
 /// Ends the stream of events of a response when the server stops.
-fn stream_until(response: Response<Body>, mut stopped: Receiver<bool>) -> Response<Body> {
+fn watch(response: Response<Body>, watching: InFlight<WatchPermit>) -> Response<Body> {
+    let mut stopped = watching.connection.stopped.clone();
+    let end = async move {
+        // A dropped sender means that the server has stopped.
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    };
     response.map(|body| {
-        let end = async move {
-            // A dropped sender means that the server has stopped.
-            let _ = stopped.wait_for(|stopped| *stopped).await;
-        };
-        StreamBody::new(BodyStream::new(body).take_until(Box::pin(end))).boxed_unsync()
+        let events = BodyStream::new(body).take_until(Box::pin(end));
+        // The stream owns the permit.
+        StreamBody::new(events.inspect(move |_| _ = &watching)).boxed_unsync()
     })
 }
 
@@ -86,24 +185,47 @@ async fn gzip(response: Response<Body>) -> Response<Body> {
         }
         _ => uncompressed,
     };
-    Response::from_parts(parts, Full::new(bytes).boxed_unsync())
+    Response::from_parts(parts, full(bytes))
 }
 
-/// Returns the error of the real server for a body that is too large.
-fn too_large() -> Response<Body> {
-    let message = format!("Request entity too large: limit is {MAX_BODY_BYTES}");
-    error_response(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", &message)
+impl BodyError {
+    /// Returns the error of the real server.
+    fn into_response(self) -> Response<Body> {
+        let (code, reason, message) = match self {
+            Self::TooLarge => {
+                let message = format!("Request entity too large: limit is {MAX_BODY_BYTES}");
+                (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+            }
+            Self::Timeout => {
+                let message = "Timeout: request did not complete within the allotted timeout".to_owned();
+                (StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
+            }
+            Self::Unreadable(message) => (StatusCode::BAD_REQUEST, "BadRequest", message),
+        };
+        closing(error_response(code, reason, &message))
+    }
 }
 
-/// Returns an error response. It closes the connection, since the rest of the request may not be read.
+/// Returns an error response.
 pub(super) fn error_response(code: StatusCode, reason: &str, message: &str) -> Response<Body> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code.as_u16(),
     });
-    let mut response = Response::new(Full::new(Bytes::from(status.to_string())).boxed_unsync());
-    *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response(code, "application/json", full(status.to_string()))
+}
+
+/// Returns the response of the real server for more requests in flight than allowed.
+fn too_many_requests(is_complete: bool) -> Response<Body> {
+    let text = full("Too many requests, please try again later.\n");
+    let mut response = response(StatusCode::TOO_MANY_REQUESTS, "text/plain; charset=utf-8", text);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_complete { response } else { closing(response) }
+}
+
+/// Makes a response the last one of its connection, since the rest of the request is not read.
+fn closing(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }

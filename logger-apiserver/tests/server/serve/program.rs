@@ -116,7 +116,11 @@ impl Answer {
 
 /// Sends a request on a dedicated connection and reads the response.
 pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<Answer> {
-    let mut stream = open(address, method, path, headers, body)?;
+    receive(open(address, method, path, headers, body)?)
+}
+
+/// Reads the only response of a connection.
+pub(crate) fn receive(mut stream: TcpStream) -> io::Result<Answer> {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
@@ -128,8 +132,7 @@ pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body:
 
 /// Sends a request and returns the connection to read the response from.
 pub(crate) fn open(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut stream = connect(address)?;
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
@@ -137,5 +140,12 @@ pub(crate) fn open(address: &str, method: &str, path: &str, headers: &str, body:
     stream.write_all(head.as_bytes())?;
     // The server may reject the request before it reads the body.
     drop(stream.write_all(body));
+    Ok(stream)
+}
+
+/// Opens a connection. Reads fail after a minute.
+pub(crate) fn connect(address: &str) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     Ok(stream)
 }
