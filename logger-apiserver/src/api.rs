@@ -4,4 +4,5 @@ pub(crate) mod endpoint;
 pub(crate) mod error;
 pub(crate) mod go;
 pub(crate) mod kind;
+pub(crate) mod memory;
 pub(crate) mod object;

@@ -70,9 +70,10 @@
 //! # Reads
 //!
 //! A list can be of any resource version in the history, complete or in pages; a watch can start at any of them. The
-//! history is bounded by [`Builder::history`], and [`ApiServer::compact`] discards it. Objects are sent in full, as
-//! `PartialObjectMetadata`, or as rows of a `Table`, with the printer columns of their definition or those of `kubectl
-//! get` for built-in kinds. Bodies are JSON, YAML or, for built-in kinds, the protobuf encoding that Go clients prefer.
+//! history is bounded by [`Builder::history`] and [`Builder::history_bytes`], and [`ApiServer::compact`] discards it.
+//! Objects are sent in full, as `PartialObjectMetadata`, or as rows of a `Table`, with the printer columns of their
+//! definition or those of `kubectl get` for built-in kinds. Bodies are JSON, YAML or, for built-in kinds, the protobuf
+//! encoding that Go clients prefer.
 //!
 //! # Limits
 //!

@@ -41,6 +41,9 @@ struct Args {
     /// Number of changes in the history that watches can start from
     #[arg(long, default_value_t = 1024)]
     history: usize,
+    /// Memory of the history in bytes; 128 MiB by default
+    #[arg(long, value_name = "BYTES")]
+    history_bytes: Option<usize>,
     /// Maximum number of reads in flight; 0 disables the limit
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_requests_in_flight)]
     max_requests_inflight: usize,
@@ -83,10 +86,13 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<()> {
     let mut stopped = stopped()?;
-    let builder = ApiServer::builder()
+    let mut builder = ApiServer::builder()
         .history(args.history)
         .collects_garbage(!args.no_garbage_collection)
         .rbac(args.authorization_mode == AuthorizationMode::Rbac);
+    if let Some(bytes) = args.history_bytes {
+        builder = builder.history_bytes(bytes);
+    }
     let safety = if args.no_fsync { Safety::Relaxed } else { Safety::Synced };
     let server = match &args.data_dir {
         Some(path) => builder.build_on(path, safety)?,

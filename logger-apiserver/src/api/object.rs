@@ -12,7 +12,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-use crate::api::kind::Kind;
+use crate::api::{kind::Kind, memory};
 
 const STRING_KEYS: &str = "metadata and JSON values have string keys";
 
@@ -132,6 +132,14 @@ impl Object {
             metadata: to_raw_value(&self.metadata).expect(STRING_KEYS),
             body: fields.map(|(name, value)| (name.clone(), to_raw_value(value).expect(STRING_KEYS))).collect(),
         }
+    }
+
+    /// Returns an estimate of the memory of the object, with its JSON.
+    pub(crate) fn memory(&self) -> usize {
+        let Fields { metadata, body } = self.encoded.0.get_or_init(|| self.fields());
+        let body: usize = body.iter().map(|(name, value)| name.len() + value.get().len()).sum();
+        let encoded = metadata.get().len() + body;
+        size_of::<Self>() + memory::of_metadata(&self.metadata) + memory::of_fields(&self.body) + encoded
     }
 
     /// Returns the persisted representation: with the name of its version, for kinds with versions.

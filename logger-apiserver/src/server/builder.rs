@@ -8,7 +8,7 @@ use crate::{
     },
     storage::{
         state::State,
-        store::{DEFAULT_HISTORY, Store},
+        store::{History, Store},
     },
 };
 #[cfg(feature = "serve")]
@@ -17,7 +17,7 @@ use crate::{lifecycle::definitions, storage::data_dir};
 /// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Builder {
-    pub(crate) history: usize,
+    pub(crate) history: History,
     pub(crate) watch_list: bool,
     pub(crate) collects: bool,
     pub(crate) rbac: bool,
@@ -25,14 +25,23 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { history: DEFAULT_HISTORY, watch_list: true, collects: true, rbac: false }
+        Self { history: History::default(), watch_list: true, collects: true, rbac: false }
     }
 
     /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
     /// watch from an earlier version fails with code 410. With 0 there is no history.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
-        self.history = events;
+        self.history.events = events;
+        self
+    }
+
+    /// Sets the memory of the history in bytes, over all kinds: 128 MiB by default, which is 128 KiB for each of 1024
+    /// changes. It is an estimate of the replaced and deleted objects with their JSON. The oldest changes are discarded,
+    /// but the latest one remains, whatever its size.
+    #[must_use]
+    pub fn history_bytes(mut self, bytes: usize) -> Self {
+        self.history.bytes = bytes;
         self
     }
 

@@ -12,8 +12,21 @@ use crate::{
     resource::strategy::Objects,
 };
 
-/// The default number of events in the log, over all resources.
-pub(crate) const DEFAULT_HISTORY: usize = 1024;
+/// The bounds of the log, over all resources.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct History {
+    /// The maximum number of events.
+    pub(crate) events: usize,
+    /// The maximum memory of the objects that only the log contains. The latest event remains even if it needs more.
+    pub(crate) bytes: usize,
+}
+
+impl Default for History {
+    /// 1024 events may need 128 KiB each: most pods need less, so that the number is the bound for usual objects.
+    fn default() -> Self {
+        Self { events: 1024, bytes: 128 << 20 }
+    }
+}
 
 /// One change of one object.
 #[derive(Debug, Clone)]
@@ -25,6 +38,9 @@ pub(crate) struct Event {
     pub(crate) after: Option<Stored>,
     /// The deleted object, with the version of its deletion.
     pub(crate) deleted: Option<Stored>,
+    /// The memory of the objects that the event adds to the log: `before` and `deleted`. `after` is the current object,
+    /// or `before` of a later event.
+    bytes: usize,
 }
 
 impl Event {
@@ -48,14 +64,16 @@ impl Event {
 /// Guarantees:
 /// - Every change has its own version, larger than all versions before.
 /// - The log contains all changes after [`oldest_logged`](Self::oldest_logged) without a gap, and at most the
-///   configured number.
+///   configured number. Its memory is bounded as well.
 /// - Every state since [`oldest`](Self::oldest) can be listed.
 #[derive(Debug)]
 pub(crate) struct Store {
     version: u64,
     objects: BTreeMap<Arc<str>, BTreeMap<String, Stored>>,
     log: VecDeque<Event>,
-    history: usize,
+    /// The sum of [`Event::bytes`] in the log.
+    log_bytes: usize,
+    history: History,
     oldest_logged: u64,
     compacted: u64,
     /// The changes since the last [`take_events`](Self::take_events).
@@ -87,12 +105,13 @@ impl<'a> Range<'a> {
 }
 
 impl Store {
-    /// Creates an empty store with a log of this many events.
-    pub(crate) fn new(history: usize) -> Self {
+    /// Creates an empty store with a bounded log.
+    pub(crate) fn new(history: History) -> Self {
         Self {
             version: 1,
             objects: BTreeMap::new(),
             log: VecDeque::new(),
+            log_bytes: 0,
             history,
             oldest_logged: 0,
             compacted: 0,
@@ -207,7 +226,7 @@ impl Store {
         let objects = self.objects.entry(resource.clone()).or_default();
         let before = objects.insert(key(after.namespace(), after.name()), after.clone());
         self.policies.set(&resource, &after);
-        self.record(Event { version, resource, before, after: Some(after.clone()), deleted: None });
+        self.record(version, resource, before, Some(after.clone()), None);
         after
     }
 
@@ -221,7 +240,7 @@ impl Store {
         self.policies.remove(&resource, namespace, name);
         let version = self.next_version();
         let deleted = Some(Arc::new(before.with_resource_version(version)));
-        self.record(Event { version, resource, before: Some(before), after: None, deleted });
+        self.record(version, resource, Some(before), None, deleted);
     }
 
     /// Returns the first event after `version` for which `select` returns a value, and that value.
@@ -240,14 +259,29 @@ impl Store {
         self.version
     }
 
-    fn record(&mut self, event: Event) {
+    fn record(
+        &mut self,
+        version: u64,
+        resource: Arc<str>,
+        before: Option<Stored>,
+        after: Option<Stored>,
+        deleted: Option<Stored>,
+    ) {
+        let bytes = [&before, &deleted].into_iter().flatten().map(|object| object.memory()).sum();
+        let event = Event { version, resource, before, after, deleted, bytes };
         self.pending.push(event.clone());
         self.log.push_back(event);
-        if self.log.len() > self.history
+        self.log_bytes += bytes;
+        while self.is_log_full()
             && let Some(dropped) = self.log.pop_front()
         {
+            self.log_bytes -= dropped.bytes;
             self.oldest_logged = dropped.version;
         }
+    }
+
+    fn is_log_full(&self) -> bool {
+        self.log.len() > self.history.events || self.log_bytes > self.history.bytes && self.log.len() > 1
     }
 }
 
@@ -263,5 +297,60 @@ impl Objects for Store {
 
     fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Stored> {
         self.list(resource, namespace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const BYTES: usize = 100_000;
+
+    fn store(events: usize) -> Store {
+        Store::new(History { events, bytes: BYTES })
+    }
+
+    /// Writes an object with a text of this length.
+    fn put(store: &mut Store, name: &str, length: usize) {
+        let fields = json!({ "metadata": { "name": name }, "data": "x".repeat(length) });
+        store.put("things", &Object::from_json(fields.as_object().unwrap().clone()).unwrap());
+        store.take_events();
+    }
+
+    #[test]
+    fn the_memory_of_the_log_is_bounded() {
+        let mut store = store(1024);
+        for _ in 0..100 {
+            put(&mut store, "a", 10_000);
+            assert!(store.log_bytes <= BYTES);
+        }
+        // Each replaced object needs its text twice, in its fields and as JSON.
+        assert!((3..5).contains(&store.log.len()), "{}", store.log.len());
+        assert_eq!(store.log.front().map(|event| event.version - 1), Some(store.oldest_logged()));
+        store.remove("things", "", "a");
+        assert!(store.log_bytes <= BYTES && store.log_bytes > 40_000, "{}", store.log_bytes);
+    }
+
+    #[test]
+    fn the_latest_event_remains_even_if_it_needs_more() {
+        let mut store = store(1024);
+        (0..3).for_each(|_| put(&mut store, "a", BYTES));
+        assert_eq!((store.log.len(), store.oldest_logged()), (1, store.version() - 1));
+        put(&mut store, "b", 10);
+        assert_eq!((store.log.len(), store.log_bytes), (1, 0));
+    }
+
+    #[test]
+    fn created_objects_are_not_part_of_the_log() {
+        let mut store = store(2);
+        put(&mut store, "a", 10_000);
+        put(&mut store, "a", 10);
+        assert!(store.log_bytes > 20_000);
+        for name in ["b", "c"] {
+            put(&mut store, name, 10_000);
+        }
+        assert_eq!((store.log.len(), store.log_bytes), (2, 0));
     }
 }

@@ -3,6 +3,8 @@
 mod data_dir;
 mod failing_disk;
 mod limits;
+#[cfg(target_os = "linux")]
+mod memory;
 mod program;
 mod restarts;
 mod sockets;

@@ -226,6 +226,24 @@ async fn the_history_size_is_configurable() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_memory_of_the_history_is_bounded() {
+    let client = ApiServer::builder().history_bytes(100_000).build().client();
+    create_definition(&client, widget_definition()).await;
+    let api = widgets(&client);
+    let first = create(&api, &widget("a")).await.resource_version().unwrap();
+    let mut versions = Vec::new();
+    for round in 0..8 {
+        let text = round.to_string().repeat(10_000);
+        let patch = Patch::Merge(json!({ "metadata": { "annotations": { "text": text } } }));
+        versions.push(api.patch("a", &PatchParams::default(), &patch).await.unwrap().resource_version().unwrap());
+    }
+    assert!(
+        events(&api, without_bookmarks(), &first).await[0].starts_with("ERROR 410 Expired too old resource version")
+    );
+    assert_eq!(events(&api, without_bookmarks(), &versions[6]).await, ["MODIFIED a"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn initial_events_end_with_a_marked_bookmark() {
     let client = client().await;
     let api = widgets(&client);

@@ -24,6 +24,15 @@ impl Program {
         Self::run(command(args))
     }
 
+    /// Starts the program with two threads, so that the memory that the allocator keeps for each thread does not depend
+    /// on the machine.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_with_two_threads(args: &[&str]) -> Self {
+        let mut command = command(args);
+        command.env("TOKIO_WORKER_THREADS", "2");
+        Self::run(command)
+    }
+
     /// Starts the program with a limit of the file size. Writes beyond it fail instead of killing the program.
     pub(crate) fn start_with_file_size_limit(blocks: u32, args: &[&str]) -> Self {
         let mut shell = Command::new("sh");
@@ -55,6 +64,14 @@ impl Program {
 
     pub(crate) fn wait(mut self) -> ExitStatus {
         self.child.wait().unwrap()
+    }
+
+    /// Returns the resident memory in bytes.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resident_memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        kibibytes.unwrap().parse::<usize>().unwrap() << 10
     }
 
     pub(crate) fn address(&self) -> &str {
