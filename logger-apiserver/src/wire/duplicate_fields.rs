@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn errors_with_long_paths_are_bounded() {
         let key = "k".repeat(100 << 10);
-        let duplicates = vec!["\"d\":1"; 2].join(",");
+        let duplicates = ["\"d\":1"; 2].join(",");
         let maps: Vec<String> = (0..50).map(|_| format!("{{{duplicates}}}")).collect();
         let Decoded { strict_errors, .. } = json(format!("{{\"{key}\":[{}]}}", maps.join(",")).as_bytes()).unwrap();
         assert_eq!(strict_errors.len(), 3);

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use logger_apiserver::{ApiServer, DataDirError, Safety, serve};
+use logger_apiserver::{
+    ApiServer, DataDirError, Safety,
+    serve::{self, Limits},
+};
 use tokio::{
     net::TcpListener,
     time::{Instant, sleep},
@@ -23,7 +26,7 @@ pub(super) async fn start(
     let failed = |source| LocalClusterError::Listen { address, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    Ok((address, Task::spawn(|stop| serve::serve(server, listener, stop.cancelled_owned()))))
+    Ok((address, Task::spawn(|stop| serve::serve(server, listener, Limits::default(), stop.cancelled_owned()))))
 }
 
 async fn open(data: &Path, wait: Duration) -> Result<ApiServer, DataDirError> {

@@ -212,10 +212,10 @@ fn create_object(state: &mut State, resource: &str, object: &Value) {
     let Ok(mut object) = Object::from_json(fields.clone()) else {
         return;
     };
-    if state.store.get(resource, "", object.name()).is_some() {
+    let exists = state.store.get(resource, "", object.name()).is_some();
+    if exists || kind.default(&mut object.body).is_err() {
         return;
     }
-    kind.default(&mut object.body);
     managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
     state.store.put(resource, &object);
