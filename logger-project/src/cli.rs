@@ -1,6 +1,11 @@
 //! The command line of a project: the commands of `cargo xtask` that need more than its kinds.
 
+mod formatter;
+pub mod init;
 pub mod manifests;
+mod run;
+pub mod scaffold;
+pub mod writer;
 
 use std::process::ExitCode;
 
@@ -14,6 +19,17 @@ use crate::workspace::Workspace;
 pub enum Command {
     /// Render the roles and the configuration of the operator in `config/`, from what it prints about itself.
     Manifests(manifests::Manifests),
+    /// Create a kind, or a further version of one.
+    #[command(subcommand)]
+    Create(scaffold::Create),
+    /// Change what applies to the complete project.
+    Edit(scaffold::Edit),
+    /// Delete a version of a kind, with its files.
+    #[command(subcommand)]
+    Delete(scaffold::Delete),
+    /// Rename a kind in all its versions.
+    #[command(subcommand)]
+    Rename(scaffold::Rename),
 }
 
 impl Command {
@@ -24,6 +40,10 @@ impl Command {
         let workspace = Workspace::find(groups);
         match self {
             Command::Manifests(manifests) => manifests.run(&workspace),
+            Command::Create(create) => create.run(&workspace),
+            Command::Edit(edit) => edit.run(&workspace),
+            Command::Delete(delete) => delete.run(&workspace),
+            Command::Rename(rename) => rename.run(&workspace),
         }
     }
 }

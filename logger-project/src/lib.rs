@@ -1,6 +1,7 @@
-//! Renders the manifests of an operator from the description that its program prints, from its kinds and from one file
-//! of settings.
+//! Creates the project of an operator, and renders its manifests from the description that its program prints, from its
+//! kinds and from one file of settings.
 //!
+//! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a kind.
 //! [`render`] returns all files of `config/` in the layout of kubebuilder. Every object is typed, and no file is edited.
 //! The `xtask` of a project passes its kinds to [`cli`](fn@cli), which has all commands.
 //!
@@ -11,12 +12,14 @@
 //! | [`settings`] | names, replicas and switches of a project |
 //! | [`rbac`] | rules as controller-gen normalizes them, and roles |
 //! | [`config`] | the files of `config/` |
+//! | [`scaffold`] | plans of the files of a project |
 //! | [`workspace`] | the project on the disk, and its program |
 //! | [`cli`](mod@cli) | the commands of `cargo xtask`; the only layer that writes |
 
 pub mod cli;
 pub mod config;
 pub mod rbac;
+pub mod scaffold;
 pub mod settings;
 pub mod workspace;
 

@@ -4,6 +4,7 @@
 //! - nothing is written.
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
     fs, io,
@@ -18,6 +19,7 @@ use logger_core::{
 
 use crate::{
     config::Project,
+    scaffold::Tree,
     settings::{Settings, SettingsError},
 };
 
@@ -37,6 +39,14 @@ pub enum WorkspaceError {
     /// The file of the settings cannot be read.
     #[error("cannot read {SETTINGS}: {0}")]
     Read(#[source] io::Error),
+    /// A directory or a file of the project cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Tree {
+        /// The path.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The settings cannot be used.
     #[error("{SETTINGS}: {0}")]
     Settings(#[from] SettingsError),
@@ -104,6 +114,16 @@ impl<'a> Workspace<'a> {
             .map_err(|source| WorkspaceError::Description { package: package.clone(), source })
     }
 
+    /// Reads the files of the project, without build artifacts and without directories whose name starts with `.`.
+    ///
+    /// # Errors
+    /// Fails if a directory or a source, manifest or settings file cannot be read.
+    pub fn tree(&self) -> Result<Tree, WorkspaceError> {
+        let mut files = BTreeMap::new();
+        collect_files(&self.root, "", &mut files)?;
+        Ok(Tree(files))
+    }
+
     /// Reads everything that the manifests are rendered from.
     ///
     /// # Errors
@@ -113,6 +133,36 @@ impl<'a> Workspace<'a> {
         let description = self.describe(&settings)?;
         Ok(Project { settings, description, kinds: self.kinds() })
     }
+}
+
+/// Adds the files below a directory. Symbolic links are not followed.
+fn collect_files(directory: &Path, prefix: &str, files: &mut BTreeMap<String, String>) -> Result<(), WorkspaceError> {
+    let error = |source| WorkspaceError::Tree { path: directory.to_owned(), source };
+    for entry in fs::read_dir(directory).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let (file_type, name) = (entry.file_type().map_err(error)?, entry.file_name().to_string_lossy().into_owned());
+        let path = format!("{prefix}{name}");
+        if file_type.is_dir() {
+            if !name.starts_with('.') && path != "target" {
+                collect_files(&entry.path(), &format!("{path}/"), files)?;
+            }
+        } else {
+            let contents =
+                if is_text(&name) && file_type.is_file() { read_text(&entry.path())? } else { String::new() };
+            files.insert(path, contents);
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the contents of a file matter for plans.
+fn is_text(name: &str) -> bool {
+    name == "PROJECT" || [".rs", ".toml", ".yaml"].iter().any(|extension| name.ends_with(extension))
+}
+
+fn read_text(path: &Path) -> Result<String, WorkspaceError> {
+    let error = |source| WorkspaceError::Tree { path: path.to_owned(), source };
+    Ok(String::from_utf8_lossy(&fs::read(path).map_err(error)?).into_owned())
 }
 
 fn describe_kind(group: &ApiGroup, kind: &ApiKind) -> KindDescription {

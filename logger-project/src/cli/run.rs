@@ -1,0 +1,92 @@
+//! The execution of a plan: it is formatted, printed and written.
+
+use std::{
+    error::Error,
+    path::Path,
+    process::{Command, ExitCode},
+};
+
+use super::{formatter, writer};
+use crate::{
+    scaffold::{Plan, Problems, Tree},
+    workspace::Workspace,
+};
+
+/// Options of the commands that change a project.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Changes {
+    /// Print the plan without writing any file.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Change the project although git reports uncommitted changes.
+    #[arg(long)]
+    pub allow_dirty: bool,
+}
+
+impl Changes {
+    /// Plans and executes a change of a project. A plan without steps is executed in any tree.
+    pub(super) fn run(
+        &self,
+        workspace: &Workspace<'_>,
+        plan: impl FnOnce(&Tree) -> Result<Plan, Problems>,
+    ) -> ExitCode {
+        let tree = match workspace.tree() {
+            Ok(tree) => tree,
+            Err(error) => return failed(&error),
+        };
+        let mut problems = Problems::default();
+        let planned = plan(&tree);
+        let changes = planned.as_ref().map_or(true, |plan| !plan.steps.is_empty());
+        if changes && !self.allow_dirty && !self.dry_run && is_dirty(workspace.root()) {
+            problems.add("git reports uncommitted changes; commit or stash them, or use `--allow-dirty`");
+        }
+        let plan = match planned {
+            Ok(plan) => problems.or(plan),
+            Err(others) => {
+                problems.0.extend(others.0);
+                Err(problems)
+            }
+        };
+        match plan {
+            Ok(plan) => {
+                finish(workspace.root(), plan, self.dry_run, "next: `cargo xtask codegen`, `cargo xtask manifests`")
+            }
+            Err(problems) => failed(&problems),
+        }
+    }
+}
+
+/// Formats, prints and writes a plan, and prints what comes next.
+pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> ExitCode {
+    if plan.steps.is_empty() {
+        println!("nothing to do: the project is as requested");
+        return ExitCode::SUCCESS;
+    }
+    if dry_run {
+        print!("{plan}");
+        return ExitCode::SUCCESS;
+    }
+    let plan = match formatter::format(root, plan) {
+        Ok(plan) => plan,
+        Err(error) => return failed(&error),
+    };
+    if let Err(error) = writer::write(root, &plan) {
+        return failed(&error);
+    }
+    print!("{plan}");
+    println!("{next}");
+    ExitCode::SUCCESS
+}
+
+/// Prints an error.
+pub(super) fn failed(error: &dyn Error) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::from(2)
+}
+
+/// Returns whether git reports uncommitted changes. A tree outside a repository has none.
+fn is_dirty(root: &Path) -> bool {
+    let mut git = Command::new("git");
+    let status = git.args(["status", "--porcelain", "--", "."]).current_dir(root).output();
+    status.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
+}

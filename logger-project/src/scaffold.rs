@@ -1,0 +1,28 @@
+//! Plans of the files of a project: what `cargo logger init` and `cargo xtask create api` write.
+//!
+//! Guarantees:
+//! - a plan is computed from a typed model and a snapshot of the tree; nothing accesses the disk;
+//! - all problems of a request are reported together, before there is a plan;
+//! - a request whose result exists has an empty plan;
+//! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted, replaced
+//!   or removed, and the plan explains it;
+//! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
+
+mod apis;
+mod files;
+mod init;
+mod model;
+mod names;
+mod plan;
+mod project_file;
+mod rename;
+mod template;
+mod tree;
+
+pub use apis::{create_api, create_version, delete_api, edit};
+pub use files::MARK;
+pub use init::{Dependencies, init};
+pub use model::{Model, Resource};
+pub use plan::{Plan, Problems, Step};
+pub use rename::{Rename, rename_api};
+pub use tree::Tree;

@@ -1,0 +1,151 @@
+//! The model of a project: its name, its domain and its kinds.
+
+use std::collections::BTreeMap;
+
+use logger_names::case::snake_case;
+
+use super::{
+    names::{check_domain, check_group, check_kind, check_plural, check_project, check_version, version_module},
+    plan::Problems,
+    tree::compare,
+};
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// The name of the operator and of its package. The packages of types and client have a suffix.
+    pub name: String,
+    /// The domain of all groups.
+    pub domain: String,
+    /// Whether the operator watches its own namespace only.
+    pub namespaced: bool,
+    /// The kinds.
+    pub resources: Vec<Resource>,
+}
+
+/// One version of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// The group without the domain. The empty one stands for the domain itself.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
+    /// The name of the resource in URLs.
+    pub plural: String,
+    /// Whether objects have a namespace.
+    pub namespaced: bool,
+    /// Whether a controller reconciles this version.
+    pub controller: bool,
+}
+
+impl Resource {
+    /// Returns whether both are versions of one kind.
+    pub(super) fn is_of_kind(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind
+    }
+
+    /// Returns the name of the modules of the kind.
+    pub(super) fn module(&self) -> String {
+        snake_case(&self.kind)
+    }
+
+    /// Returns the path of a sample object below `config/samples`, as kubebuilder names it.
+    pub(super) fn sample(&self) -> String {
+        let group = if self.group.is_empty() { String::new() } else { format!("{}_", self.group) };
+        format!("config/samples/{group}{}_{}.yaml", self.version, self.kind.to_lowercase())
+    }
+}
+
+impl Model {
+    /// Returns the group of a resource with the domain.
+    pub(super) fn api_group(&self, resource: &Resource) -> String {
+        match resource.group.as_str() {
+            "" => self.domain.clone(),
+            group => format!("{group}.{}", self.domain),
+        }
+    }
+
+    /// Returns the module of the version of a resource.
+    pub(super) fn version_module(&self, resource: &Resource) -> String {
+        version_module(&self.api_group(resource), &resource.version)
+    }
+
+    /// Returns the resources by the module of their version, both sorted.
+    pub(super) fn versions(&self) -> BTreeMap<String, Vec<&Resource>> {
+        let mut versions: BTreeMap<String, Vec<&Resource>> = BTreeMap::new();
+        for resource in &self.resources {
+            versions.entry(self.version_module(resource)).or_default().push(resource);
+        }
+        versions.values_mut().for_each(|resources| resources.sort());
+        versions
+    }
+
+    /// Returns the resources with a controller, sorted by its module.
+    pub(super) fn controllers(&self) -> Vec<&Resource> {
+        let mut controllers: Vec<_> = self.resources.iter().filter(|resource| resource.controller).collect();
+        controllers.sort_by(|a, b| compare(&a.module(), &b.module()));
+        controllers
+    }
+
+    /// Returns the directory of the types.
+    pub(super) fn types(&self) -> String {
+        format!("{}-types", self.name)
+    }
+
+    /// Returns the directory of the client.
+    pub(super) fn client(&self) -> String {
+        format!("{}-client", self.name)
+    }
+
+    /// Checks all names, and that no two resources share a name.
+    pub(super) fn check(&self, problems: &mut Problems) {
+        check_project(&self.name, problems);
+        check_domain(&self.domain, problems);
+        for (index, resource) in self.resources.iter().enumerate() {
+            check_group(&resource.group, problems);
+            check_version(&resource.version, problems);
+            check_kind(&resource.kind, problems);
+            check_plural(&resource.plural, problems);
+            let others = &self.resources[..index];
+            others.iter().for_each(|other| self.check_pair(other, resource, problems));
+        }
+    }
+
+    fn check_pair(&self, a: &Resource, b: &Resource, problems: &mut Problems) {
+        let name =
+            |resource: &Resource| format!("{} in {}/{}", resource.kind, self.api_group(resource), resource.version);
+        let same_version = a.group == b.group && a.version == b.version;
+        if same_version && a.kind == b.kind {
+            problems.add(format!("{} exists twice", name(a)));
+            return;
+        }
+        if same_version
+            && (shares_types(&a.kind, &b.kind) || shares_types(&b.kind, &a.kind) || a.module() == b.module())
+        {
+            problems.add(format!("{} and {} have types or modules of one name; rename one", name(a), name(b)));
+        }
+        if a.group == b.group && (a.kind == b.kind) != (a.plural == b.plural) {
+            problems.add(format!("{} and {}: each kind has one plural, and no two have the same", name(a), name(b)));
+        }
+        if a.group == b.group && a.kind == b.kind && a.namespaced != b.namespaced {
+            problems.add(format!("{} and {} have different scopes", name(a), name(b)));
+        }
+        if a.group != b.group && self.version_module(a) == self.version_module(b) {
+            problems.add(format!("{} and {} have one module; rename the group", name(a), name(b)));
+        }
+        if a.controller && b.controller && a.module() == b.module() {
+            problems.add(format!(
+                "{} and {} have controllers of one name; use `--controller=false` for one of them",
+                name(a),
+                name(b)
+            ));
+        }
+    }
+}
+
+/// Returns whether the second kind is a type of the first one.
+fn shares_types(kind: &str, other: &str) -> bool {
+    other.strip_prefix(kind).is_some_and(|suffix| ["List", "Spec", "Status"].contains(&suffix))
+}

@@ -1,0 +1,149 @@
+//! The file `PROJECT`: the model of a project, in version 3 of the schema of kubebuilder.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    model::{Model, Resource},
+    plan::Problems,
+};
+
+/// The path of the file.
+pub(super) const PATH: &str = "PROJECT";
+/// The version of the schema.
+const VERSION: &str = "3";
+/// The plugin that stands for this toolchain. kubebuilder reads the file, but has no such plugin.
+const LAYOUT: &str = "cargo-logger/v1";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ProjectFile {
+    domain: String,
+    layout: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    namespaced: bool,
+    project_name: String,
+    repo: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<ResourceEntry>,
+    version: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResourceEntry {
+    api: Api,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    controller: bool,
+    domain: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    group: String,
+    kind: String,
+    path: String,
+    plural: String,
+    version: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Api {
+    crd_version: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    namespaced: bool,
+}
+
+/// Renders the file.
+pub(super) fn render(model: &Model) -> Result<String, Problems> {
+    let repo = format!("{}/{}", model.domain, model.name);
+    let mut resources: Vec<&Resource> = model.resources.iter().collect();
+    resources.sort();
+    let entry = |resource: &Resource| ResourceEntry {
+        api: Api { crd_version: "v1".to_owned(), namespaced: resource.namespaced },
+        controller: resource.controller,
+        domain: model.domain.clone(),
+        group: resource.group.clone(),
+        kind: resource.kind.clone(),
+        // kubebuilder validates it as the path of a Go import.
+        path: format!("{repo}/{}/{}", model.types(), model.version_module(resource)),
+        plural: resource.plural.clone(),
+        version: resource.version.clone(),
+    };
+    let file = ProjectFile {
+        domain: model.domain.clone(),
+        layout: vec![LAYOUT.to_owned()],
+        namespaced: model.namespaced,
+        project_name: model.name.clone(),
+        repo: repo.clone(),
+        resources: resources.into_iter().map(entry).collect(),
+        version: VERSION.to_owned(),
+    };
+    let text = serde_saphyr::to_string(&file).map_err(|error| format!("cannot encode {PATH}: {error}"))?;
+    Ok(text.trim_end().to_owned() + "\n")
+}
+
+/// Parses the file.
+pub(super) fn parse(text: &str) -> Result<Model, Problems> {
+    let file: ProjectFile = serde_saphyr::from_str(text).map_err(|error| format!("cannot read {PATH}: {error}"))?;
+    let mut problems = Problems::default();
+    if file.version != VERSION || file.layout != [LAYOUT] {
+        problems.add(format!(
+            "{PATH} has version {} and layout {:?}; expected {VERSION} and {LAYOUT}",
+            file.version, file.layout
+        ));
+    }
+    for entry in file.resources.iter().filter(|entry| entry.domain != file.domain) {
+        problems.add(format!("{PATH}: {} has the domain `{}`; expected `{}`", entry.kind, entry.domain, file.domain));
+    }
+    let resource = |entry: ResourceEntry| Resource {
+        group: entry.group,
+        version: entry.version,
+        kind: entry.kind,
+        plural: entry.plural,
+        namespaced: entry.api.namespaced,
+        controller: entry.controller,
+    };
+    let model = Model {
+        name: file.project_name,
+        domain: file.domain,
+        namespaced: file.namespaced,
+        resources: file.resources.into_iter().map(resource).collect(),
+    };
+    model.check(&mut problems);
+    problems.or(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_read_as_it_was_written() {
+        let widget = Resource {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Widget".to_owned(),
+            plural: "widgets".to_owned(),
+            namespaced: true,
+            controller: true,
+        };
+        let gadget = Resource {
+            group: String::new(),
+            kind: "Gadget".to_owned(),
+            plural: "gadgets".to_owned(),
+            ..widget.clone()
+        };
+        let model = Model {
+            name: "my-operator".to_owned(),
+            domain: "example.com".to_owned(),
+            namespaced: true,
+            resources: vec![gadget, widget],
+        };
+        assert_eq!(parse(&render(&model).unwrap()).unwrap(), model);
+    }
+
+    #[test]
+    fn fields_that_would_be_lost_are_errors() {
+        let file =
+            "domain: example.com\nlayout: [cargo-logger/v1]\nplugins: {}\nprojectName: a\nrepo: a\nversion: '3'\n";
+        assert!(parse(file).unwrap_err().to_string().contains("plugins"));
+    }
+}
