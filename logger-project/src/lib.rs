@@ -1,8 +1,10 @@
 //! Creates the project of an operator, and renders its manifests from the description that its program prints, from its
 //! kinds and from one file of settings.
 //!
-//! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a kind.
-//! [`render`] returns all files of `config/` in the layout of kubebuilder. Every object is typed, and no file is edited.
+//! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a
+//! kind.
+//! [`render`] returns all files of `config/` in the layout of kubebuilder. Every object is typed, and no file is
+//! edited.
 //! The `xtask` of a project passes its kinds to [`cli`](fn@cli), which has all commands.
 //!
 //! The modules are layers. Each imports only from the lines above its own:

@@ -4,8 +4,8 @@
 //! - a plan is computed from a typed model and a snapshot of the tree; nothing accesses the disk;
 //! - all problems of a request are reported together, before there is a plan;
 //! - a request whose result exists has an empty plan;
-//! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted, replaced
-//!   or removed, and the plan explains it;
+//! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted,
+//!   replaced or removed, and the plan explains it;
 //! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
 
 mod apis;

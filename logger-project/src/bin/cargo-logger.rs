@@ -9,8 +9,8 @@ use logger_project::cli::init::Init;
 #[command(name = "cargo", bin_name = "cargo")]
 enum Cargo {
     /// Create the project of an operator.
-    #[command(subcommand, version)]
-    Logger(Command),
+    #[command(name = "logger", subcommand, version)]
+    Project(Command),
 }
 
 #[derive(Subcommand)]
@@ -21,7 +21,7 @@ enum Command {
 
 fn main() -> ExitCode {
     // Cargo passes the name of the command as the first argument.
-    let Cargo::Logger(command) = Cargo::parse();
+    let Cargo::Project(command) = Cargo::parse();
     match command {
         Command::Init(init) => init.run(),
     }

@@ -65,7 +65,7 @@ pub struct CreateVersion {
 /// Options of `edit`.
 #[derive(Clone, Debug, Args)]
 pub struct Edit {
-    /// Watch the namespace of the operator only, with a Role in place of a ClusterRole; or all with `--namespaced=false`.
+    /// Watch the namespace of the operator only, with a Role in place of a ClusterRole. `--namespaced=false` is all.
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(value_name = "BOOL", required = true)]
     pub namespaced: bool,

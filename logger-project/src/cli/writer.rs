@@ -1,7 +1,7 @@
 //! Writes the steps of a plan: all of them, or none.
 //!
-//! New contents are written beside their files, and replaced and removed files are moved aside, before anything is lost.
-//! After an error, every file and directory is as before.
+//! New contents are written beside their files, and replaced and removed files are moved aside, before anything is
+//! lost. After an error, every file and directory is as before.
 
 use std::{
     ffi::OsStr,
@@ -136,7 +136,8 @@ impl Drop for Transaction {
     }
 }
 
-/// Returns a hidden path in the directory of a file. Another directory may be on another file system, where a rename fails.
+/// Returns a hidden path in the directory of a file. Another directory may be on another file system, where a rename
+/// fails.
 fn beside(target: &Path, suffix: &str) -> PathBuf {
     let name = target.file_name().unwrap_or(OsStr::new("file")).to_string_lossy();
     target.with_file_name(format!(".{name}.{suffix}"))

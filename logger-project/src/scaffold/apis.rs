@@ -43,8 +43,8 @@ pub fn create_api(tree: &Tree, resource: &Resource) -> Result<Plan, Problems> {
     transition(tree, &old, &new, &Files::new())
 }
 
-/// Plans a further version of a kind, whose types are a copy of those of its last version. The new one is not the storage
-/// version.
+/// Plans a further version of a kind, whose types are a copy of those of its last version. The new one is not the
+/// storage version.
 ///
 /// # Errors
 /// Fails with everything that prevents it.

@@ -46,9 +46,7 @@ pub(super) fn client_root(model: &Model) -> String {
 /// Returns the crate root of the client of a project without kinds, which the generator replaces.
 pub(super) fn empty_client(model: &Model) -> String {
     let types = model.types().replace('-', "_");
-    format!(
-        "// {CODEGEN_MARK} from `{types}`. Do not edit.\n//! The client of the kinds of `{types}`: there are none yet.\n"
-    )
+    format!("// {CODEGEN_MARK} from `{types}`. Do not edit.\n//! The client of `{types}`, which has no kinds yet.\n")
 }
 
 /// Returns the files that only these commands write.
@@ -88,10 +86,11 @@ fn version(model: &Model, resources: &[&Resource]) -> String {
     for resource in resources {
         let _ = writeln!(kinds, "        {0}, {0}List,", resource.kind);
     }
-    format!(
-        "// {MARK}\n//! Version `{version}` of group `{group}`.\n\n{modules}\n{uses}\nlogger_core::group_version! {{\n    \
-         group = \"{group}\",\n    version = \"{version}\",\n    kinds = [\n{kinds}    ],\n}}\n"
-    )
+    let declaration = format!(
+        "logger_core::group_version! {{\n    group = \"{group}\",\n    version = \"{version}\",\n    kinds = \
+         [\n{kinds}    ],\n}}\n"
+    );
+    format!("// {MARK}\n//! Version `{version}` of group `{group}`.\n\n{modules}\n{uses}\n{declaration}")
 }
 
 fn controllers(resources: &[&Resource]) -> String {

@@ -84,7 +84,7 @@ impl fmt::Display for Plan {
 
 /// Everything that prevents a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
-#[error("nothing was changed:\n{}", .0.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n"))]
+#[error("nothing was changed:\n{}", list(.0))]
 pub struct Problems(pub Vec<String>);
 
 impl Problems {
@@ -106,4 +106,8 @@ impl From<String> for Problems {
     fn from(problem: String) -> Self {
         Problems(vec![problem])
     }
+}
+
+fn list(problems: &[String]) -> String {
+    problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n")
 }

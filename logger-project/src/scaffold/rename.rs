@@ -23,8 +23,8 @@ pub struct Rename {
     pub to: String,
 }
 
-/// Plans the rename of a kind: its files get other paths and the new name in their contents. Other files are not changed;
-/// the lines in which they contain the name are notes of the plan.
+/// Plans the rename of a kind: its files get other paths and the new name in their contents. Other files are not
+/// changed; the lines in which they contain the name are notes of the plan.
 ///
 /// # Errors
 /// Fails with everything that prevents it.
@@ -111,12 +111,11 @@ impl Words<'_> {
             path.ends_with(".rs") && !changed.contains(path) && !is_owned(source) && !is_generated(source)
         };
         let mut notes = Vec::new();
+        let kind = &self.rename.kind;
         for (path, source) in tree.0.iter().filter(|(path, source)| is_other(path, source)) {
-            for (index, line) in source.lines().enumerate() {
-                if parts(line).any(|part| part.starts_with(&self.rename.kind) && self.replacement(path, part).is_some())
-                {
-                    notes.push(format!("{path}:{} contains {}; change it", index + 1, self.rename.kind));
-                }
+            let is_named = |part: &str| part.starts_with(kind) && self.replacement(path, part).is_some();
+            for (index, _) in source.lines().enumerate().filter(|(_, line)| parts(line).any(is_named)) {
+                notes.push(format!("{path}:{} contains {kind}; change it", index + 1));
             }
         }
         notes
