@@ -1,4 +1,4 @@
-//! The binaries of the control plane, of the components beside it, and promtool: found, or built from the Go modules of
+//! The binaries of the control plane, of the components beside it, and of tools: found, or built from the Go modules of
 //! this crate.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::module::{COMPONENTS, CONTROL_PLANE, PROMTOOL};
+use crate::module::{COMPONENTS, CONTROL_PLANE, HELM, Module, PROMTOOL};
 
 /// The help in messages about missing binaries.
 pub const HOW_TO_GET: &str = "get it with: cargo xtask envtest build";
@@ -16,6 +16,8 @@ pub const HOW_TO_GET: &str = "get it with: cargo xtask envtest build";
 pub const HOW_TO_GET_COMPONENTS: &str = "get them with: cargo xtask envtest build components";
 /// The help in messages about a missing promtool.
 pub const HOW_TO_GET_PROMTOOL: &str = "get it with: cargo xtask envtest build promtool";
+/// The help in messages about a missing helm.
+pub const HOW_TO_GET_HELM: &str = "get it with: cargo xtask envtest build helm";
 
 /// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
@@ -42,10 +44,19 @@ pub fn find_components() -> Result<Option<ComponentAssets>> {
 /// Returns the path of promtool: that in `PATH`, otherwise that which [`build_promtool`] built; `None` if there is
 /// none.
 pub fn find_promtool() -> Result<Option<PathBuf>> {
-    let name = PROMTOOL.programs[0];
+    find_tool(&PROMTOOL)
+}
+
+/// Returns the path of helm: that in `PATH`, otherwise that which [`build_helm`] built; `None` if there is none.
+pub fn find_helm() -> Result<Option<PathBuf>> {
+    find_tool(&HELM)
+}
+
+fn find_tool(module: &Module) -> Result<Option<PathBuf>> {
+    let name = module.programs[0];
     let path = env::var_os("PATH").unwrap_or_default();
     let installed = env::split_paths(&path).map(|dir| dir.join(name)).find(|program| program.is_file());
-    Ok(installed.or(PROMTOOL.find_built()?.map(|dir| dir.join(name))))
+    Ok(installed.or(module.find_built()?.map(|dir| dir.join(name))))
 }
 
 /// Returns the binaries for a test suite, or the reason why it runs without them.
@@ -120,6 +131,11 @@ pub fn build_components() -> Result<ComponentAssets> {
 /// Builds promtool with `go build`, unless [`find_promtool`] returns one.
 pub fn build_promtool() -> Result<PathBuf> {
     PROMTOOL.build(find_promtool)
+}
+
+/// Builds helm with `go build`, unless [`find_helm`] returns one.
+pub fn build_helm() -> Result<PathBuf> {
+    HELM.build(find_helm)
 }
 
 /// A directory with etcd, kube-apiserver and kubectl.

@@ -26,8 +26,8 @@ mod state;
 mod suite;
 
 pub use assets::{
-    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_PROMTOOL, build, build_components,
-    build_promtool, find, find_components, find_promtool,
+    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_HELM, HOW_TO_GET_PROMTOOL, build,
+    build_components, build_helm, build_promtool, find, find_components, find_helm, find_promtool,
 };
 pub use cluster::Cluster;
 pub use control_plane::ControlPlane;

@@ -51,6 +51,8 @@ enum Binaries {
     Components,
     /// Build promtool, and print its path.
     Promtool,
+    /// Build helm, and print its path.
+    Helm,
 }
 
 fn main() -> ExitCode {
@@ -78,6 +80,7 @@ fn build(what: Binaries) -> Result<()> {
         Binaries::ControlPlane => print(&[export("KUBEBUILDER_ASSETS", envtest::build()?.dir())]),
         Binaries::Components => print(&[envtest::build_components()?.dir().display().to_string()]),
         Binaries::Promtool => print(&[envtest::build_promtool()?.display().to_string()]),
+        Binaries::Helm => print(&[envtest::build_helm()?.display().to_string()]),
     }
 }
 

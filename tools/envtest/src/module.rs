@@ -77,6 +77,18 @@ pub(crate) const PROMTOOL: Module = Module {
     alternative: ", or add promtool to PATH",
 };
 
+/// The tool that validates and renders charts.
+pub(crate) const HELM: Module = Module {
+    directory: "helm",
+    output: "helm",
+    versioned_by: "helm.sh/helm/v4",
+    renamed: &[],
+    programs: &["helm"],
+    tags: "",
+    contents: "helm (about 2 minutes on 2 cores)",
+    alternative: ", or add helm to PATH",
+};
+
 impl Module {
     /// Returns the directory of the programs that are built from this module.
     pub(crate) fn built(&self) -> Result<PathBuf> {
@@ -249,6 +261,7 @@ mod tests {
         assert_eq!(COMPONENTS.version().unwrap(), version);
         assert_ne!(COMPONENTS.built().unwrap(), CONTROL_PLANE.built().unwrap());
         assert!(PROMTOOL.version().unwrap().starts_with('v'));
+        assert!(HELM.version().unwrap().starts_with('v'));
     }
 
     #[test]
