@@ -2,12 +2,13 @@
 
 mod formatter;
 pub mod init;
+pub mod chart;
 pub mod manifests;
 mod run;
 pub mod scaffold;
 pub mod writer;
 
-use std::process::ExitCode;
+use std::{error::Error, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use logger_core::meta::ApiGroup;
@@ -30,6 +31,8 @@ pub enum Command {
     /// Rename a kind in all its versions.
     #[command(subcommand)]
     Rename(scaffold::Rename),
+    /// Render the Helm chart of the operator in `charts/`, from the same objects.
+    Chart(chart::Chart),
 }
 
 impl Command {
@@ -44,8 +47,15 @@ impl Command {
             Command::Edit(edit) => edit.run(&workspace),
             Command::Delete(delete) => delete.run(&workspace),
             Command::Rename(rename) => rename.run(&workspace),
+            Command::Chart(chart) => chart.run(&workspace),
         }
     }
+}
+
+/// Prints an error, and returns its exit code.
+fn failed(error: &dyn Error) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::from(2)
 }
 
 #[derive(Parser)]

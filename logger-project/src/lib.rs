@@ -3,8 +3,8 @@
 //!
 //! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a
 //! kind.
-//! [`render`] returns all files of `config/` in the layout of kubebuilder. Every object is typed, and no file is
-//! edited.
+//! [`render`] returns all files of `config/` in the layout of kubebuilder, and [`Chart::render`] those of a Helm chart.
+//! Every object is typed, and no file is edited.
 //! The `xtask` of a project passes its kinds to [`cli`](fn@cli), which has all commands.
 //!
 //! The modules are layers. Each imports only from the lines above its own:
@@ -15,11 +15,13 @@
 //! | [`rbac`] | rules as controller-gen normalizes them, and roles |
 //! | [`config`] | the files of `config/` |
 //! | [`scaffold`] | plans of the files of a project |
+//! | [`helm`] | the Helm chart, from the same objects |
 //! | [`workspace`] | the project on the disk, and its program |
 //! | [`cli`](mod@cli) | the commands of `cargo xtask`; the only layer that writes |
 
 pub mod cli;
 pub mod config;
+pub mod helm;
 pub mod rbac;
 pub mod scaffold;
 pub mod settings;
@@ -27,5 +29,6 @@ pub mod workspace;
 
 pub use cli::{Command, cli};
 pub use config::{MARK, Project, RenderError, render};
+pub use helm::{Chart, ChartError};
 pub use settings::{Settings, SettingsError};
 pub use workspace::{Workspace, WorkspaceError};

@@ -17,8 +17,12 @@ use logger_core::{
     meta::{ApiGroup, ApiKind, Scope},
 };
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::{
-    config::Project,
+    config::{Project, definition_files},
+    helm::Chart,
     scaffold::Tree,
     settings::{Settings, SettingsError},
 };
@@ -69,6 +73,41 @@ pub enum WorkspaceError {
         /// The error of the decoder.
         source: serde_json::Error,
     },
+    /// `cargo metadata` failed, or does not contain the package of the program.
+    #[error("cargo metadata describes no package `{package}`")]
+    Package {
+        /// The package of the program.
+        package: String,
+    },
+    /// A file with an object cannot be read.
+    #[error("cannot read {path}: {source}")]
+    File {
+        /// Its path, relative to the root of the project.
+        path: String,
+        /// The error.
+        source: io::Error,
+    },
+    /// A file contains no object.
+    #[error("{path}: {source}")]
+    Object {
+        /// Its path, relative to the root of the project.
+        path: String,
+        /// The error of the decoder.
+        source: Box<serde_saphyr::Error>,
+    },
+}
+
+/// The part of the output of `cargo metadata` that is used.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    description: Option<String>,
 }
 
 impl<'a> Workspace<'a> {
@@ -132,6 +171,38 @@ impl<'a> Workspace<'a> {
         let settings = self.settings()?;
         let description = self.describe(&settings)?;
         Ok(Project { settings, description, kinds: self.kinds() })
+    }
+
+    /// Reads everything that the chart is rendered from: also the version of the program, the definitions that `cargo
+    /// xtask codegen` has written, and the objects of `prometheus-resources`.
+    ///
+    /// # Errors
+    /// Fails like [`Workspace::project`], or if a file cannot be read.
+    pub fn chart(&self) -> Result<Chart, WorkspaceError> {
+        let project = self.project()?;
+        let Package { name, version, description } = self.package(&project.settings.name)?;
+        let definitions = definition_files(&project.kinds);
+        let definitions = definitions.iter().map(|file| self.object(&format!("config/crd/{file}")));
+        let definitions = definitions.collect::<Result<_, _>>()?;
+        let monitoring = project.settings.prometheus_resources.iter();
+        let monitoring = monitoring.map(|file| Ok((file.clone(), self.object(&format!("config/prometheus/{file}"))?)));
+        let monitoring = monitoring.collect::<Result<_, WorkspaceError>>()?;
+        Ok(Chart { project, version, description: description.unwrap_or(name), definitions, monitoring })
+    }
+
+    fn package(&self, name: &str) -> Result<Package, WorkspaceError> {
+        let output = cargo(["metadata", "--no-deps", "--format-version", "1"]).stderr(Stdio::inherit()).output();
+        let metadata = serde_json::from_slice::<Metadata>(&output.map_err(WorkspaceError::Cargo)?.stdout);
+        let packages = metadata.map(|metadata| metadata.packages).unwrap_or_default();
+        let package = packages.into_iter().find(|package| package.name == name);
+        package.ok_or_else(|| WorkspaceError::Package { package: name.to_owned() })
+    }
+
+    fn object(&self, path: &str) -> Result<Value, WorkspaceError> {
+        let text = fs::read_to_string(self.root.join(path))
+            .map_err(|source| WorkspaceError::File { path: path.to_owned(), source })?;
+        let invalid = |source| WorkspaceError::Object { path: path.to_owned(), source: Box::new(source) };
+        serde_saphyr::from_str(&text).map_err(invalid)
     }
 }
 

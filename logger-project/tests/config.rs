@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and test helpers are part of them")]
 
+mod fixture;
+
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
@@ -11,51 +13,12 @@ use k8s_openapi::{
     apimachinery::pkg::util::intstr::IntOrString,
 };
 use logger_codegen::File;
-use logger_core::description::{
-    ControllerDescription, KindDescription, OperatorDescription, Permission, ServerDescription, Verb,
-};
-use logger_project::{Project, Settings, render};
+use logger_core::description::OperatorDescription;
+use logger_project::render;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-fn kind(group: &str, kind: &str, plural: &str, namespaced: bool) -> KindDescription {
-    let (group, version, kind) = (group.to_owned(), "v1".to_owned(), kind.to_owned());
-    KindDescription { group, version, kind, plural: plural.to_owned(), namespaced }
-}
-
-fn server(name: &str, port: u16, authenticated: bool, paths: &[&str]) -> ServerDescription {
-    let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-    ServerDescription { name: name.to_owned(), port, https: authenticated, authenticated, paths }
-}
-
-/// An operator of Widgets that own Deployments, and that watch Nodes.
-fn project(settings: &str) -> Project {
-    let widgets = kind("example.org", "Widget", "widgets", true);
-    let controller = ControllerDescription {
-        name: "widgets".to_owned(),
-        reconciles: widgets.clone(),
-        owns: vec![kind("apps", "Deployment", "deployments", true)],
-        watches: vec![kind("", "Node", "nodes", false)],
-    };
-    let permissions = [
-        controller.permissions(),
-        vec![widgets.subresource_permission("status", [Verb::Patch])],
-        Permission::leader_election("widget-operator"),
-        Permission::reviews(),
-    ];
-    let description = OperatorDescription {
-        controllers: vec![controller],
-        servers: vec![
-            server("health", 8081, false, &["/healthz", "/livez", "/readyz"]),
-            server("metrics", 8443, true, &["/metrics"]),
-        ],
-        lease: Some("widget-operator".to_owned()),
-        graceful_shutdown_seconds: Some(30),
-        ..OperatorDescription::of_permissions(permissions.concat())
-    };
-    let settings = Settings::parse(&format!("name = 'widget-operator'\nimage = 'widgets:1'\n{settings}")).unwrap();
-    Project { settings, description, kinds: vec![widgets] }
-}
+use fixture::project;
 
 fn files(settings: &str) -> Vec<File> {
     render(&project(settings)).unwrap()

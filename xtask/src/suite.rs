@@ -64,6 +64,7 @@ const STEPS: &[Step] = &[
     Step { name: "defaults", run: Run::Cargo(&["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], &[]) },
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
     Step { name: "manifests", run: Run::Cargo(&["xtask", "manifests", "--check"], &[]) },
+    Step { name: "chart", run: Run::Cargo(&["xtask", "chart", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
         name: "doctests",

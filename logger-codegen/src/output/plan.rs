@@ -225,6 +225,8 @@ fn collect_generated(directory: &Path, mark: &str, into: &mut BTreeSet<PathBuf>)
 fn is_generated(path: &Path, mark: &str) -> bool {
     let is_source =
         path.extension().is_some_and(|extension| ["md", "rs", "yaml"].iter().any(|ours| extension == *ours));
-    let has_mark = |text: String| text.lines().next().is_some_and(|line| line.trim_end_matches(" -->").ends_with(mark));
+    // The ends of comments in Markdown and in templates of charts.
+    let uncommented = |line: &str| line.trim_end_matches(" -->").trim_end_matches(" */ -}}").ends_with(mark);
+    let has_mark = |text: String| text.lines().next().is_some_and(uncommented);
     is_source && fs::read_to_string(path).is_ok_and(has_mark)
 }

@@ -82,14 +82,7 @@ fn template(files: &Files, container: Container, grace: Option<i64>) -> PodTempl
         spec: Some(PodSpec {
             containers: vec![container],
             service_account_name: Some(SERVICE_ACCOUNT.to_owned()),
-            security_context: Some(PodSecurityContext {
-                run_as_non_root: Some(true),
-                seccomp_profile: Some(SeccompProfile {
-                    type_: "RuntimeDefault".to_owned(),
-                    ..SeccompProfile::default()
-                }),
-                ..PodSecurityContext::default()
-            }),
+            security_context: Some(pod_security()),
             termination_grace_period_seconds: grace,
             topology_spread_constraints: Some(vec![
                 spread("kubernetes.io/hostname"),
@@ -97,6 +90,25 @@ fn template(files: &Files, container: Container, grace: Option<i64>) -> PodTempl
             ]),
             ..PodSpec::default()
         }),
+    }
+}
+
+/// Returns what the Pod Security Standard "restricted" requires of pods.
+pub(crate) fn pod_security() -> PodSecurityContext {
+    PodSecurityContext {
+        run_as_non_root: Some(true),
+        seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".to_owned(), ..SeccompProfile::default() }),
+        ..PodSecurityContext::default()
+    }
+}
+
+/// Returns what the Pod Security Standard "restricted" requires of containers.
+pub(crate) fn container_security() -> SecurityContext {
+    SecurityContext {
+        allow_privilege_escalation: Some(false),
+        read_only_root_filesystem: Some(true),
+        capabilities: Some(Capabilities { drop: Some(vec!["ALL".to_owned()]), ..Capabilities::default() }),
+        ..SecurityContext::default()
     }
 }
 
@@ -124,12 +136,7 @@ fn container(settings: &Settings, health: &ServerDescription, metrics: Option<&S
             limits: Some(quantities("500m", "128Mi")),
             ..ResourceRequirements::default()
         }),
-        security_context: Some(SecurityContext {
-            allow_privilege_escalation: Some(false),
-            read_only_root_filesystem: Some(true),
-            capabilities: Some(Capabilities { drop: Some(vec!["ALL".to_owned()]), ..Capabilities::default() }),
-            ..SecurityContext::default()
-        }),
+        security_context: Some(container_security()),
         ..Container::default()
     }
 }
