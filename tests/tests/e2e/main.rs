@@ -1,10 +1,11 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! quickstart and the demo.
+//! chart, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
+mod chart;
 mod connections;
 mod controller_gen;
 mod definitions;
@@ -54,6 +55,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(definitions::trials(&suite))
         .chain(kubectl::trials(&suite))
         .chain(manifests::trials(&suite))
+        .chain(chart::trials(&suite, args)?)
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
         .chain(demo::trials(&suite))

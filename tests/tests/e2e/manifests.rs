@@ -34,19 +34,21 @@ fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Res
 /// Builds `config/default`. The definitions of Loggers are omitted, as other trials apply them, and so are objects of
 /// the Prometheus operator, whose definitions are not installed.
 fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
+    let mut objects = built(control_plane)?;
+    objects.retain(|object| {
+        let version = object["apiVersion"].as_str().unwrap_or_default();
+        !version.starts_with("monitoring.coreos.com/") && object["kind"] != "CustomResourceDefinition"
+    });
+    Ok(objects)
+}
+
+/// Builds `config/default`.
+pub(super) fn built(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
     let directory = tests::workspace_root().join("config/default");
     let output = control_plane.kubectl().arg("kustomize").arg(directory).output()?;
     succeeded(&output)?;
     let text = String::from_utf8(output.stdout)?;
-    let mut objects = Vec::new();
-    for document in text.split("\n---\n") {
-        let object: Value = serde_saphyr::from_str(document)?;
-        let version = object["apiVersion"].as_str().ok_or("an object has an apiVersion")?;
-        if !version.starts_with("monitoring.coreos.com/") && object["kind"] != "CustomResourceDefinition" {
-            objects.push(object);
-        }
-    }
-    Ok(objects)
+    text.split("\n---\n").map(|document| Ok(serde_saphyr::from_str(document)?)).collect()
 }
 
 /// Returns the pod of the Deployment. The API server only warns about Deployments, and rejects pods.
@@ -61,7 +63,7 @@ fn operator_pod(objects: &[Value]) -> Result<Value, Failed> {
 }
 
 /// Applies the object in a strict dry run. A warning is an error.
-fn accept(control_plane: &ControlPlane, object: &Value) -> Result<(), Failed> {
+pub(super) fn accept(control_plane: &ControlPlane, object: &Value) -> Result<(), Failed> {
     let args = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
     let output = kubectl(control_plane, &args, object)?;
     succeeded(&output).map_err(|failed| {
@@ -73,14 +75,14 @@ fn accept(control_plane: &ControlPlane, object: &Value) -> Result<(), Failed> {
     }
 }
 
-fn kubectl(control_plane: &ControlPlane, args: &[&str], object: &Value) -> Result<Output, Failed> {
+pub(super) fn kubectl(control_plane: &ControlPlane, args: &[&str], object: &Value) -> Result<Output, Failed> {
     let mut command = control_plane.kubectl();
     let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     child.stdin.take().ok_or("stdin is piped")?.write_all(object.to_string().as_bytes())?;
     Ok(child.wait_with_output()?)
 }
 
-fn succeeded(output: &Output) -> Result<(), Failed> {
+pub(super) fn succeeded(output: &Output) -> Result<(), Failed> {
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
