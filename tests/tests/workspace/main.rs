@@ -8,6 +8,7 @@ mod defaults;
 mod definitions;
 mod demo;
 mod fake;
+mod image;
 mod invariants;
 mod kube_derive;
 mod quickstart;
