@@ -65,7 +65,7 @@ fn with(chart: Option<Arc<Chart>>, run: impl FnOnce(&Chart) -> Result<(), Failed
     }
 }
 
-/// The chart, and helm with empty directories of its own settings.
+/// The chart, and helm with an empty configuration.
 struct Chart {
     helm: PathBuf,
     home: TempDir,
