@@ -1,8 +1,8 @@
 //! The command line of a project: the commands of `cargo xtask` that need more than its kinds.
 
+pub mod chart;
 mod formatter;
 pub mod init;
-pub mod chart;
 pub mod manifests;
 mod run;
 pub mod scaffold;
