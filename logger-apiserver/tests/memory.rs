@@ -21,11 +21,11 @@ use tower::ServiceExt;
 
 /// The memory for one byte of the body and of the stored objects. An empty item of a list has three bytes of JSON, and
 /// becomes a map with defaults, field owners and errors, of which a request holds several copies.
-const PER_BYTE: u64 = 4096;
+const PER_BYTE: u64 = 1024;
 /// The memory of a request without a body.
 const BASE: u64 = 16 << 20;
 /// The memory for the 3 MiB of JSON that copies, aliases or defaults can add.
-const EXPANSION: u64 = 3 << 30;
+const EXPANSION: u64 = 512 << 20;
 /// The limit of the process, so that an unbounded request fails the test and does not exhaust the machine.
 #[cfg(target_os = "linux")]
 const ADDRESS_SPACE: u64 = 6 << 30;
@@ -288,7 +288,7 @@ fn multiplying_schemas() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn json_objects(spec in specs()) {
