@@ -16,4 +16,5 @@ pub(crate) mod selector;
 pub(crate) mod service_allocation;
 pub(crate) mod strategic_merge;
 pub(crate) mod strategy;
+pub(crate) mod topology;
 pub(crate) mod versions;

@@ -115,37 +115,42 @@ impl Verdict {
     }
 }
 
+/// Decides in the order of `syncJob`: the number of failures, the deadline, the completions.
 fn verdict(job: &Job, spec: &JobSpec, status: &JobStatus, owned: &[Arc<Pod>], clock: &Clock) -> Verdict {
     if let Some(reported) = Verdict::reported(status) {
         return reported;
     }
-    let succeeded = status.succeeded.unwrap_or_default();
+    let limit = spec.backoff_limit.unwrap_or(6);
+    if status.failed.unwrap_or_default() > limit || restarts(spec, owned) >= limit.max(1) {
+        return Verdict::failed("BackoffLimitExceeded", "Job has reached the specified backoff limit");
+    }
     let started = job.status.as_ref().and_then(|status| status.start_time.as_ref());
     let is_late = spec
         .active_deadline_seconds
         .zip(started)
         .is_some_and(|(deadline, started)| clock.remaining(started, seconds(deadline)).is_none());
-    // Containers that restart in their pod count as failures.
-    let restarts: i32 = match spec.template.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()) {
-        Some("OnFailure") => owned.iter().filter(|pod| is_active(pod)).map(|pod| tracking::restarts(pod)).sum(),
-        _ => 0,
-    };
-    let limit = spec.backoff_limit.unwrap_or(6);
+    if is_late {
+        return Verdict::failed("DeadlineExceeded", "Job was active longer than specified deadline");
+    }
+    let succeeded = status.succeeded.unwrap_or_default();
     let is_complete = match spec.completions {
         Some(completions) => succeeded >= completions,
         // Without a number of completions, one success ends the job once no pod is active.
         None => succeeded > 0 && !owned.iter().any(|pod| is_active(pod)),
     };
-    if is_late {
-        return Verdict::failed("DeadlineExceeded", "Job was active longer than specified deadline");
-    }
     if is_complete {
         return Verdict::Complete;
     }
-    if status.failed.unwrap_or_default() > limit || restarts > limit && restarts > 0 {
-        return Verdict::failed("BackoffLimitExceeded", "Job has reached the specified backoff limit");
-    }
     Verdict::Running
+}
+
+/// Returns the restarts of containers in pods that run, which count as failures if containers restart in their pod
+/// (`pastBackoffLimitOnFailure`).
+fn restarts(spec: &JobSpec, owned: &[Arc<Pod>]) -> i32 {
+    match spec.template.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()) {
+        Some("OnFailure") => owned.iter().filter(|pod| !has_finished(pod)).map(|pod| tracking::restarts(pod)).sum(),
+        _ => 0,
+    }
 }
 
 /// Adds the conditions of a job that has ended: the first one at once, and the last one when all pods have ended.
@@ -329,5 +334,28 @@ mod tests {
         assert_eq!((&*reason, &*message), ("DeadlineExceeded", "late"));
         assert!(matches!(of(&status("SuccessCriteriaMet", json!({"failed": 1}))), Verdict::Complete));
         assert!(matches!(of(&status("Suspended", json!({"failed": 1}))), Verdict::Failed { .. }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn failures_are_decisive_before_completions() {
+        let clock = Clock::start();
+        let pod = |restarts: i32| {
+            let statuses = json!([{"name": "c", "restartCount": restarts, "ready": false, "image": "", "imageID": ""}]);
+            let pod = json!({"status": {"phase": "Running", "containerStatuses": statuses}});
+            Arc::new(serde_json::from_value::<Pod>(pod).unwrap())
+        };
+        let of = |limit: i32, counts: Value, restarts: i32| {
+            let template = json!({"spec": {"containers": [], "restartPolicy": "OnFailure"}});
+            let spec = json!({"completions": 1, "backoffLimit": limit, "template": template});
+            let (spec, status) = (serde_json::from_value(spec).unwrap(), serde_json::from_value(counts).unwrap());
+            verdict(&Job::default(), &spec, &status, &[pod(restarts)], &clock)
+        };
+        assert!(matches!(of(1, json!({"succeeded": 1, "failed": 2}), 0), Verdict::Failed { .. }));
+        assert!(matches!(of(1, json!({"succeeded": 1, "failed": 1}), 0), Verdict::Complete));
+        // Restarts count as failures from the limit on.
+        assert!(matches!(of(0, json!({}), 0), Verdict::Running));
+        assert!(matches!(of(0, json!({}), 1), Verdict::Failed { .. }));
+        assert!(matches!(of(2, json!({}), 1), Verdict::Running));
+        assert!(matches!(of(2, json!({}), 2), Verdict::Failed { .. }));
     }
 }

@@ -11,11 +11,9 @@ use crate::{
         object::Object,
     },
     handlers::request::ResourceRequest,
+    resource::topology,
     storage::state::State,
 };
-
-/// The labels of nodes that their pods get, as the admission plugin `PodTopologyLabels` of kube-apiserver 1.36 declares.
-const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
 /// Binds a pod to the node that the binding names.
 pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value, dry_run: bool) -> Result<()> {
@@ -46,11 +44,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
 fn labels(state: &State, binding: &Value, node: &str) -> BTreeMap<String, String> {
     let declared = binding.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
     let declared = declared.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
-    let node = state.store.get("nodes", "", node);
-    let node_labels = node.as_ref().and_then(|node| node.metadata.labels.as_ref());
-    let topology =
-        TOPOLOGY_LABELS.iter().filter_map(|name| Some(((*name).to_owned(), node_labels?.get(*name)?.clone())));
-    declared.chain(topology).collect()
+    declared.chain(topology::labels(&state.store, node)).collect()
 }
 
 /// Returns the name of the node. Other targets are rejected.

@@ -20,6 +20,9 @@ pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
 pub(super) use services::{new_service, service, service_changed};
 pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job};
 
+/// The default strategy of updates.
+const ROLLING_UPDATE: &str = "RollingUpdate";
+
 /// Moves `stringData` to `data`. The real server does not store `stringData`.
 pub(super) fn secret(secret: &mut Fields) {
     let Some(Value::Object(texts)) = secret.remove("stringData") else {
@@ -49,21 +52,28 @@ pub(super) fn network_policy(policy: &mut Fields) {
     spec.entry("policyTypes").or_insert(types);
 }
 
+/// Sets the parameters of rolling updates of a Deployment, the default strategy.
 pub(super) fn strategy(workload: &mut Fields) {
-    set_rolling_update(workload, "strategy");
+    set_rolling_update(workload, "strategy", |type_| matches!(type_, "" | ROLLING_UPDATE));
 }
 
-pub(super) fn update_strategy(workload: &mut Fields) {
-    set_rolling_update(workload, "updateStrategy");
+/// The same for a DaemonSet.
+pub(super) fn daemon_set_strategy(workload: &mut Fields) {
+    set_rolling_update(workload, "updateStrategy", |type_| matches!(type_, "" | ROLLING_UPDATE));
 }
 
-/// Sets the parameters of rolling updates, the default strategy.
-fn set_rolling_update(workload: &mut Fields, name: &str) {
+/// The same for a StatefulSet. Its parameters stay unset if the strategy is set (`SetDefaults_StatefulSet`).
+pub(super) fn stateful_set_strategy(workload: &mut Fields) {
+    set_rolling_update(workload, "updateStrategy", str::is_empty);
+}
+
+/// Sets the parameters of rolling updates if that is the default for the type of the strategy.
+fn set_rolling_update(workload: &mut Fields, name: &str, is_default: impl Fn(&str) -> bool) {
     let Some(spec) = workload.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
     };
     let strategy = spec.entry(name).or_insert_with(|| json!({}));
-    if strategy["type"].as_str().is_none_or(|type_| type_ == "RollingUpdate") {
+    if is_default(strategy["type"].as_str().unwrap_or_default()) {
         set(strategy, "rollingUpdate", json!({}));
     }
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use k8s_openapi::{
     api::{
         batch::v1::{JobStatus, UncountedTerminatedPods},
-        core::v1::Pod,
+        core::v1::{ContainerStatus, Pod},
     },
     apimachinery::pkg::apis::meta::v1::Time,
 };
@@ -114,8 +114,9 @@ pub(super) fn index(pod: &Pod) -> Option<i32> {
 
 /// Returns how often the containers of a pod restarted.
 pub(super) fn restarts(pod: &Pod) -> i32 {
-    let statuses = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-    statuses.map(|status| status.restart_count).sum()
+    let of =
+        |statuses: &Option<Vec<ContainerStatus>>| statuses.iter().flatten().map(|one| one.restart_count).sum::<i32>();
+    pod.status.as_ref().map_or(0, |status| of(&status.init_container_statuses) + of(&status.container_statuses))
 }
 
 /// Returns the time at which the last container of a pod ended.

@@ -10,11 +10,12 @@ use k8s_openapi::api::{
 
 use super::{CORE, IMMUTABLE};
 use crate::{
-    api::endpoint::PodSubresource,
+    api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
     resource::{
         built_in::{BuiltIn, TypeInfo, defaults, rules},
         priority_class,
-        strategy::{Generation, Naming},
+        strategy::{Generation, Naming, Objects},
+        topology,
     },
 };
 
@@ -26,7 +27,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .pod_subresources(&PodSubresource::ALL)
         .grace_period()
         .revalidates_metadata()
-        .admit(priority_class::admit)
+        .admit(admit_pod)
         .short_names(&["po"])
         .in_all()
         .status()
@@ -58,7 +59,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .selects_its_template()
         .prepare_for_create(defaults::new_daemon_set)
         .propagate(defaults::daemon_set_changed)
-        .defaults(&[defaults::pod_template, defaults::update_strategy])
+        .defaults(&[defaults::pod_template, defaults::daemon_set_strategy])
         .rules(&[rules::daemon_set]),
     BuiltIn::new(APPS, "Deployment", "deployments", TypeInfo::of::<Deployment>)
         .short_names(&["deploy"])
@@ -98,7 +99,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
             "minReadySeconds",
         ])
         .selects_its_template()
-        .defaults(&[defaults::pod_template, defaults::update_strategy, defaults::claim_templates])
+        .defaults(&[defaults::pod_template, defaults::stateful_set_strategy, defaults::claim_templates])
         .rules(&[rules::stateful_set]),
     BuiltIn::new(
         "autoscaling",
@@ -138,3 +139,8 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .requires_resource_version()
         .rules(&[rules::budget]),
 ];
+
+fn admit_pod(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Result<()> {
+    topology::admit(objects, pod);
+    priority_class::admit(objects, kind, pod)
+}
