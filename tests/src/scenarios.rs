@@ -59,6 +59,7 @@ scenarios! {
     rejections::errors_name_the_request_and_the_cause,
     authorization::denials_name_the_user_the_resource_and_the_scope,
     authorization::roles_allow_their_verbs_and_names,
+    authorization::an_apply_that_creates_an_object_needs_both_verbs,
     authorization::access_reviews_name_the_binding,
     authorization::roles_beyond_the_permissions_of_their_author_are_rejected,
     limits::config_maps_and_secrets_of_more_than_1_mib_are_rejected,

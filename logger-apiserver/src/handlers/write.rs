@@ -13,6 +13,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::{Object, Stored},
     },
+    authorization::attributes::Attributes,
     handlers::{decode, request::ResourceRequest},
     lifecycle::{commit, namespaces},
     resource::{
@@ -60,6 +61,7 @@ pub(crate) fn insert(
     (kind.strategy.admit)(&state.store, kind, &mut object)?;
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
+    authorize_creation(state, request)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run stores nothing, so this does not apply to it.
@@ -79,6 +81,25 @@ pub(crate) fn insert(
         return kind.read(&Arc::new(object));
     }
     kind.read(&commit::store(state, kind, &object))
+}
+
+/// Authorizes an update or a patch that creates its object: it needs the verb `create` besides its own.
+fn authorize_creation(state: &mut State, request: &ResourceRequest) -> Result<()> {
+    let Some(name) = &request.name else { return Ok(()) };
+    let (kind, user) = (&request.kind, &request.user);
+    // A namespace is also inside itself.
+    let is_namespace = kind.plural == "namespaces" && kind.group.is_empty();
+    let namespace = if is_namespace { Some(name) } else { request.namespace.as_ref() };
+    let attributes = Attributes {
+        verb: "create".to_owned(),
+        group: kind.group.clone(),
+        resource: kind.plural.clone(),
+        namespace: namespace.cloned().unwrap_or_default(),
+        name: name.clone(),
+        ..Attributes::default()
+    };
+    let decision = state.authorize(user, &attributes);
+    if decision.allowed { Ok(()) } else { Err(attributes.forbidden(user, &decision.reason)) }
 }
 
 /// Replaces an object (or, at `/status`, its status). An object that does not exist is created if the kind allows that.

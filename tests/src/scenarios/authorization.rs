@@ -13,7 +13,7 @@ use k8s_openapi::api::{
 };
 use kube::{
     Api, Client, Error,
-    api::{DeleteParams, ListParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     client::Body,
     core::Status,
 };
@@ -151,6 +151,38 @@ pub(super) async fn roles_allow_their_verbs_and_names(client: Client) {
     denial(config_maps.list(&ListParams::default().fields("metadata.name=mine")).await);
     denial(config_maps.delete_collection(&DeleteParams::default(), &ListParams::default()).await);
     config_maps.delete("mine", &DeleteParams::default()).await.expect("the role allows it");
+}
+
+pub(super) async fn an_apply_that_creates_an_object_needs_both_verbs(client: Client) {
+    let namespace = namespace(&client, "apply-roles").await;
+    let account = format!("system:serviceaccount:{namespace}:operator");
+    let rules = json!([
+        { "apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch"] },
+        { "apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"], "resourceNames": ["mine"] },
+    ]);
+    grant(&client, &namespace, &account, rules).await;
+    wait_for_access(&client, &account, json!({ "verb": "patch", "resource": "configmaps", "namespace": namespace }))
+        .await;
+
+    let config_maps = Api::<ConfigMap>::namespaced(impersonate(&client, &account), &namespace);
+    let apply = |name: &'static str| {
+        let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
+        let config_maps = config_maps.clone();
+        async move { config_maps.patch(name, &PatchParams::apply("operator"), &Patch::Apply(object)).await }
+    };
+    let status = denial(apply("other").await);
+    assert_eq!(
+        status.message,
+        format!(
+            "configmaps \"other\" is forbidden: User \"{account}\" cannot create resource \"configmaps\" in API group \
+             \"\" in the namespace \"{namespace}\""
+        )
+    );
+    // Unlike a POST, the request has the name of the object.
+    apply("mine").await.expect("the role allows it");
+    let other: ConfigMap = decode(json!({ "metadata": { "name": "other" } }));
+    Api::namespaced(client, &namespace).create(&PostParams::default(), &other).await.expect("an administrator");
+    apply("other").await.expect("the object exists");
 }
 
 pub(super) async fn access_reviews_name_the_binding(client: Client) {
