@@ -101,8 +101,10 @@
 //! `--authorization-mode RBAC` of the program, roles and bindings decide, as on a real server: with aggregated roles, the
 //! default roles `admin`, `edit`, `view`, `cluster-admin` and those of discovery, rejection of privilege escalation,
 //! impersonation, and the texts of the errors and reviews. [`ApiServer::client_as`] returns the client of a user, and
-//! [`ApiServer::authorizations`] lists what users did and tried to do. The default roles of the components of the control
-//! plane do not exist, existing default roles are not reconciled, and impersonated UIDs and extra fields are ignored.
+//! [`ApiServer::authorizations`] lists what users did and tried to do. [`Coverage`] compares it with the rules of a role,
+//! and so does it with the audit log of a real server ([`audited_authorizations`]). The default roles of the components
+//! of the control plane do not exist, existing default roles are not reconciled, and impersonated UIDs and extra fields
+//! are ignored.
 //!
 //! # Versions
 //!
@@ -132,6 +134,8 @@ pub use crate::{
     server::{api_server::ApiServer, builder::Builder},
     testing::{
         actions::{Action, Actions, PatchType},
+        audit_log::audited_authorizations,
+        coverage::{Coverage, CoverageReport},
         fake,
         faults::{Fault, FaultLayer, FaultService, Faults, Rule, Seen},
         reactors::{Reaction, ReactorLayer, ReactorService, Reactors, WatchFeed},

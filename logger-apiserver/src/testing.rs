@@ -1,7 +1,9 @@
-//! Test support: fault injection, reactors, recorded actions and fake clientsets.
+//! Test support: fault injection, reactors, recorded actions, fake clientsets, and coverage of roles.
 
 pub(crate) mod actions;
+pub(crate) mod audit_log;
 mod body;
+pub(crate) mod coverage;
 pub mod fake;
 pub(crate) mod faults;
 mod layer;

@@ -14,7 +14,7 @@ use k8s_openapi::{
 };
 use logger_codegen::File;
 use logger_core::description::OperatorDescription;
-use logger_project::render;
+use logger_project::{rbac::operator_objects, render};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -72,6 +72,24 @@ fn a_namespaced_operator_has_a_cluster_role_only_for_kinds_without_namespace() {
     let deployment: Deployment = read(&files, "manager/manager.yaml");
     let env = &deployment.spec.unwrap().template.spec.unwrap().containers[0].env;
     assert_eq!(env.as_ref().unwrap()[0].name, "WATCH_NAMESPACES");
+}
+
+#[test]
+fn objects_for_tests_have_the_rules_of_the_files() {
+    let objects = operator_objects(&project("").description, false, "system");
+    for (file, name) in [
+        ("role", "manager-role"),
+        ("role_binding", "manager-rolebinding"),
+        ("leader_election_role", "leader-election-role"),
+        ("metrics_auth_role_binding", "metrics-auth-rolebinding"),
+        ("service_account", "controller-manager"),
+    ] {
+        let mut expected: Value = read(&files(""), &format!("rbac/{file}.yaml"));
+        drop(expected["metadata"].as_object_mut().unwrap().remove("labels"));
+        let object = objects.iter().find(|object| object["metadata"]["name"] == name);
+        assert_eq!(object, Some(&expected), "{file}");
+    }
+    assert_eq!(objects.len(), 7);
 }
 
 #[test]

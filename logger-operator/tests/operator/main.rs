@@ -11,5 +11,6 @@ mod fixture;
 mod invalid;
 mod lifecycle;
 mod observability;
+mod permissions;
 mod status;
 mod writes;

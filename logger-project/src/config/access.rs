@@ -3,23 +3,16 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::{
-    api::{
-        core::v1::ServiceAccount,
-        rbac::v1::{ClusterRole, PolicyRule},
-    },
+    api::{core::v1::ServiceAccount, rbac::v1::ClusterRole},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{
-    KindDescription,
-    PermissionScope::{self, Cluster, Namespaced, OwnNamespace, Reviews},
-    ServerDescription,
-};
+use logger_core::description::{KindDescription, ServerDescription};
 use serde::Serialize;
 
 use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};
 use crate::rbac::{
-    SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role, metrics_reader_role, role,
-    role_binding, rules_of, viewer_role,
+    OperatorRole, SERVICE_ACCOUNT, admin_role, cluster_role, cluster_role_binding, editor_role, metrics_reader_role,
+    operator_roles, role, role_binding, viewer_role,
 };
 
 /// Renders the service account, its roles and their bindings, and the roles of users.
@@ -31,15 +24,9 @@ pub(super) fn render(
     let mut rbac = Rbac { resources: Vec::new(), files };
     let metadata = rbac.files.metadata(SERVICE_ACCOUNT);
     rbac.add("service_account", &ServiceAccount { metadata, ..ServiceAccount::default() })?;
-    let rules = |scopes: &[PermissionScope]| rules_of(&project.description, scopes);
-    if project.settings.namespaced {
-        rbac.role("role", "manager-role", rules(&[Namespaced]))?;
-        rbac.cluster_role("cluster_role", "manager-cluster-role", rules(&[Cluster]))?;
-    } else {
-        rbac.cluster_role("role", "manager-role", rules(&[Namespaced, Cluster]))?;
+    for role in operator_roles(&project.description, project.settings.namespaced) {
+        rbac.operator_role(role)?;
     }
-    rbac.role("leader_election_role", "leader-election-role", rules(&[OwnNamespace]))?;
-    rbac.cluster_role("metrics_auth_role", "metrics-auth-role", rules(&[Reviews]))?;
     if metrics.is_some_and(|server| server.authenticated) {
         let metadata = rbac.files.cluster_metadata("metrics-reader");
         rbac.add("metrics_reader_role", &metrics_reader_role(metadata))?;
@@ -63,25 +50,19 @@ impl Rbac<'_> {
         Ok(())
     }
 
-    /// Adds a Role and its binding, unless it has no rules.
-    fn role(&mut self, file: &str, name: &str, rules: Vec<PolicyRule>) -> Result<(), RenderError> {
-        if rules.is_empty() {
-            return Ok(());
+    /// Adds a role of the operator and its binding.
+    fn operator_role(&mut self, OperatorRole { name, namespaced, rules }: OperatorRole) -> Result<(), RenderError> {
+        let file = name.strip_prefix("manager-").unwrap_or(name).replace('-', "_");
+        let (binding_name, binding_file) = (format!("{name}binding"), format!("{file}_binding"));
+        if namespaced {
+            let (metadata, binding) = (self.files.metadata(name), self.files.metadata(&binding_name));
+            self.add(&file, &role(metadata, rules))?;
+            self.add(&binding_file, &role_binding(binding, name, NAMESPACE))
+        } else {
+            let (metadata, binding) = (self.files.cluster_metadata(name), self.files.cluster_metadata(&binding_name));
+            self.add(&file, &cluster_role(metadata, rules))?;
+            self.add(&binding_file, &cluster_role_binding(binding, name, NAMESPACE))
         }
-        let (metadata, binding) = (self.files.metadata(name), self.files.metadata(&format!("{name}binding")));
-        self.add(file, &role(metadata, rules))?;
-        self.add(&format!("{file}_binding"), &role_binding(binding, name, NAMESPACE))
-    }
-
-    /// Adds a ClusterRole and its binding, unless it has no rules.
-    fn cluster_role(&mut self, file: &str, name: &str, rules: Vec<PolicyRule>) -> Result<(), RenderError> {
-        if rules.is_empty() {
-            return Ok(());
-        }
-        let metadata = self.files.cluster_metadata(name);
-        let binding = self.files.cluster_metadata(&format!("{name}binding"));
-        self.add(file, &cluster_role(metadata, rules))?;
-        self.add(&format!("{file}_binding"), &cluster_role_binding(binding, name, NAMESPACE))
     }
 
     /// Adds the roles of users for each kind. With kinds of several groups, their names contain the group.

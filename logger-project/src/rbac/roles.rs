@@ -7,6 +7,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use logger_core::description::{KindDescription, OperatorDescription, PermissionScope, Verb};
+use serde_json::{Value, json};
 
 use super::normalize;
 
@@ -24,6 +25,61 @@ const EDITOR: [Verb; 7] = [Verb::Create, Verb::Delete, Verb::Get, Verb::List, Ve
 pub fn rules_of(description: &OperatorDescription, scopes: &[PermissionScope]) -> Vec<PolicyRule> {
     let permissions = description.permissions.iter().filter(|one| scopes.contains(&one.scope));
     normalize(permissions.map(|permission| permission.rule.clone()))
+}
+
+/// A role of an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperatorRole {
+    /// The name, such as `manager-role`.
+    pub name: &'static str,
+    /// Whether it is a Role in the namespace of the operator; otherwise it is a ClusterRole.
+    pub namespaced: bool,
+    /// The normalized rules.
+    pub rules: Vec<PolicyRule>,
+}
+
+/// Returns the roles of an operator that have rules. One that watches only its own namespace is `namespaced`.
+#[must_use]
+pub fn operator_roles(description: &OperatorDescription, namespaced: bool) -> Vec<OperatorRole> {
+    use PermissionScope::{Cluster, Namespaced, OwnNamespace, Reviews};
+
+    let role = |name, namespaced, scopes: &[PermissionScope]| {
+        let rules = rules_of(description, scopes);
+        OperatorRole { name, namespaced, rules }
+    };
+    let mut roles = match namespaced {
+        true => vec![role("manager-role", true, &[Namespaced]), role("manager-cluster-role", false, &[Cluster])],
+        false => vec![role("manager-role", false, &[Namespaced, Cluster])],
+    };
+    roles.push(role("leader-election-role", true, &[OwnNamespace]));
+    roles.push(role("metrics-auth-role", false, &[Reviews]));
+    roles.retain(|role| !role.rules.is_empty());
+    roles
+}
+
+/// Returns the roles of an operator, their bindings and its service account in this namespace, as objects for a test: the
+/// rules are those of `config/rbac`. The user is `system:serviceaccount:<namespace>:controller-manager`.
+#[must_use]
+pub fn operator_objects(description: &OperatorDescription, namespaced: bool, namespace: &str) -> Vec<Value> {
+    let account = json!({
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": { "name": SERVICE_ACCOUNT, "namespace": namespace },
+    });
+    let roles = operator_roles(description, namespaced);
+    let bound = roles.into_iter().flat_map(|OperatorRole { name, namespaced, rules }| {
+        let metadata = |name: String| ObjectMeta {
+            name: Some(name),
+            namespace: namespaced.then(|| namespace.to_owned()),
+            ..ObjectMeta::default()
+        };
+        let (own, binding) = (metadata(name.to_owned()), metadata(format!("{name}binding")));
+        match namespaced {
+            true => [json!(role(own, rules)), json!(role_binding(binding, name, namespace))],
+            false => [json!(cluster_role(own, rules)), json!(cluster_role_binding(binding, name, namespace))],
+        }
+    });
+    [account].into_iter().chain(bound).collect()
 }
 
 /// Returns a role of the cluster.
