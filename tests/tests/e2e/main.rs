@@ -1,5 +1,5 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the quickstart and the demo.
+//! chart, the permissions of the operator, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -13,6 +13,7 @@ mod demo;
 mod election;
 mod kubectl;
 mod manifests;
+mod permissions;
 mod proxy;
 mod quickstart;
 mod values;
@@ -56,6 +57,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(kubectl::trials(&suite))
         .chain(manifests::trials(&suite))
         .chain(chart::trials(&suite, args)?)
+        .chain(permissions::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
         .chain(demo::trials(&suite))

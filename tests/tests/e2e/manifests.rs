@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Suite, trial};
 
 /// The namespace of the rendered objects.
-const NAMESPACE: &str = "logger-operator-system";
+pub(super) const NAMESPACE: &str = "logger-operator-system";
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
     vec![trial(suite, "manifests::the_server_accepts_every_rendered_object", the_server_accepts_every_rendered_object)]
@@ -33,7 +33,7 @@ fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Res
 
 /// Builds `config/default`. The definitions of Loggers are omitted, as other trials apply them, and so are objects of
 /// the Prometheus operator, whose definitions are not installed.
-fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
+pub(super) fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
     let mut objects = built(control_plane)?;
     objects.retain(|object| {
         let version = object["apiVersion"].as_str().unwrap_or_default();
