@@ -72,12 +72,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts the program on a free port, without garbage collection: no controller manager runs beside the real
-    /// server, either.
+    /// Starts the program on a free port, with authorization by roles and without garbage collection: no controller
+    /// manager runs beside the real server, either.
     pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::tempdir()?;
         let mut command = Command::new(env!("CARGO_BIN_EXE_logger-apiserver"));
-        command.args(["--port", "0", "--no-garbage-collection", "--write-kubeconfig"]);
+        command.args(["--port", "0", "--no-garbage-collection", "--authorization-mode", "RBAC", "--write-kubeconfig"]);
         command.arg(directory.path().join("kubeconfig"));
         let child = command.stdout(Stdio::piped()).spawn()?;
         let mut program = Self { child, directory };
