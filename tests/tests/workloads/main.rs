@@ -1,8 +1,10 @@
 //! The scenarios of workloads on the simulator, and on a real control plane with kube-controller-manager,
-//! kube-scheduler and kwok, where they must have the same outcomes.
+//! kube-scheduler and kwok, where they must have the same outcomes; and the aggregation of roles on both.
 //!
 //! Without these components the tests on the control plane are ignored, and one line describes how to build them. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
+
+mod roles;
 
 use std::{
     error::Error,
@@ -36,7 +38,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         let differences = Arc::clone(&differences);
         suite.test(format!("control_plane::{}", scenario.name), move |cluster| compare(scenario, cluster, &differences))
     });
-    let trials: Vec<Trial> = simulated.chain(real).collect();
+    let trials: Vec<Trial> = simulated.chain(real).chain(roles::trials(&suite)).collect();
     let count = trials.len();
     let conclusion = suite.run(args, trials);
     let unseen = differences.unseen();

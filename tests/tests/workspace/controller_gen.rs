@@ -1,7 +1,8 @@
-//! CRDs compared with controller-gen's: its definitions of Go types, ours of equivalent Rust types, and the known
-//! differences with their reasons.
+//! CRDs and roles compared with controller-gen's: its definitions of Go types, ours of equivalent Rust types, and the
+//! known differences with their reasons; its roles of random markers, and our normalized rules.
 
 mod difference;
+mod roles;
 mod twins;
 
 use difference::{differences, known_differences};

@@ -1,6 +1,12 @@
 //! One API in two languages: our definitions of the Rust types, and controller-gen's definitions of the Go types.
 
-use std::{collections::BTreeMap, fs, io::Write, path::PathBuf, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use logger_codegen::{CrdOptions, Layout, generate};
 use serde_json::Value;
@@ -20,13 +26,25 @@ pub struct Twins {
 /// # Panics
 /// Go is missing and `LOGGER_REQUIRE_CONTROL_PLANE` is 1, or a tool failed.
 pub fn find_or_skip() -> Option<Twins> {
+    let tool = build_or_skip(Path::new(MODULE))?;
+    Some(Twins { ours: ours(), theirs: theirs(&tool) })
+}
+
+/// Builds controller-gen in the directory of a Go module, which pins its version, and returns its path. Skips like
+/// [`find_or_skip`].
+///
+/// # Panics
+/// As [`find_or_skip`].
+pub fn build_or_skip(module: &Path) -> Option<PathBuf> {
     if Command::new("go").arg("version").output().is_err() {
         let required = std::env::var_os("LOGGER_REQUIRE_CONTROL_PLANE").is_some_and(|value| value == "1");
         assert!(!required, "controller-gen cannot be built; install Go");
         std::io::stderr().write_all(b"SKIPPED controller-gen: no Go to build it with; install Go\n").unwrap();
         return None;
     }
-    Some(Twins { ours: ours(), theirs: theirs() })
+    copy(&path("tools/bench"), &["go.mod", "go.sum"], module);
+    run(Command::new("go").args(["build", "-trimpath", "-o", "controller-gen", TOOL]).current_dir(module));
+    Some(module.join("controller-gen"))
 }
 
 fn ours() -> BTreeMap<String, Value> {
@@ -37,26 +55,23 @@ fn ours() -> BTreeMap<String, Value> {
     by_plural(yaml.map(|file| file.contents))
 }
 
-/// The Go types are copied into a copy of the module that pins the tool, so that its version is pinned once.
-fn theirs() -> BTreeMap<String, Value> {
-    let (pins, types, module) = (path("tools/bench"), path("tests/corpus/controller-gen"), PathBuf::from(MODULE));
+/// The Go types are copied into the module of the tool.
+fn theirs(tool: &Path) -> BTreeMap<String, Value> {
+    let module = Path::new(MODULE);
     let _ = fs::remove_dir_all(module.join("crds"));
-    for (from, below) in [
-        (&pins, "go.mod"),
-        (&pins, "go.sum"),
-        (&types, "v1/doc.go"),
-        (&types, "v1/types.go"),
-        (&types, "v1beta1/types.go"),
-    ] {
-        fs::create_dir_all(module.join(below).parent().unwrap()).unwrap();
-        fs::copy(from.join(below), module.join(below)).unwrap();
-    }
-    run(Command::new("go").args(["build", "-trimpath", "-o", "controller-gen", TOOL]).current_dir(&module));
-    run(Command::new(module.join("controller-gen"))
+    copy(&path("tests/corpus/controller-gen"), &["v1/doc.go", "v1/types.go", "v1beta1/types.go"], module);
+    run(Command::new(tool)
         .args(["crd:allowDangerousTypes=true,generateEmbeddedObjectMeta=true", "paths=./...", "output:crd:dir=crds"])
-        .current_dir(&module));
+        .current_dir(module));
     let files = fs::read_dir(module.join("crds")).unwrap();
     by_plural(files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()))
+}
+
+fn copy(from: &Path, files: &[&str], module: &Path) {
+    for file in files {
+        fs::create_dir_all(module.join(file).parent().unwrap()).unwrap();
+        fs::copy(from.join(file), module.join(file)).unwrap();
+    }
 }
 
 fn path(below: &str) -> PathBuf {
@@ -68,7 +83,7 @@ fn by_plural(texts: impl Iterator<Item = String>) -> BTreeMap<String, Value> {
     parsed.map(|crd| (crd["spec"]["names"]["plural"].as_str().unwrap().to_owned(), crd)).collect()
 }
 
-fn run(command: &mut Command) {
+pub fn run(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
