@@ -47,11 +47,11 @@ struct ResponseStatus {
     message: String,
 }
 
-/// Returns the authorizations in the audit log of a kube-apiserver, without duplicates, sorted by user: the same as those
-/// of [`ApiServer::authorizations`](crate::ApiServer::authorizations). An incomplete last line is ignored.
+/// Returns the authorizations in the audit log of a kube-apiserver, without duplicates, sorted by user: the same as
+/// those of [`ApiServer::authorizations`](crate::ApiServer::authorizations). An incomplete last line is ignored.
 ///
-/// The server needs `--audit-log-path` and an `--audit-policy-file` with the level `Metadata`. A patch or an update that
-/// creates its object also needs the verb `create`, which the log does not contain; it follows from the response.
+/// The server needs `--audit-log-path` and an `--audit-policy-file` with the level `Metadata`. A patch or an update
+/// that creates its object also needs the verb `create`, which the log does not contain; it follows from the response.
 ///
 /// # Errors
 /// A line is not an event.

@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn a_declared_permission_that_is_not_bound_names_the_place() {
         let report = coverage().report(&[used("list", "apps", "deployments", "", false)]);
-        let expected = "list deployments.apps is declared, but not at the cluster scope; restrict the requests, or bind \
-                        the role there";
+        let expected = "list deployments.apps is declared, but not at the cluster scope; restrict the requests, or \
+                        bind the role there";
         assert_eq!(report.undeclared, [expected]);
     }
 

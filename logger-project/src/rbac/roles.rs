@@ -57,8 +57,8 @@ pub fn operator_roles(description: &OperatorDescription, namespaced: bool) -> Ve
     roles
 }
 
-/// Returns the roles of an operator, their bindings and its service account in this namespace, as objects for a test: the
-/// rules are those of `config/rbac`. The user is `system:serviceaccount:<namespace>:controller-manager`.
+/// Returns the roles of an operator, their bindings and its service account in this namespace, as objects for a test.
+/// The rules are those of `config/rbac`. The user is `system:serviceaccount:<namespace>:controller-manager`.
 #[must_use]
 pub fn operator_objects(description: &OperatorDescription, namespaced: bool, namespace: &str) -> Vec<Value> {
     let account = json!({

@@ -1,5 +1,5 @@
-//! The Logger operator as a process with the token of its service account, under the roles that it is deployed with: the
-//! audit log of the server contains no denied request, and what is declared and never used has a reason.
+//! The Logger operator as a process with the token of its service account, under the roles that it is deployed with:
+//! the audit log of the server contains no denied request, and what is declared and never used has a reason.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! The rendered roles of users are part of the roles of the cluster, on the in-memory server and on a real control plane
-//! with kube-controller-manager, which aggregates them.
+//! The rendered roles of users are part of the roles of the cluster, on the in-memory server and on a real control
+//! plane with kube-controller-manager, which aggregates them.
 
 use std::{
     collections::BTreeSet,
