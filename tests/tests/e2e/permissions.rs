@@ -28,8 +28,12 @@ use super::{
 const ACCOUNT: &str = "logger-operator-controller-manager";
 /// The arguments of `config/project.toml`.
 const ARGS: [&str; 2] = ["--leader-elect", "--agent-image=logger-agent:latest"];
-const AUDIT_POLICY: &str =
-    "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}";
+const AUDIT_POLICY: &str = "apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+";
 
 /// What the operator declares and never uses, as in `logger-operator/tests/operator/permissions.rs`.
 const UNUSED: [&str; 5] = [

@@ -64,7 +64,7 @@ async fn aggregate(client: Client) -> Result<(), Failed> {
     for role in &own {
         roles.create(&PostParams::default(), role).await?;
     }
-    for (name, expected) in [("view", &READ[..]), ("edit", &EDIT), ("admin", &ADMIN)] {
+    for (name, expected) in [("view", &READ[..]), ("edit", &EDIT[..]), ("admin", &ADMIN[..])] {
         wait(&roles, name, "widgets", expected).await?;
         wait(&roles, name, "widgets/status", &["get"]).await?;
     }
