@@ -1,10 +1,18 @@
-//! What the agent and its operator agree on: environment variables, port, paths, metrics and the reason of readiness.
+//! What the agent and its operator agree on: environment variables, port, paths, metrics and the lines of readiness.
 
 /// The port of the endpoints.
 pub const PORT: u16 = 8080;
 
 /// The start of the response of [`path::READYZ`] if the last attempt to make records durable failed. The error follows.
 pub const NOT_DURABLE: &str = "records are not durable: ";
+
+/// The start of a further line of [`path::READYZ`] if a segment has records that cannot be read. Its name follows. The
+/// agent can be ready.
+pub const CORRUPT_SEGMENT: &str = "corrupt segment: ";
+
+/// The start of a further line of [`path::READYZ`] if the clock was set back recently. The name of the segment and the
+/// times follow. The agent can be ready.
+pub const CLOCK_STEPPED_BACK: &str = "clock stepped back: ";
 
 /// The environment variables of options that depend on the log and on the Pod.
 pub mod env {

@@ -48,6 +48,7 @@ use writer::Writer;
 /// Guarantees:
 /// - an acknowledged record is durable: its fdatasync has succeeded;
 /// - records are in the order of their sequence numbers, which have no gaps, whatever the clock does;
+/// - a corrupt record costs no other one, and its segment is reported until it is removed;
 /// - a record is one line, which is appended with one call;
 /// - a torn tail of the process before is truncated at the start, and nothing else is changed;
 /// - after a failed fsync, the segment is closed at its last durable record, and the records that are not durable are
@@ -143,6 +144,19 @@ impl Journal {
     #[must_use]
     pub fn last_error(&self) -> Option<String> {
         self.status.last_error()
+    }
+
+    /// Returns the name of the oldest segment with records that could not be read at the start, and the reason. A
+    /// removed segment is not returned.
+    #[must_use]
+    pub fn corrupt_segment(&self) -> Option<String> {
+        self.status.corrupt_segment()
+    }
+
+    /// Returns when the clock was last found to be set back, and the segment and the times of the records.
+    #[must_use]
+    pub fn clock_step(&self) -> Option<(Instant, String)> {
+        self.status.clock_step()
     }
 }
 

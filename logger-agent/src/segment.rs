@@ -80,7 +80,13 @@ impl Series {
     /// Returns the path of the segment whose first record has this sequence number.
     #[must_use]
     pub fn path(&self, first: u64) -> PathBuf {
-        self.directory.join(format!("{}-{first:020}{EXTENSION}", self.stem))
+        self.directory.join(self.file_name(first))
+    }
+
+    /// Returns the name of this segment.
+    #[must_use]
+    pub fn file_name(&self, first: u64) -> String {
+        format!("{}-{first:020}{EXTENSION}", self.stem)
     }
 
     /// Returns the path of the file that the writer of the series locks.

@@ -10,6 +10,10 @@ pub const AS_DESIRED: &str = "AsDesired";
 pub const AGENT_CRASHES: &str = "AgentCrashes";
 /// The disruption budget rejects the eviction of every agent, so that drains wait.
 pub const BUDGET_BLOCKS: &str = "BudgetBlocks";
+/// The clock of the node of an agent was set back.
+pub const CLOCK_STEPPED_BACK: &str = "ClockSteppedBack";
+/// A file of an agent has records that cannot be read. Its other records remain.
+pub const CORRUPT_SEGMENT: &str = "CorruptSegment";
 /// The image of agents cannot be pulled.
 pub const IMAGE_UNAVAILABLE: &str = "ImageUnavailable";
 /// The interval is not positive.

@@ -14,7 +14,7 @@ use crate::{
     children::{self, AgentOptions, desired_replicas},
     metrics::LoggerMetrics,
     names::{Names, logger_of},
-    readiness::{self, can_report},
+    readiness::{self, Readiness},
     reason,
     status::{self, CONDITIONS, Observed, Problem},
     validation::validate,
@@ -25,6 +25,10 @@ const CONFLICT_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The time after which agents that are not ready are requested again: a change of the reason is no event.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time after which ready agents are requested again: a clock that is set back is no event. Agents report it for a
+/// longer time.
+const READY_INTERVAL: Duration = Duration::from_mins(5);
 
 /// The action of all events.
 const ACTION: &str = "Reconciling";
@@ -81,11 +85,13 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
     let ready = status.replicas.unwrap_or_default();
     ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
     report(&logger, &status, &ctx).await?;
-    Ok(match pods.iter().any(|pod| can_report(pod)) {
-        true => Action::RequeueAfter(REPORT_INTERVAL),
+    // Those that are not ready are requested again first.
+    Ok(match pods.iter().filter_map(|pod| readiness::readiness(pod)).min() {
+        Some(Readiness::Unready) => Action::RequeueAfter(REPORT_INTERVAL),
         // The informers contain no objects of others, so that the end of a conflict is no event.
-        false if is_conflict => Action::RequeueAfter(CONFLICT_INTERVAL),
-        false => Action::Done,
+        _ if is_conflict => Action::RequeueAfter(CONFLICT_INTERVAL),
+        Some(Readiness::Ready) => Action::RequeueAfter(READY_INTERVAL),
+        None => Action::Done,
     })
 }
 

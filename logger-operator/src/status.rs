@@ -26,6 +26,9 @@ pub const DEGRADED: &str = "Degraded";
 /// The types of the conditions that the operator sets.
 pub const CONDITIONS: [&str; 3] = [AVAILABLE, PROGRESSING, DEGRADED];
 
+/// The reasons of problems that do not make an agent unready. They follow all others.
+const HARMLESS: [&str; 3] = [reason::CORRUPT_SEGMENT, reason::CLOCK_STEPPED_BACK, reason::SINGLE_REPLICA];
+
 /// A problem, for conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -46,7 +49,7 @@ pub struct Observed<'a> {
     pub disruption_budget: Option<&'a PodDisruptionBudget>,
     /// The agents of the Logger, in any state.
     pub pods: &'a [Arc<Pod>],
-    /// What agents that are not ready report.
+    /// What agents report.
     pub reports: Reports,
 }
 
@@ -129,6 +132,7 @@ impl View {
                 .filter(|_| is_stalled)
                 .and_then(|budget| disruption::problem(budget, agents.ready)),
         );
+        problems.extend(agents.warnings.iter().cloned());
         problems.extend(redundancy(desired));
         View { desired, agents, rollout, rejection: observed.problem.clone(), problems }
     }
@@ -138,7 +142,7 @@ impl View {
         let reason = match self.problems.first() {
             _ if self.agents.ready > 0 => reason::AGENTS_READY,
             _ if self.desired == 0 => reason::NO_REPLICAS,
-            Some(problem) if problem.reason != reason::SINGLE_REPLICA => problem.reason,
+            Some(problem) if !HARMLESS.contains(&problem.reason) => problem.reason,
             _ => reason::AGENTS_NOT_READY,
         };
         Finding { status: self.agents.ready > 0, reason, message }

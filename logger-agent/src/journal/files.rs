@@ -72,7 +72,7 @@ impl Active {
 
     /// Closes the segment.
     pub(super) fn close(self, now: Instant) -> Closed {
-        Closed { first: self.first, bytes: self.bytes, age: Duration::ZERO, since: now }
+        Closed::new(self.first, self.bytes, Duration::ZERO, now)
     }
 }
 
@@ -83,6 +83,8 @@ pub(super) struct Closed {
     pub(super) first: u64,
     /// The size.
     pub(super) bytes: u64,
+    /// Why some of its records cannot be read, if this was found at the start.
+    pub(super) corruption: Option<String>,
     /// The age at `since`. Later ages do not depend on the wall clock: a step does not remove segments.
     age: Duration,
     since: Instant,
@@ -91,7 +93,7 @@ pub(super) struct Closed {
 impl Closed {
     /// Creates the state of an existing segment.
     pub(super) fn new(first: u64, bytes: u64, age: Duration, since: Instant) -> Self {
-        Closed { first, bytes, age, since }
+        Closed { first, bytes, corruption: None, age, since }
     }
 
     pub(super) fn age(&self, now: Instant) -> Duration {

@@ -1,7 +1,8 @@
-//! The state of the segments of the process before: the torn tail, the next sequence number, and the ids of records.
+//! The state of the segments of the process before: the torn tail, the next sequence number, the ids of records, and
+//! corrupt segments.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     io,
     time::{Instant, SystemTime},
 };
@@ -43,12 +44,23 @@ pub(super) struct Recovery<'a> {
 
 type Ids = Vec<(Source, String)>;
 
+/// Why some records of segments cannot be read, by the first sequence numbers of the segments.
+type Corruption = BTreeMap<u64, String>;
+
 /// The content of a segment.
 #[derive(Debug, Default)]
 struct Content {
     scan: Scan,
     ids: Ids,
     last: Option<(u64, Timestamp)>,
+}
+
+impl Content {
+    /// Returns why some records cannot be read.
+    fn corruption(&self) -> Option<String> {
+        let (corrupt, lines) = (self.scan.corrupt_lines, self.scan.lines);
+        (corrupt > 0).then(|| format!("{corrupt} of {lines} lines are not valid records"))
+    }
 }
 
 impl Recovery<'_> {
@@ -63,18 +75,21 @@ impl Recovery<'_> {
             last_time: None,
             deduplicator: Deduplicator::new(self.config.remembered_ids),
         };
-        let mut ids = Vec::new();
+        let (mut ids, mut corruption) = (Vec::new(), Corruption::new());
         if let Some((first, file)) = segments.last() {
-            if let Some(content) = self.last_segment(*first, file, &mut recovered)? {
+            if let Some(content) = self.last_segment(*first, file, &mut recovered, &mut corruption)? {
                 ids.push(content.ids);
             }
             if recovered.active.is_some() {
                 closed.pop_back();
             }
         }
-        self.read_ids(&segments, &mut ids);
+        self.read_ids(&segments, &mut ids, &mut corruption);
         for (source, id) in ids.iter().rev().flatten() {
             recovered.deduplicator.insert(*source, id);
+        }
+        for segment in &mut closed {
+            segment.corruption = corruption.remove(&segment.first);
         }
         recovered.closed = closed;
         Ok(recovered)
@@ -100,9 +115,10 @@ impl Recovery<'_> {
         first: u64,
         file: &FileInfo,
         recovered: &mut Recovered,
+        corruption: &mut Corruption,
     ) -> Result<Option<Content>, JournalError> {
         let path = self.series.path(first);
-        let content = match self.read(first) {
+        let content = match self.read(first, corruption) {
             Ok(content) => content,
             Err(error) => {
                 tracing::error!(segment = %path.display(), %error, "the last segment cannot be read; it remains");
@@ -135,13 +151,13 @@ impl Recovery<'_> {
 
     /// Adds the ids of earlier segments, latest first, until enough are known. A segment that cannot be read is
     /// skipped.
-    fn read_ids(&self, segments: &[(u64, FileInfo)], ids: &mut Vec<Ids>) {
+    fn read_ids(&self, segments: &[(u64, FileInfo)], ids: &mut Vec<Ids>, corruption: &mut Corruption) {
         let mut count = ids.iter().map(Vec::len).sum::<usize>();
         for (first, file) in segments.iter().rev().skip(1) {
             if count >= self.config.remembered_ids.get() {
                 return;
             }
-            match self.read(*first) {
+            match self.read(*first, corruption) {
                 Ok(content) => {
                     count += content.ids.len();
                     ids.push(content.ids);
@@ -151,7 +167,18 @@ impl Recovery<'_> {
         }
     }
 
-    fn read(&self, first: u64) -> io::Result<Content> {
+    /// Reads a segment, and adds it to the corrupt ones if some of its records cannot be read.
+    fn read(&self, first: u64, corruption: &mut Corruption) -> io::Result<Content> {
+        let content = self.scan(first);
+        let found = match &content {
+            Ok(content) => content.corruption(),
+            Err(error) => Some(format!("it cannot be read: {error}")),
+        };
+        corruption.extend(found.map(|found| (first, found)));
+        content
+    }
+
+    fn scan(&self, first: u64) -> io::Result<Content> {
         let path = self.series.path(first);
         let (mut content, mut first_error) = (Content::default(), None);
         content.scan = segment::scan(self.files.read(&path)?, |line, record| match record {

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-/// The result of the last fsync.
+/// The result of the last fsync, and what needs attention although records become durable.
 #[derive(Debug, Default)]
 pub(super) struct Status(Mutex<State>);
 
@@ -13,6 +13,8 @@ pub(super) struct Status(Mutex<State>);
 struct State {
     last_fsync: Option<Instant>,
     last_error: Option<String>,
+    corrupt_segment: Option<String>,
+    clock_step: Option<(Instant, String)>,
 }
 
 impl Status {
@@ -25,11 +27,29 @@ impl Status {
     }
 
     pub(super) fn succeed(&self, now: Instant) {
-        *self.state() = State { last_fsync: Some(now), last_error: None };
+        let mut state = self.state();
+        state.last_fsync = Some(now);
+        state.last_error = None;
     }
 
     pub(super) fn fail(&self, error: String) {
         self.state().last_error = Some(error);
+    }
+
+    pub(super) fn corrupt_segment(&self) -> Option<String> {
+        self.state().corrupt_segment.clone()
+    }
+
+    pub(super) fn set_corrupt_segment(&self, description: Option<String>) {
+        self.state().corrupt_segment = description;
+    }
+
+    pub(super) fn clock_step(&self) -> Option<(Instant, String)> {
+        self.state().clock_step.clone()
+    }
+
+    pub(super) fn add_clock_step(&self, now: Instant, description: String) {
+        self.state().clock_step = Some((now, description));
     }
 
     /// Ignores poisoning: no panic can leave the state inconsistent.

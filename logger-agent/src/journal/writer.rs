@@ -77,6 +77,7 @@ impl Writer {
             last_time,
         };
         tracing::info!(next_sequence, segments = writer.closed.len(), "recovered the log");
+        writer.report_corruption();
         writer.retain(now);
         Ok(writer)
     }
@@ -118,11 +119,11 @@ impl Writer {
             self.metrics.add_duplicate();
             return Ok(None);
         }
-        self.check_clock(now.time);
         let sequence = self.next_sequence;
         let line = record::encode(sequence, now.time, draft);
         self.rotate_before(line.len(), now.instant);
         self.write(&line, now.instant)?;
+        self.check_clock(now);
         self.next_sequence = sequence.saturating_add(1);
         self.metrics.add_record(draft.source(), line.len());
         if let Some(id) = draft.id() {
@@ -133,11 +134,14 @@ impl Writer {
     }
 
     /// Reports a clock that was set back. The sequence numbers order the records in any case.
-    fn check_clock(&mut self, time: Timestamp) {
-        if let Some(last) = self.last_time.replace(time).filter(|last| *last > time) {
-            tracing::warn!(%last, %time, "the clock was set back; sequence numbers order the records");
-            self.metrics.add_clock_step();
-        }
+    fn check_clock(&mut self, now: Now) {
+        let time = now.time;
+        let Some(last) = self.last_time.replace(time).filter(|last| *last > time) else { return };
+        // The segment of the record at `time`.
+        let segment = self.active.as_ref().map(|active| self.series.file_name(active.first)).unwrap_or_default();
+        tracing::warn!(segment, %last, %time, "the clock was set back; sequence numbers order the records");
+        self.metrics.add_clock_step();
+        self.status.add_clock_step(now.instant, format!("{segment}: from {last} to {time}"));
     }
 
     /// Writes a line to the active segment. A full file system costs the oldest closed segment, another error the
@@ -340,7 +344,21 @@ impl Writer {
             }
         }
         self.metrics.add_removed(reason);
+        if oldest.corruption.is_some() {
+            self.report_corruption();
+        }
         true
+    }
+
+    /// Reports the oldest corrupt segment, for health checks.
+    fn report_corruption(&self) {
+        let mut corrupt = self.closed.iter().filter_map(|closed| Some((closed.first, closed.corruption.as_ref()?)));
+        let description = corrupt.next().map(|(first, reason)| {
+            let (segment, others) = (self.series.file_name(first), corrupt.count());
+            let others = if others > 0 { format!("; other corrupt segments: {others}") } else { String::new() };
+            format!("{segment}: {reason}{others}")
+        });
+        self.status.set_corrupt_segment(description);
     }
 
     /// Removes a segment without durable records.
@@ -372,5 +390,9 @@ impl Writer {
 impl Writer {
     pub(super) fn next_sequence(&self) -> u64 {
         self.next_sequence
+    }
+
+    pub(super) fn status(&self) -> &Status {
+        &self.status
     }
 }

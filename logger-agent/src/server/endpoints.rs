@@ -1,6 +1,6 @@
 //! The endpoints: requests to responses.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, iter, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
@@ -55,7 +55,7 @@ impl Route {
 /// |---|---|
 /// | `POST /activity` | 200 when the JSON object is durable; 202 when it is written, with `Prefer: respond-async` |
 /// | `POST /audit` | 200 when all events of the `EventList` are durable |
-/// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason |
+/// | `GET /livez`, `/healthz`, `/readyz` | 200, or 500 with the reason; `/readyz` also has a line for each warning |
 /// | `GET /metrics` | the metrics in the OpenMetrics text format |
 ///
 /// Further codes: 400 for an invalid body, 408 and 413 for one that is slow or large, 429 and 503 with `Retry-After`
@@ -100,17 +100,20 @@ impl Endpoints {
     }
 
     fn report(&self, report: &Report) -> FullResponse {
-        let health = match report {
-            Report::Live => self.health.live(),
-            Report::Ready => self.health.ready(),
+        let (health, warnings) = match report {
+            Report::Live => (self.health.live(), Vec::new()),
+            Report::Ready => (self.health.ready(), self.health.warnings()),
             Report::Metrics => {
                 return response::with_type(StatusCode::OK, Metrics::CONTENT_TYPE, self.metrics.text());
             }
         };
-        match health {
-            Ok(()) => response::text(StatusCode::OK, "ok"),
-            Err(reason) => response::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{reason}\n")),
-        }
+        let (status, first) = match health {
+            Ok(()) if warnings.is_empty() => return response::text(StatusCode::OK, "ok"),
+            Ok(()) => (StatusCode::OK, "ok".to_owned()),
+            Err(reason) => (StatusCode::INTERNAL_SERVER_ERROR, reason),
+        };
+        let lines = iter::once(first).chain(warnings).map(|line| line + "\n");
+        response::text(status, lines.collect::<String>())
     }
 
     async fn ingest<B>(&self, source: &dyn ActivitySource, request: Request<B>) -> Result<FullResponse, Failure>
@@ -180,7 +183,10 @@ mod tests {
     }
 
     fn fixture(config: ServerConfig) -> Fixture {
-        let directory = tempfile::tempdir().unwrap();
+        fixture_in(tempfile::tempdir().unwrap(), config)
+    }
+
+    fn fixture_in(directory: tempfile::TempDir, config: ServerConfig) -> Fixture {
         let series = Series::new(directory.path(), "log", "0").unwrap();
         let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
         let (journal, thread) = Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
@@ -217,6 +223,20 @@ mod tests {
         assert!(text.contains("logger_agent_records_total{source=\"activity\"} 1\n"), "{text}");
         fixture.thread.stop().await.unwrap();
         assert_eq!(fixture.endpoints.health.live().unwrap_err(), "the journal is stopped");
+    }
+
+    #[tokio::test]
+    async fn a_corrupt_segment_is_reported_and_the_agent_is_ready() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("log-0-00000000000000000000.ndjson"), "x\n").unwrap();
+        let fixture = fixture_in(directory, config());
+        let line = "corrupt segment: log-0-00000000000000000000.ndjson: 1 of 1 lines are not valid records\n";
+        let (code, _, text) = fixture.send("GET", "/readyz", "", "").await;
+        assert_eq!((code, text), (500, format!("no record is durable yet\n{line}")));
+        assert_eq!(fixture.send("POST", "/activity", "", "{}").await.0, 200);
+        let (code, _, text) = fixture.send("GET", "/readyz", "", "").await;
+        assert_eq!((code, text), (200, format!("ok\n{line}")));
+        fixture.thread.stop().await.unwrap();
     }
 
     #[tokio::test]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 
 use super::Problem;
-use crate::{readiness::Reports, reason};
+use crate::{
+    readiness::{Report, Reports},
+    reason,
+};
 
 /// Why a container waits if its image cannot be pulled. The kubelet alternates between the first two.
 const IMAGE_REASONS: [&str; 4] = ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"];
@@ -17,13 +20,17 @@ const CRASH_REASONS: [&str; 4] =
 const CRASH_RESTARTS: i32 = 3;
 /// The maximum number of characters of an error of an agent in a message.
 const MAX_ERROR: usize = 200;
+/// The maximum number of characters of a report about a file: the name of a file has up to 255.
+const MAX_REPORT: usize = 400;
 
-/// The ready agents, and the problems of the others.
+/// The ready agents, the problems of the others, and the warnings of all.
 pub(super) struct Agents {
     /// The number of ready agents. Agents that are being deleted are not counted.
     pub(super) ready: i32,
     /// One problem for each cause, the most important one first.
     pub(super) problems: Vec<Problem>,
+    /// One problem for each kind of warning. The agents can be ready.
+    pub(super) warnings: Vec<Problem>,
 }
 
 /// Why an agent is not ready.
@@ -53,8 +60,34 @@ impl Agents {
             (reason::UNSCHEDULABLE, "no node is available"),
         ];
         let problems = problems.into_iter().filter_map(problem).collect();
-        Agents { ready: i32::try_from(ready).unwrap_or(i32::MAX), problems }
+        let warnings = warnings(&current, reports);
+        Agents { ready: i32::try_from(ready).unwrap_or(i32::MAX), problems, warnings }
     }
+}
+
+/// Selects one kind of warning.
+type TextOf = fn(&Report) -> Option<&String>;
+
+/// Returns what agents report although their records become durable.
+fn warnings(current: &[&Arc<Pod>], reports: &Reports) -> Vec<Problem> {
+    let names = current.iter().filter_map(|pod| pod.metadata.name.as_ref());
+    let reports: Vec<_> = names.filter_map(|name| reports.get_key_value(name)).collect();
+    let kinds: [(&'static str, &str, TextOf); 2] = [
+        (reason::CORRUPT_SEGMENT, "records of a file cannot be read, and its other records remain", |report| {
+            report.corrupt_segment.as_ref()
+        }),
+        (reason::CLOCK_STEPPED_BACK, "the clock was set back, and sequence numbers order the records", |report| {
+            report.clock_step.as_ref()
+        }),
+    ];
+    let problem = |(reason, description, text_of): (&'static str, &str, TextOf)| {
+        let same: Vec<_> = reports.iter().filter_map(|(pod, report)| Some((*pod, text_of(report)?))).collect();
+        // One of the reports, whatever the order of the agents.
+        let (pod, text) = same.iter().min()?;
+        let (text, count) = (shorten(text, MAX_REPORT), same.len());
+        Some(Problem { reason, message: format!("{description}: {pod}: {text} (agents: {count})") })
+    };
+    kinds.into_iter().filter_map(problem).collect()
 }
 
 fn is_ready(status: &PodStatus) -> bool {
@@ -72,8 +105,8 @@ fn cause(pod: &Pod, reports: &Reports) -> Option<Cause> {
     });
     let containers = status.container_statuses.iter().flatten().find_map(container_cause);
     let reported = || {
-        let error = pod.metadata.name.as_ref().and_then(|name| reports.get(name))?;
-        Some(Cause { reason: reason::RECORDS_NOT_DURABLE, error: Some(shorten(error)) })
+        let error = pod.metadata.name.as_ref().and_then(|name| reports.get(name)?.not_durable.as_ref())?;
+        Some(Cause { reason: reason::RECORDS_NOT_DURABLE, error: Some(shorten(error, MAX_ERROR)) })
     };
     let unschedulable = || is_unschedulable.then_some(Cause { reason: reason::UNSCHEDULABLE, error: None });
     // Only a container that runs reports: its earlier crashes are less recent.
@@ -94,9 +127,9 @@ fn container_cause(status: &ContainerStatus) -> Option<Cause> {
 fn last_error(status: &ContainerStatus) -> Option<String> {
     let states = [&status.state, &status.last_state].into_iter().flatten();
     let message = states.filter_map(|state| state.terminated.as_ref()).find_map(|ended| ended.message.as_deref())?;
-    message.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+    message.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(|line| shorten(line, MAX_ERROR))
 }
 
-fn shorten(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).take(MAX_ERROR).collect()
+fn shorten(text: &str, max: usize) -> String {
+    text.chars().filter(|character| !character.is_control()).take(max).collect()
 }

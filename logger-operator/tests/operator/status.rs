@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod, policy::v1::PodDisruptionBudget};
 use logger_core::Conditions;
 use logger_operator::{
-    readiness::Reports,
+    readiness::{Report, Reports},
     reason,
     status::{AVAILABLE, DEGRADED, Observed, PROGRESSING, Problem, is_warning, observe, transitions},
 };
@@ -233,7 +233,8 @@ fn the_error_of_an_agent_is_part_of_the_message() {
         (degraded.reason.clone(), degraded.message.clone())
     };
     let unready = pod(json!({"conditions": [{"type": "Ready", "status": "False"}]}));
-    let reports = Reports::from([("a".to_owned(), "No space left on device (os error 28)".to_owned())]);
+    let not_durable = Some("No space left on device (os error 28)".to_owned());
+    let reports = Reports::from([("a".to_owned(), Report { not_durable, ..Report::default() })]);
     let (reason, text) = message(&[ready(), unready], reports.clone());
     assert_eq!(reason, reason::RECORDS_NOT_DURABLE);
     assert_eq!(text, "records cannot be made durable: No space left on device (os error 28) (agents: 1)");
@@ -250,6 +251,37 @@ fn the_error_of_an_agent_is_part_of_the_message() {
     let (reason, text) = message(&[ended], Reports::new());
     assert_eq!(reason, reason::AGENT_CRASHES);
     assert!(text.contains("cannot be started: error: cannot write to the directory (agents: 1)"), "{text}");
+}
+
+#[test]
+fn a_corrupt_segment_and_a_clock_step_degrade_a_logger_that_is_available() {
+    let degraded = |desired: i32, pods: &[Arc<Pod>], report: &Report| {
+        let reports = Reports::from([("a".to_owned(), report.clone()), ("gone".to_owned(), report.clone())]);
+        let observed = Observed { deployment: None, pods, reports, ..Observed::default() };
+        let status = observe(&logger_with(desired), &observed);
+        let message = status.conditions.condition(DEGRADED).unwrap().message.clone();
+        (reasons(&status), message)
+    };
+    let corrupt_segment = Some("log-a-0.ndjson: 1 of 2 lines are not valid records".to_owned());
+    let clock_step = Some("log-a-2.ndjson: from 2 to 1".to_owned());
+    let step = Report { clock_step, ..Report::default() };
+    let both = Report { corrupt_segment, ..step.clone() };
+
+    let (reasons, message) = degraded(2, &[ready()], &step);
+    assert_eq!(reasons, ["+AgentsReady", "+RollingOut", "+ClockSteppedBack"]);
+    let clock = "the clock was set back, and sequence numbers order the records: a: log-a-2.ndjson: from 2 to 1 \
+                 (agents: 1)";
+    assert_eq!(message, clock);
+
+    let (reasons, message) = degraded(1, &[ready()], &both);
+    assert_eq!(reasons, ["+AgentsReady", "+RollingOut", "+CorruptSegment"]);
+    let corrupt = "records of a file cannot be read, and its other records remain: a: log-a-0.ndjson: 1 of 2 lines \
+                   are not valid records (agents: 1)";
+    assert!(message.starts_with(&format!("{corrupt}; {clock}; one agent")), "{message}");
+
+    let unready = pod(json!({"conditions": [{"type": "Ready", "status": "False"}]}));
+    assert_eq!(degraded(2, &[unready], &both).0, ["AgentsNotReady", "+RollingOut", "+CorruptSegment"]);
+    assert_eq!(degraded(2, &[], &both).0[2], "AsDesired", "the agents were deleted");
 }
 
 #[test]

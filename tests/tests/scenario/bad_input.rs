@@ -1,8 +1,5 @@
 //! Bad input: each case has a condition and an event that name the cause, acknowledged records remain, and another
 //! Logger is not affected, which is observed throughout.
-//!
-//! A corrupt segment and a clock that was set back are reported by the metrics and the log of the agent, not by a
-//! condition: the agent continues, and is ready.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -230,6 +227,15 @@ async fn corrupt_segment_and_clock_set_back(fixture: &Fixture, audit: &Names) ->
     let (code, text) = post_activity(address, "later", "{}".to_owned(), TIMEOUT).await?;
     assert_eq!(code, StatusCode::OK, "{text}");
     acknowledged.push("later".to_owned());
+    // The agent is ready nevertheless.
+    let logger = wait_for_condition(fixture, names.logger(), DEGRADED, "True", "CorruptSegment").await?;
+    let (_, message) = status(&logger, DEGRADED).unwrap_or_default();
+    let file = path.file_name().ok_or("no file name")?.to_string_lossy();
+    for expected in [pod.name_any().as_str(), &file, "the clock was set back"] {
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    wait_for_event(fixture, names.logger(), "CorruptSegment").await?;
+    wait_for_condition(fixture, names.logger(), AVAILABLE, "True", "AgentsReady").await?;
     let (_, metrics) = get(address, "/metrics", TIMEOUT).await?;
     for expected in ["logger_agent_corrupt_lines_total 1\n", "logger_agent_clock_steps_total 1\n"] {
         assert!(metrics.contains(expected), "{expected}: {metrics}");
