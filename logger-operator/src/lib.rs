@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`reason`], [`names`], [`metrics`] | reasons of conditions, names and labels of objects, names of metrics |
 //! | [`children`], [`validation`] | the desired objects of a Logger, as pure functions |
-//! | [`readiness`] | why agents are not ready, as they report it |
+//! | [`readiness`] | problems that agents report |
 //! | [`status`] | the observed state of a Logger, as a pure function |
 //! | [`options`] | flags and environment variables |
 //! | `reconcile`, `default_logger` | what is written |

@@ -8,14 +8,13 @@ use logger_runtime::{
 };
 
 /// The number of ready agents of a Logger.
-pub const AGENTS_READY: Metric =
-    Metric { name: "logger_agents_ready", help: "Number of ready agents of a Logger; 0 after its deletion." };
+pub const AGENTS_READY: Metric = Metric { name: "logger_agents_ready", help: "Number of ready agents of a Logger." };
 /// The desired number of agents of a Logger.
 pub const AGENTS_DESIRED: Metric =
-    Metric { name: "logger_agents_desired", help: "Desired number of agents of a Logger; 0 after its deletion." };
+    Metric { name: "logger_agents_desired", help: "Desired number of agents of a Logger." };
 /// The interval of a Logger.
 pub const INTERVAL: Metric =
-    Metric { name: "logger_interval_seconds", help: "Interval between two writes of a Logger; 0 after its deletion." };
+    Metric { name: "logger_interval_seconds", help: "Interval between two writes of a Logger." };
 
 /// Reports the metrics of Loggers.
 #[derive(Clone, Debug)]
@@ -28,14 +27,20 @@ impl LoggerMetrics {
 
     /// Reports the ready and the desired number of agents, and the interval in seconds.
     pub(crate) fn report(&self, logger: &ObjectKey, ready: i32, desired: i32, interval: i32) {
-        let labels = [("logger_namespace", logger.namespace()), ("logger", logger.name())];
+        let labels = labels(logger);
         for (metric, value) in [(AGENTS_READY, ready), (AGENTS_DESIRED, desired), (INTERVAL, interval)] {
             self.0.gauge(metric, &labels).set(value.into());
         }
     }
 
-    /// Reports that the Logger is deleted. The time series remain, with the value 0.
+    /// Removes the time series of a deleted Logger.
     pub(crate) fn forget(&self, logger: &ObjectKey) {
-        self.report(logger, 0, 0, 0);
+        for metric in [AGENTS_READY, AGENTS_DESIRED, INTERVAL] {
+            self.0.remove_gauge(metric, &labels(logger));
+        }
     }
+}
+
+fn labels(logger: &ObjectKey) -> [(&'static str, &str); 2] {
+    [("logger_namespace", logger.namespace()), ("logger", logger.name())]
 }

@@ -36,6 +36,13 @@ pub trait MetricsProvider: Debug + Send + Sync + 'static {
     /// Returns a histogram, in seconds unless its name specifies another unit. The buckets are ascending upper bounds.
     fn histogram(&self, metric: Metric, labels: Labels<'_>, buckets: &'static [f64]) -> Arc<dyn Histogram>;
 
+    /// Removes the gauge with these labels, such as that of a deleted object. A value that is set later on a gauge that
+    /// was returned before is discarded. A provider that cannot remove time series need not implement this: they then
+    /// keep their last values.
+    fn remove_gauge(&self, metric: Metric, labels: Labels<'_>) {
+        let _ = (metric, labels);
+    }
+
     /// Registers a callback that runs before each scrape for as long as it is alive, for values that change without an
     /// event, such as ages. A provider that cannot detect a scrape need not implement this: such values are then
     /// updated at the next event only.

@@ -146,6 +146,26 @@ async fn the_children_of_a_deleted_logger_are_garbage_collected() {
     assert!(cluster.list::<Deployment>().await.is_empty());
     assert!(cluster.list::<PodDisruptionBudget>().await.is_empty());
     assert!(cluster.get::<Service>(&child("audit")).await.is_none());
-    assert_eq!(operator.metric("logger_agents_desired", &[r#"logger="audit""#]), Some(0.0));
+    operator.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_metrics_of_a_deleted_logger_are_removed() {
+    let cluster = Cluster::new();
+    let operator = cluster.operator();
+    for name in ["audit", "other"] {
+        cluster.create(&logger(name)).await;
+        cluster.wait_for_condition(name, PROGRESSING, "True", "RollingOut").await;
+    }
+    let metrics = ["logger_agents_ready", "logger_agents_desired", "logger_interval_seconds"];
+    let values = |name: &str| {
+        let label = format!("logger=\"{name}\"");
+        metrics.map(|metric| operator.metric(metric, &[r#"logger_namespace="default""#, &label]))
+    };
+    let reported = [Some(0.0), Some(2.0), Some(60.0)];
+    assert_eq!((values("audit"), values("other")), (reported, reported));
+    cluster.delete::<Logger>("audit").await;
+    cluster.settle().await;
+    assert_eq!((values("audit"), values("other")), ([None; 3], reported));
     operator.stop().await;
 }

@@ -30,6 +30,7 @@ const CARDINALITY_EXCEEDED: &str = "exceeded_cardinality_limit";
 /// - the same metric and labels return the same time series, from any clone;
 /// - a metric has at most 1000 time series: further label sets share one whose labels are all
 ///   `exceeded_cardinality_limit`;
+/// - a removed gauge is not encoded, and does not count towards the limit;
 /// - ages, such as `workqueue_unfinished_work_seconds`, are current when the text is encoded;
 /// - the order of the text is deterministic.
 ///
@@ -94,7 +95,7 @@ impl PrometheusMetrics {
             tracing::error!(metric = metric.name, "the metric exists with another type; its values are discarded");
             return None;
         }
-        let exact: LabelSet = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let exact = label_set(labels);
         let is_full = family.series.len() >= MAX_SERIES && !family.series.contains_key(&exact);
         let labels = match is_full {
             true => labels.iter().map(|(name, _)| (*name, CARDINALITY_EXCEEDED.to_owned())).collect(),
@@ -107,6 +108,10 @@ impl PrometheusMetrics {
     fn families(&self) -> MutexGuard<'_, Families> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn label_set(labels: Labels<'_>) -> LabelSet {
+    labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
 }
 
 impl MetricsProvider for PrometheusMetrics {
@@ -129,6 +134,14 @@ impl MetricsProvider for PrometheusMetrics {
         match self.time_series(metric, labels, TimeSeries::Histogram(new)) {
             Some(TimeSeries::Histogram(histogram)) => Arc::new(histogram),
             _ => Arc::new(NoopMetrics),
+        }
+    }
+
+    fn remove_gauge(&self, metric: Metric, labels: Labels<'_>) {
+        let (mut families, labels) = (self.families(), label_set(labels));
+        let Some(family) = families.by_name.get_mut(metric.name) else { return };
+        if matches!(family.series.get(&labels), Some(TimeSeries::Gauge(_))) {
+            family.series.remove(&labels);
         }
     }
 
@@ -240,6 +253,27 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("workqueue_adds_total")).count(), MAX_SERIES + 1);
         assert!(text.contains("workqueue_adds_total{name=\"exceeded_cardinality_limit\"} 500\n"), "{text}");
         assert!(text.contains("workqueue_adds_total{name=\"7\"} 2\n"), "{text}");
+    }
+
+    #[test]
+    fn a_removed_gauge_is_not_encoded_and_does_not_count_towards_the_limit() {
+        let metrics = PrometheusMetrics::default();
+        let gauge = |name: usize| metrics.gauge(DEPTH, &[("name", &name.to_string())]);
+        (0..MAX_SERIES).for_each(|name| gauge(name).set(1.0));
+        let removed = gauge(7);
+        metrics.remove_gauge(DEPTH, &[("name", "7")]);
+        metrics.remove_gauge(DEPTH, &[("name", "unknown")]);
+        removed.set(2.0);
+        gauge(MAX_SERIES).set(3.0);
+        let text = metrics.text();
+        assert!(!text.contains("name=\"7\""), "{text}");
+        assert!(text.contains("workqueue_depth{name=\"8\"} 1.0\n"), "{text}");
+        assert!(text.contains(&format!("workqueue_depth{{name=\"{MAX_SERIES}\"}} 3.0\n")), "{text}");
+        assert!(!text.contains(CARDINALITY_EXCEEDED), "{text}");
+
+        metrics.counter(ADDS, &[("name", "7")]).add(1);
+        metrics.remove_gauge(ADDS, &[("name", "7")]);
+        assert!(metrics.text().contains("workqueue_adds_total{name=\"7\"} 1\n"), "a counter remains");
     }
 
     #[test]
