@@ -1,7 +1,11 @@
 //! Objects of others with the name of a child.
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
-use logger_operator::status::DEGRADED;
+use logger_operator::{
+    names::{CONTROLLER, Names},
+    status::DEGRADED,
+};
+use logger_types::v1::Logger;
 use serde_json::json;
 
 use crate::fixture::{Cluster, child, logger};
@@ -26,4 +30,53 @@ async fn an_object_of_others_is_not_changed_and_is_reported() {
     cluster.wait_for_condition("audit", DEGRADED, "False", "AsDesired").await;
     cluster.wait::<Service>(&child("audit"), |child| child.is_some()).await;
     operator.stop().await;
+}
+
+/// Returns a Logger whose name is too long for its children.
+fn long_logger() -> Logger {
+    let mut long = logger(&"a".repeat(100));
+    long.spec.name = "audit".to_owned();
+    long
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_another_owner_controls_is_not_changed_if_it_has_a_shortened_name() {
+    let long = long_logger();
+    let (logger_name, child) = ("a".repeat(100), Names::of(&long).child().to_owned());
+    assert!(child.len() < logger_name.len(), "{child}");
+    // With the label, the object is in the cache of the operator.
+    for labels in [json!({}), json!({"app.kubernetes.io/managed-by": CONTROLLER})] {
+        let cluster = Cluster::new();
+        let operator = cluster.operator();
+        let owner = json!({"metadata": {"name": "owner"}, "spec": {"ports": [{"port": 80}]}});
+        let owner: Service = cluster.create(&serde_json::from_value(owner).unwrap()).await;
+        let reference = json!({
+            "apiVersion": "v1", "kind": "Service", "name": "owner", "uid": owner.metadata.uid, "controller": true,
+        });
+        let template = json!({
+            "metadata": {"labels": {"app": "other"}}, "spec": {"containers": [{"name": "other", "image": "other"}]},
+        });
+        let deployment = json!({
+            "metadata": {"name": child, "labels": labels, "ownerReferences": [reference]},
+            "spec": {"selector": {"matchLabels": {"app": "other"}}, "template": template},
+        });
+        let other: Deployment = cluster.create(&serde_json::from_value(deployment).unwrap()).await;
+        let created = cluster.create(&long).await;
+
+        let degraded = cluster.wait_for_condition(&logger_name, DEGRADED, "True", "NameConflict").await;
+        let condition = degraded.status.unwrap().conditions.unwrap();
+        let condition = condition.into_iter().find(|condition| condition.type_ == DEGRADED).unwrap();
+        let expected = format!("`{child}` exists and does not belong to this Logger: Deployment;");
+        assert!(condition.message.starts_with(&expected), "{}", condition.message);
+        cluster.settle().await;
+        assert_eq!(cluster.get::<Deployment>(&child).await, Some(other));
+        assert!(cluster.event_reasons(&logger_name).contains(&"NameConflict".to_owned()));
+
+        cluster.delete::<Deployment>(&child).await;
+        cluster.wait_for_condition(&logger_name, DEGRADED, "False", "AsDesired").await;
+        let replaced = cluster.get::<Deployment>(&child).await.unwrap();
+        let owners = replaced.metadata.owner_references.unwrap();
+        assert_eq!(owners.iter().map(|owner| &owner.uid).collect::<Vec<_>>(), [&created.metadata.uid.unwrap()]);
+        operator.stop().await;
+    }
 }
