@@ -93,8 +93,7 @@ pub enum ServerError {
 /// Listens on one address, and serves endpoints.
 ///
 /// Guarantees:
-/// - the size of a body, the number of connections, the time of headers and bodies, and the rate of records are
-///   limited;
+/// - the size and the time of headers and bodies, the number of connections, and the rate of records are limited;
 /// - after a cancellation, no connection is accepted, and requests in progress are completed within the drain timeout;
 /// - all connections end with [`run`](Self::run): no task is detached.
 #[derive(Debug)]
@@ -191,3 +190,6 @@ fn log_panic(ended: Result<(), JoinError>) {
         tracing::error!(%error, "a connection panicked");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Tests of the server with connections on the loopback interface.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::{JoinHandle, yield_now},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Endpoints, Server, ServerConfig, ServerError};
+use crate::{
+    file_system::Disk,
+    health::Health,
+    journal::{Journal, JournalConfig, JournalThread},
+    metrics::Metrics,
+    segment::Series,
+};
+
+/// After this time a test fails instead of hanging. Exceeds every timeout of the server.
+const TIMEOUT: Duration = Duration::from_mins(10);
+
+const LIVE: &str = "GET /livez HTTP/1.1\r\nhost: agent\r\n\r\n";
+const START: &str = "POST /activity HTTP/1.1\r\nhost: agent\r\n";
+const RECORD: &str = "{\"user\":\"jane\"}";
+const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// A server that runs on a task.
+struct Fixture {
+    address: SocketAddr,
+    cancelled: CancellationToken,
+    task: JoinHandle<Result<(), ServerError>>,
+    thread: JournalThread,
+    _directory: tempfile::TempDir,
+}
+
+fn config() -> ServerConfig {
+    ServerConfig::new(([127, 0, 0, 1], 0).into())
+}
+
+impl Fixture {
+    fn start(config: ServerConfig) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let series = Series::new(directory.path(), "log", "0").unwrap();
+        let (journal_config, metrics) = (JournalConfig::new(Duration::from_millis(20)), Arc::new(Metrics::new()));
+        let (journal, thread) = Journal::open(Arc::new(Disk), series, journal_config, Arc::clone(&metrics)).unwrap();
+        let health = Health::new(journal.clone(), Duration::from_secs(600));
+        let endpoints = Endpoints::new(journal, health, metrics, config.clone());
+        let (server, cancelled) = (Server::bind(config).unwrap(), CancellationToken::new());
+        let address = server.local_address();
+        let task = tokio::spawn(server.run(endpoints, cancelled.clone()));
+        Fixture { address, cancelled, task, thread, _directory: directory }
+    }
+
+    async fn connect(&self) -> Client {
+        Client(TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// Waits until the server has ended.
+    async fn ended(self) {
+        within(self.task).await.unwrap().unwrap();
+        self.thread.stop().await.unwrap();
+    }
+
+    async fn stop(self) {
+        self.cancelled.cancel();
+        self.ended().await;
+    }
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    timeout(TIMEOUT, future).await.expect("the server responds or closes the connection")
+}
+
+/// A connection.
+struct Client(TcpStream);
+
+impl Client {
+    async fn send(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// Sends the head of a record, and waits until the server receives its body.
+    async fn start_record(&mut self) {
+        let length = RECORD.len();
+        let head = format!("{START}expect: 100-continue\r\ncontent-length: {length}\r\n\r\n");
+        self.send(&head).await;
+        let mut response = vec![0; CONTINUE.len()];
+        within(self.0.read_exact(&mut response)).await.unwrap();
+        assert_eq!(String::from_utf8(response).unwrap(), CONTINUE);
+    }
+
+    /// Returns what the server sends before it closes the connection.
+    async fn read_to_end(&mut self) -> String {
+        let mut text = Vec::new();
+        within(self.0.read_to_end(&mut text)).await.unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    /// Returns the first line of the next response, whose other lines are read as well.
+    async fn status_line(&mut self) -> String {
+        let mut text = Vec::new();
+        // The body of a successful response is JSON, or `ok`.
+        while !text.ends_with(b"}") && !text.ends_with(b"ok") {
+            assert_ne!(within(self.0.read_buf(&mut text)).await.unwrap(), 0, "{}", String::from_utf8_lossy(&text));
+        }
+        String::from_utf8(text).unwrap().lines().next().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn the_size_of_a_body_is_limited() {
+    let fixture = Fixture::start(ServerConfig { max_body_bytes: RECORD.len(), ..config() });
+    let mut client = fixture.connect().await;
+    client.start_record().await;
+    client.send(RECORD).await;
+    assert_eq!(client.status_line().await, "HTTP/1.1 200 OK");
+    // The length is not declared.
+    let (length, chunk) = (RECORD.len() + 1, format!("{RECORD} "));
+    client.send(&format!("{START}transfer-encoding: chunked\r\n\r\n{length:x}\r\n{chunk}\r\n")).await;
+    let response = client.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 413 ") && response.ends_with("the body exceeds 15 bytes\n"), "{response}");
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_body_is_limited() {
+    let fixture = Fixture::start(config());
+    let mut client = fixture.connect().await;
+    client.start_record().await;
+    client.send(&RECORD[..5]).await;
+    let response = client.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
+    assert!(response.ends_with("the body was not received within 30s\n"), "{response}");
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn the_size_of_headers_is_limited() {
+    let fixture = Fixture::start(config());
+    let mut client = fixture.connect().await;
+    let start = "GET /livez HTTP/1.1\r\nx-long: ";
+    // Exactly the limit, without the end of the headers, so that the server reads everything before it responds.
+    client.send(&format!("{start}{}", "x".repeat((64 << 10) - start.len()))).await;
+    let response = client.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 431 "), "{response}");
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_headers_is_limited() {
+    let fixture = Fixture::start(config());
+    let mut client = fixture.connect().await;
+    client.send("GET /livez HTTP/1.1\r\nhost: ag").await;
+    assert_eq!(client.read_to_end().await, "", "the connection is closed without a response");
+    fixture.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_connections_is_limited() {
+    let fixture = Fixture::start(ServerConfig { max_connections: 1, ..config() });
+    let mut first = fixture.connect().await;
+    first.send(LIVE).await;
+    assert_eq!(first.status_line().await, "HTTP/1.1 200 OK");
+    let mut second = fixture.connect().await;
+    second.send(LIVE).await;
+    // Shorter than the time after which the server closes the first connection.
+    assert!(timeout(Duration::from_secs(60), second.0.readable()).await.is_err(), "the second connection waits");
+    drop(first);
+    assert_eq!(second.status_line().await, "HTTP/1.1 200 OK");
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn after_a_cancellation_no_connection_is_accepted_and_requests_in_progress_are_completed() {
+    let fixture = Fixture::start(config());
+    let (mut client, mut idle) = (fixture.connect().await, fixture.connect().await);
+    idle.send(LIVE).await;
+    assert_eq!(idle.status_line().await, "HTTP/1.1 200 OK");
+    client.start_record().await;
+    fixture.cancelled.cancel();
+    assert_eq!(idle.read_to_end().await, "", "a connection without a request is closed");
+    let refused = async {
+        while TcpStream::connect(fixture.address).await.is_ok() {
+            yield_now().await;
+        }
+    };
+    within(refused).await;
+    client.send(RECORD).await;
+    let response = client.read_to_end().await;
+    assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
+    fixture.ended().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_end_with_the_server_also_after_the_drain_timeout() {
+    let fixture = Fixture::start(config());
+    let mut client = fixture.connect().await;
+    client.start_record().await;
+    fixture.cancelled.cancel();
+    // The client never sends the body, and the drain timeout is shorter than that of the body.
+    fixture.ended().await;
+    assert_eq!(client.read_to_end().await, "", "the request has no response");
+}
