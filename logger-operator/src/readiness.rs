@@ -1,5 +1,5 @@
-//! Problems that agents report: they have no access to the API server, and the response to an HTTP probe is not part of
-//! the status of a Pod.
+//! Problems that agents report to the operator: an agent has no access to the API server, and the response to a probe is
+//! not part of the status of a Pod.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ pub struct Report {
     pub clock_step: Option<String>,
 }
 
-/// Whether an agent that can be requested is ready. Those that are not are the first ones.
+/// Whether an agent is ready. The order is that of requests: agents that are not ready are the first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Readiness {
     /// Records are not durable, or the agent starts.

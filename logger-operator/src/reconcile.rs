@@ -85,7 +85,7 @@ pub(crate) async fn reconcile(logger: Arc<Logger>, ctx: Context<State>) -> Resul
     let ready = status.replicas.unwrap_or_default();
     ctx.metrics.report(ctx.key(), ready, desired_replicas(&logger), logger.spec.time_interval);
     report(&logger, &status, &ctx).await?;
-    // Those that are not ready are requested again first.
+    // The minimum is `Unready` if any agent is not ready.
     Ok(match pods.iter().filter_map(|pod| readiness::readiness(pod)).min() {
         Some(Readiness::Unready) => Action::RequeueAfter(REPORT_INTERVAL),
         // The informers contain no objects of others, so that the end of a conflict is no event.

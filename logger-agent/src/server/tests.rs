@@ -101,7 +101,7 @@ impl Client {
 
     /// Returns the first line of the next response, whose other lines are read as well.
     async fn status_line(&mut self) -> String {
-        let mut text = Vec::new();
+        let mut text: Vec<u8> = Vec::new();
         // The body of a successful response is JSON, or `ok`.
         while !text.ends_with(b"}") && !text.ends_with(b"ok") {
             assert_ne!(within(self.0.read_buf(&mut text)).await.unwrap(), 0, "{}", String::from_utf8_lossy(&text));
