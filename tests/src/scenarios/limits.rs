@@ -55,7 +55,7 @@ pub(super) async fn config_maps_and_secrets_of_more_than_1_mib_are_rejected(clie
     let post = PostParams::default();
     config_maps.create(&post, &config_map("full", MIB - 10, 10)).await.unwrap();
     let rejected = rejection(config_maps.create(&post, &config_map("large", MIB - 10, 11)).await);
-    let message = "is invalid: : Too long: may not be more than 1048576 bytes";
+    let message = "is invalid: []: Too long: may not be more than 1048576 bytes";
     assert_eq!(rejected, invalid(&format!("ConfigMap \"large\" {message}")));
     let patch = Patch::Merge(json!({ "data": { "more": "x" } }));
     let rejected = rejection(config_maps.patch("full", &PatchParams::default(), &patch).await);

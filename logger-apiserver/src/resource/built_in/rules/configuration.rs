@@ -20,7 +20,7 @@ pub(in crate::resource::built_in) fn config_map(change: &Change<'_>, errors: &mu
     let text: usize = data.entries().map(|(_, value)| value.text().len()).sum();
     if text + decoded_size(&binary_data) > MAX_SIZE {
         // The error refers to the complete object.
-        errors.push(FieldError::too_long("", MAX_SIZE));
+        errors.push(FieldError::too_long("[]", MAX_SIZE));
     }
 }
 
