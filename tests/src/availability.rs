@@ -6,6 +6,7 @@
 //!   the effect `NoSchedule` or `NoExecute`, as the API server reports it.
 //! - An agent is *ready* if its Pod has the condition `Ready` and is not being deleted, and its `/readyz` responds with
 //!   200. While the API server does not respond, the last known Pods are requested.
+//! - On a cluster whose Pods are no processes, as those of kwok, the condition counts as the response.
 //! - The requests of a sample are not atomic: an agent can end and another one become ready in between. The invariant is
 //!   violated if two consecutive samples find no ready agent.
 //!

@@ -39,6 +39,8 @@ pub struct Target {
     pub namespace: String,
     /// The selector of the agents.
     pub selector: String,
+    /// Whether agents are processes that are requested. Otherwise the condition `Ready` of a Pod counts as a response.
+    pub are_processes: bool,
 }
 
 /// Samples the nodes and the agents until it is dropped.
@@ -94,6 +96,7 @@ impl Observer {
             nodes: Api::all(client.clone()),
             pods: Api::namespaced(client.clone(), &target.namespace),
             selector: target.selector,
+            are_processes: target.are_processes,
         };
         let task = tokio::spawn(sampler.run(Arc::clone(&record), sender));
         Observer { record, observations, task }
@@ -251,6 +254,7 @@ struct Sampler {
     nodes: Api<Node>,
     pods: Api<Pod>,
     selector: String,
+    are_processes: bool,
 }
 
 impl Sampler {
@@ -281,11 +285,21 @@ impl Sampler {
             Ok(Ok(observation)) => observation,
             _ => Observation { is_current: false, ..before.clone() },
         };
-        let responses = join_all(observation.agents.iter().map(responds)).await;
+        let responses = join_all(observation.agents.iter().map(|agent| self.responds(agent))).await;
         for (agent, responds) in observation.agents.iter_mut().zip(responses) {
             agent.responds = responds;
         }
         observation
+    }
+
+    /// Returns whether an agent reports that it is ready.
+    async fn responds(&self, agent: &Agent) -> bool {
+        if !self.are_processes {
+            return agent.is_reported_ready;
+        }
+        let Some(address) = agent.address else { return false };
+        let response = http_client::get(address, "/readyz", TIMEOUT).await;
+        response.is_ok_and(|(status, _)| status == StatusCode::OK)
     }
 
     async fn list(&self) -> Result<Observation, kube::Error> {
@@ -297,13 +311,6 @@ impl Sampler {
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Observation { nodes, agents: pods.items.iter().map(Agent::of).collect(), is_current: true })
     }
-}
-
-/// Returns whether an agent reports that it is ready.
-async fn responds(agent: &Agent) -> bool {
-    let Some(address) = agent.address else { return false };
-    let response = http_client::get(address, "/readyz", TIMEOUT).await;
-    response.is_ok_and(|(status, _)| status == StatusCode::OK)
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ use tests::{
 use tokio::process::Command;
 
 use super::{
-    fixture::{Fixture, MISSING_IMAGE, NAMESPACE, container, wait, waiting_reason},
+    fixture::Fixture,
+    loggers::{MISSING_IMAGE, NAMESPACE, container, wait, waiting_reason},
     segments::Segments,
     trial,
 };
@@ -55,8 +56,8 @@ pub(super) fn trials() -> Vec<Trial> {
 
 async fn run() -> Result<(), Error> {
     let mut fixture = Fixture::start(write_program).await?;
-    let names = fixture.create("audit", 2).await?;
-    let target = Target { namespace: NAMESPACE.to_owned(), selector: names.selector() };
+    let names = fixture.loggers.create("audit", 2).await?;
+    let target = Target { namespace: NAMESPACE.to_owned(), selector: names.selector(), are_processes: true };
     let observer = Observer::start(fixture.client(), target);
     wait_for_agents(&observer).await?;
     observer.promise(true);
@@ -105,7 +106,7 @@ exec "{agent}" "$@"
 }
 
 async fn invalid_name(fixture: &Fixture) -> Result<(), Error> {
-    fixture.create_with("invalid-name", "../../etc/passwd", 2).await?;
+    fixture.loggers.create_with("invalid-name", "../../etc/passwd", 2).await?;
     let logger = wait_for_condition(fixture, "invalid-name", DEGRADED, "True", "InvalidName").await?;
     assert_eq!(status(&logger, DEGRADED).map(|(_, message)| message.contains("../../etc/passwd")), Some(true));
     wait_for_event(fixture, "invalid-name", "InvalidName").await
@@ -115,24 +116,24 @@ async fn invalid_name(fixture: &Fixture) -> Result<(), Error> {
 async fn interval_0(fixture: &Fixture) -> Result<(), Error> {
     let mut logger = tests::logger("interval-0");
     logger.spec.time_interval = 0;
-    match fixture.api::<Logger>().create(&PostParams::default(), &logger).await {
+    match fixture.loggers.api::<Logger>().create(&PostParams::default(), &logger).await {
         Err(kube::Error::Api(rejection)) if rejection.message.contains("spec.timeInterval") => Ok(()),
         created => Err(format!("expected a rejection: {created:?}").into()),
     }
 }
 
 async fn replicas_0(fixture: &Fixture) -> Result<(), Error> {
-    let names = fixture.create("replicas-0", 0).await?;
+    let names = fixture.loggers.create("replicas-0", 0).await?;
     wait_for_condition(fixture, names.logger(), DEGRADED, "True", "NoReplicas").await?;
     wait_for_condition(fixture, names.logger(), AVAILABLE, "False", "NoReplicas").await?;
     wait_for_event(fixture, names.logger(), "NoReplicas").await?;
-    fixture.patch(names.logger(), json!({"replicas": 2})).await?;
+    fixture.loggers.patch(names.logger(), json!({"replicas": 2})).await?;
     wait_for_condition(fixture, names.logger(), DEGRADED, "False", "AsDesired").await?;
     delete(fixture, &names).await
 }
 
 async fn unwritable_disk(fixture: &Fixture) -> Result<(), Error> {
-    let names = fixture.create(UNWRITABLE, 2).await?;
+    let names = fixture.loggers.create(UNWRITABLE, 2).await?;
     let logger = wait_for_condition(fixture, names.logger(), DEGRADED, "True", "AgentCrashes").await?;
     let (_, message) = status(&logger, DEGRADED).unwrap_or_default();
     assert!(message.contains("cannot write to the directory `/proc`"), "{message}");
@@ -151,8 +152,8 @@ async fn full_disk(fixture: &Fixture) -> Result<(), Error> {
         );
         return Ok(());
     }
-    let names = fixture.create(FULL, 1).await?;
-    let pod = fixture.wait_for_agent(&names, "the agent is ready", is_ready).await?;
+    let names = fixture.loggers.create(FULL, 1).await?;
+    let pod = fixture.loggers.wait_for_agent(&names, "the agent is ready", is_ready).await?;
     let address = address(&pod)?;
     let directory = mounted_directory(&fixture.directory().join(format!("{}.pid", pod.name_any())))?;
     let ballast = directory.join("ballast");
@@ -188,7 +189,7 @@ async fn full_disk(fixture: &Fixture) -> Result<(), Error> {
 async fn image_that_never_starts(fixture: &mut Fixture) -> Result<(), Error> {
     let image = fixture.cluster.operator_options().agent_image.clone();
     fixture.set_image(MISSING_IMAGE).await?;
-    let names = fixture.create("bad-image", 2).await?;
+    let names = fixture.loggers.create("bad-image", 2).await?;
     wait_for_condition(fixture, names.logger(), AVAILABLE, "False", "ImageUnavailable").await?;
     wait_for_condition(fixture, names.logger(), DEGRADED, "True", "ImageUnavailable").await?;
     wait_for_event(fixture, names.logger(), "ImageUnavailable").await?;
@@ -204,8 +205,8 @@ async fn image_that_never_starts(fixture: &mut Fixture) -> Result<(), Error> {
 /// The segment of an agent is changed while its node has no power: a record is corrupt, and the last one is from the
 /// future, as after a clock that was set back.
 async fn corrupt_segment_and_clock_set_back(fixture: &Fixture, audit: &Names) -> Result<(), Error> {
-    let names = fixture.create("corrupt", 1).await?;
-    let pod = fixture.wait_for_agent(&names, "the agent is ready", is_ready).await?;
+    let names = fixture.loggers.create("corrupt", 1).await?;
+    let pod = fixture.loggers.wait_for_agent(&names, "the agent is ready", is_ready).await?;
     let address = address(&pod)?;
     let mut acknowledged = Vec::new();
     for number in 0..3 {
@@ -215,14 +216,14 @@ async fn corrupt_segment_and_clock_set_back(fixture: &Fixture, audit: &Names) ->
         acknowledged.push(id);
     }
     // The other Logger survives the loss of the node.
-    fixture.wait_for_rollout(audit).await?;
+    fixture.loggers.wait_for_rollout(audit).await?;
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).ok_or("no node")?;
     fixture.cluster.nodes().kill_node(&node).await?;
     let path = segment_of(fixture, &pod)?;
     corrupt(&path)?;
     fixture.cluster.nodes().restore(&node).await?;
     let is_restarted = |pod: &Pod| is_ready(pod) && container(pod).is_some_and(|status| status.restart_count > 0);
-    let restarted = fixture.wait_for_agent(&names, "the agent is ready after a restart", is_restarted).await?;
+    let restarted = fixture.loggers.wait_for_agent(&names, "the agent is ready after a restart", is_restarted).await?;
     let address = self::address(&restarted)?;
     let (code, text) = post_activity(address, "later", "{}".to_owned(), TIMEOUT).await?;
     assert_eq!(code, StatusCode::OK, "{text}");
@@ -248,9 +249,9 @@ async fn corrupt_segment_and_clock_set_back(fixture: &Fixture, audit: &Names) ->
 
 /// The nodes of both agents are drained while no other node is schedulable: the budget keeps the second one.
 async fn blocking_budget(fixture: &Fixture, names: &Names) -> Result<(), Error> {
-    fixture.wait_for_rollout(names).await?;
+    fixture.loggers.wait_for_rollout(names).await?;
     let nodes = fixture.cluster.nodes();
-    let pods = fixture.api::<Pod>().list(&ListParams::default().labels(&names.selector())).await?;
+    let pods = fixture.loggers.api::<Pod>().list(&ListParams::default().labels(&names.selector())).await?;
     let current = pods.items.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     let used: Vec<_> = current.filter_map(|pod| pod.spec.as_ref()?.node_name.clone()).collect();
     let all = ["zone-a-1", "zone-a-2", "zone-b-1", "zone-b-2"];
@@ -280,7 +281,7 @@ async fn wait_for_condition(
     expected: &str,
     reason: &str,
 ) -> Result<Logger, Error> {
-    let api = fixture.api::<Logger>();
+    let api = fixture.loggers.api::<Logger>();
     wait(&format!("{type_}={expected} ({reason}) of {name}"), async || {
         let logger = api.get_opt(name).await.ok().flatten();
         Ok(logger.filter(|logger| {
@@ -300,7 +301,7 @@ fn status(logger: &Logger, type_: &str) -> Option<(String, String)> {
 
 /// Waits until an event about a Logger has this reason.
 async fn wait_for_event(fixture: &Fixture, name: &str, reason: &str) -> Result<(), Error> {
-    let api = fixture.api::<Event>();
+    let api = fixture.loggers.api::<Event>();
     wait(&format!("event {reason} of {name}"), async || {
         let events = api.list(&ListParams::default()).await.ok();
         let is_expected = |event: &Event| {
@@ -314,8 +315,8 @@ async fn wait_for_event(fixture: &Fixture, name: &str, reason: &str) -> Result<(
 
 /// Deletes a Logger, and waits until its agents have ended.
 async fn delete(fixture: &Fixture, names: &Names) -> Result<(), Error> {
-    fixture.api::<Logger>().delete(names.logger(), &DeleteParams::default()).await?;
-    let (api, params) = (fixture.api::<Pod>(), ListParams::default().labels(&names.selector()));
+    fixture.loggers.api::<Logger>().delete(names.logger(), &DeleteParams::default()).await?;
+    let (api, params) = (fixture.loggers.api::<Pod>(), ListParams::default().labels(&names.selector()));
     wait(&format!("the agents of {} have ended", names.logger()), async || {
         let pods = api.list(&params).await.ok();
         Ok(pods.is_some_and(|pods| pods.items.is_empty()).then_some(()))

@@ -34,8 +34,8 @@ async fn run() -> Result<(), Error> {
     let mut rng = Rng::with_seed(seed);
     let mut scenario = Scenario::start(rng.fork()).await?;
     let client = scenario.fixture.client().clone();
-    let observer = Arc::new(Observer::start(&client, scenario.target()));
-    let (service, root) = (scenario.names.child().to_owned(), scenario.fixture.cluster.directory().to_owned());
+    let observer = Arc::new(Observer::start(&client, scenario.logger.target(true)));
+    let (service, root) = (scenario.logger.names.child().to_owned(), scenario.fixture.cluster.directory().to_owned());
     let load = Load::start(&client, &service, &root, &observer, rng.fork());
     let mut run = Run::start(&mut scenario, &observer, AGENTS).await?;
     if time.is_some() {
@@ -48,7 +48,7 @@ async fn run() -> Result<(), Error> {
     observer.check()?;
     run.check_coverage()?;
     // Only heartbeats are written now, by the agents of one revision.
-    scenario.fixture.wait_for_rollout(&scenario.names).await?;
+    scenario.fixture.loggers.wait_for_rollout(&scenario.logger.names).await?;
     scenario.fixture.wait_for_files(AGENTS).await?;
     scenario.fixture.verify(|_| true).await?;
     scenario.fixture.stop().await

@@ -18,7 +18,7 @@ const STAGES: &str = include_str!("../kwok/stages.yaml");
 /// A running cluster. Dropping it stops it and removes its directory.
 ///
 /// kwok runs every Node that is created. Its pods behave as their annotations specify, which are those of
-/// `logger-simulator`. A node is cut off while the lease of its heartbeats, in the namespace `kube-node-lease`, has
+/// `logger-simulator`. An image with the tag `missing` cannot be pulled. A node is cut off while the lease of its heartbeats, in the namespace `kube-node-lease`, has
 /// another holder: kwok then changes neither the node nor its pods.
 ///
 /// Guarantees:
@@ -50,6 +50,11 @@ impl Cluster {
     /// Returns the control plane.
     pub fn control_plane(&self) -> &ControlPlane {
         &self.control_plane
+    }
+
+    /// Restarts the API server as [`ControlPlane::restart_api_server`] does. The components connect again.
+    pub fn restart_api_server(&mut self) -> Result<()> {
+        self.control_plane.restart_api_server()
     }
 
     /// Returns the end of the log of each server, for the message of a failed test.

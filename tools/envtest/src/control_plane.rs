@@ -34,9 +34,11 @@ pub struct ControlPlane {
     etcd: Process,
     dir: TempDir,
     kubeconfig: PathBuf,
-    etcd_address: SocketAddr,
+    ports: Ports,
     assets: Assets,
     credentials: Credentials,
+    /// The additional flags of kube-apiserver.
+    flags: Vec<String>,
 }
 
 impl ControlPlane {
@@ -73,7 +75,7 @@ impl ControlPlane {
 
     /// Returns the address of etcd for clients: plain HTTP with gRPC, and JSON below `/v3`.
     pub fn etcd(&self) -> SocketAddr {
-        self.etcd_address
+        servers::loopback(self.ports.etcd_client)
     }
 
     /// Returns the path of the administrator's kubeconfig.
@@ -84,6 +86,23 @@ impl ControlPlane {
     /// Returns a kubectl command as the administrator, with its caches in the directory of the control plane.
     pub fn kubectl(&self) -> Command {
         kubectl(&self.assets, &self.kubeconfig, self.dir.path())
+    }
+
+    /// Stops the API server and starts it again on its port, with the objects in etcd. Waits at most a minute until it is
+    /// ready.
+    pub fn restart_api_server(&mut self) -> Result<()> {
+        self.api_server.stop()?;
+        let (dir, never) = (self.dir.path(), AtomicBool::new(false));
+        let mut command = servers::kube_apiserver(&self.assets, dir, self.ports, &self.credentials);
+        command.args(&self.flags);
+        let wait = Wait::start(&never);
+        // The stopped one is replaced at once, so that a failed start is stopped on drop.
+        self.api_server = Process::spawn("kube-apiserver", command, dir)?;
+        let kubectl = || kubectl(&self.assets, &self.kubeconfig, dir);
+        let servers = &mut [&mut self.etcd, &mut self.api_server];
+        wait.for_paths(self.ports.api_server, kubectl, &REQUIRED_PATHS, servers)?;
+        self.api_server.mark_ready();
+        Ok(())
     }
 
     /// Stops the control plane as dropping does, and returns errors.
@@ -166,9 +185,8 @@ impl Launch<'_> {
         etcd.mark_ready();
         api_server.mark_ready();
 
-        let etcd_address = servers::loopback(ports.etcd_client);
-        let assets = self.assets.clone();
-        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, etcd_address, assets, credentials })
+        let (assets, flags) = (self.assets.clone(), self.flags.iter().map(|flag| (*flag).to_owned()).collect());
+        Ok(ControlPlane { api_server, etcd, dir, kubeconfig, ports, assets, credentials, flags })
     }
 
     fn create_dir(&self) -> Result<TempDir> {
