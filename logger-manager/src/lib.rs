@@ -7,11 +7,13 @@
 //!
 //! | modules | contents |
 //! |---|---|
+//! | [`crds`] | the definitions of a program: changes, application, migration of stored objects |
 //! | [`health`] | health checks, and what `/livez`, `/readyz` and `/healthz` respond |
 //! | [`serving`] | HTTP and HTTPS servers with limits, certificates, metrics endpoint, authentication by the API server |
 //! | [`manager`] | supervised tasks, their start and stop, leader election |
 //! | [`telemetry`] | the log of a process as text or JSON, and the export of traces |
 
+pub mod crds;
 pub mod health;
 pub mod manager;
 pub mod serving;

@@ -28,6 +28,9 @@ mod reconcile;
 pub mod status;
 pub mod validation;
 
+/// The definitions of the kinds, as `cargo xtask codegen` writes them.
+pub const DEFINITIONS: &str = include_str!("definitions/example.com_loggers.yaml");
+
 pub use default_logger::DEFAULT_LOGGER;
 pub use operator::{OperatorError, add_to};
 pub use options::{OperatorOptions, ProcessOptions};

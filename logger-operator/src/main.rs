@@ -7,10 +7,19 @@ use clap::{Parser, Subcommand};
 use http::Uri;
 use logger_manager::{
     Group, LeaderElectionConfig, Manager, ManagerBuilder, Telemetry,
+    crds::Definitions,
     serving::{Authenticator, Certificates, MetricsHandler, Router, Server, ServerConfig},
 };
-use logger_operator::{OperatorOptions, ProcessOptions, add_to, names::CONTROLLER, observability};
-use logger_runtime::{kube::Config, leader_election::unique_identity, metrics::PrometheusMetrics};
+use logger_operator::{
+    DEFINITIONS, OperatorOptions, ProcessOptions, add_to,
+    names::{CONTROLLER, CRDS_FIELD_MANAGER},
+    observability,
+};
+use logger_runtime::{
+    kube::{Client, Config},
+    leader_election::unique_identity,
+    metrics::PrometheusMetrics,
+};
 
 /// Run agents for Loggers, and report their observed state.
 #[derive(Parser)]
@@ -44,6 +53,19 @@ enum Command {
     },
     /// Prints the Grafana dashboard.
     Dashboard,
+    /// Manages the definitions of the operator in the cluster of the environment.
+    #[command(subcommand)]
+    Crds(Crds),
+}
+
+#[derive(Subcommand)]
+enum Crds {
+    /// Prints the changes of the definitions, applies them, and migrates stored objects to the storage version.
+    Apply {
+        /// Applies breaking changes too.
+        #[arg(long)]
+        allow_breaking: bool,
+    },
 }
 
 #[tokio::main]
@@ -54,6 +76,7 @@ async fn main() -> Result<()> {
         Command::Alerts { groups: true } => print(&serde_saphyr::to_string(&observability::prometheus_rule().spec)?),
         Command::Alerts { groups: false } => print(&serde_saphyr::to_string(&observability::prometheus_rule())?),
         Command::Dashboard => print(&serde_json::to_string_pretty(&observability::dashboard())?),
+        Command::Crds(Crds::Apply { allow_breaking }) => apply_crds(allow_breaking).await,
     }
 }
 
@@ -71,6 +94,15 @@ async fn run(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()>
 fn manifests(operator: &OperatorOptions, process: &ProcessOptions) -> Result<()> {
     let unused = Config::new(Uri::from_static("http://localhost"));
     print(&serde_json::to_string_pretty(&manager(unused, operator, process, true)?.describe()?)?)
+}
+
+async fn apply_crds(allow_breaking: bool) -> Result<()> {
+    let plan = Definitions::parse(DEFINITIONS)?.plan(Client::try_from(Config::infer().await?)?).await?;
+    print(&plan.to_string())?;
+    for migration in plan.apply(CRDS_FIELD_MANAGER, allow_breaking).await? {
+        print(&migration.to_string())?;
+    }
+    Ok(())
 }
 
 /// Returns the manager, to be run or to be described.

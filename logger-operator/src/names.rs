@@ -10,6 +10,8 @@ use ring::digest::{SHA256, digest};
 /// The name of the controller. It is also the field manager, the reporter of events and the value of
 /// [`MANAGED_BY_LABEL`].
 pub const CONTROLLER: &str = "logger-operator";
+/// The field manager of the definitions that the program applies.
+pub const CRDS_FIELD_MANAGER: &str = "logger-operator-crds";
 /// The label with the name of the program.
 pub const NAME_LABEL: &str = "app.kubernetes.io/name";
 /// The label that distinguishes the agents of one Logger from those of others.

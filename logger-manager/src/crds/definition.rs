@@ -1,0 +1,118 @@
+//! A definition as JSON, without loss of fields that this program does not know.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client,
+    core::{ApiResource, DynamicObject, GroupVersionKind},
+};
+use serde_json::{Value, json};
+
+use super::CrdError;
+
+/// A CustomResourceDefinition with a name.
+#[derive(Clone, Debug)]
+pub(super) struct Definition {
+    name: String,
+    object: Value,
+}
+
+/// Returns the client of definitions.
+pub(super) fn definitions(client: Client) -> Api<DynamicObject> {
+    Api::all_with(client, &ApiResource::erase::<CustomResourceDefinition>(&()))
+}
+
+impl Definition {
+    pub(super) fn new(object: Value) -> Result<Self, CrdError> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
+        let name = text(&object["metadata"]["name"]);
+        match api_version == "apiextensions.k8s.io/v1" && kind == "CustomResourceDefinition" && !name.is_empty() {
+            true => Ok(Definition { name, object }),
+            false => Err(CrdError::NotADefinition { api_version, kind }),
+        }
+    }
+
+    /// Reads a definition of the cluster; `None` if it does not exist.
+    pub(super) async fn read(client: &Client, name: &str) -> Result<Option<Self>, CrdError> {
+        let found = definitions(client.clone()).get_opt(name).await;
+        match found.map_err(CrdError::request("read the definition", name))? {
+            Some(object) => {
+                let object = serde_json::to_value(object);
+                let object = object.map_err(|source| CrdError::Decode { name: name.to_owned(), source })?;
+                Ok(Some(Definition { name: name.to_owned(), object }))
+            }
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn object(&self) -> &Value {
+        &self.object
+    }
+
+    pub(super) fn is_namespaced(&self) -> bool {
+        self.object["spec"]["scope"] == "Namespaced"
+    }
+
+    pub(super) fn generation(&self) -> Option<i64> {
+        self.object["metadata"]["generation"].as_i64()
+    }
+
+    pub(super) fn resource_version(&self) -> &Value {
+        &self.object["metadata"]["resourceVersion"]
+    }
+
+    /// Returns the version in which objects are written.
+    pub(super) fn storage_version(&self) -> Result<&str, CrdError> {
+        let storage = self.versions().find(|version| version["storage"] == true);
+        storage.and_then(|version| version["name"].as_str()).ok_or_else(|| self.without("storage version"))
+    }
+
+    /// Returns the versions in which objects can be stored.
+    pub(super) fn stored_versions(&self) -> impl Iterator<Item = &str> {
+        self.object["status"]["storedVersions"].as_array().into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Whether it has a version of this name, which can be one that is not served.
+    pub(super) fn has_version(&self, name: &str) -> bool {
+        self.versions().any(|version| version["name"] == name)
+    }
+
+    /// Returns the definition after a migration of its objects.
+    pub(super) fn migrated(&self) -> Result<Value, CrdError> {
+        let storage = self.storage_version()?;
+        let mut object = self.object.clone();
+        object["status"]["storedVersions"] = json!([storage]);
+        Ok(object)
+    }
+
+    /// Returns a resource through which all objects can be written: in the storage version if it is served.
+    pub(super) fn resource(&self) -> Result<ApiResource, CrdError> {
+        let served = || self.versions().filter(|version| version["served"] == true);
+        let version = served().find(|version| version["storage"] == true).or_else(|| served().next());
+        let version = version.and_then(|version| version["name"].as_str());
+        let version = version.ok_or_else(|| self.without("served version"))?;
+        let spec = &self.object["spec"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let kind = GroupVersionKind::gvk(&text(&spec["group"]), version, &text(&spec["names"]["kind"]));
+        Ok(ApiResource::from_gvk_with_plural(&kind, &text(&spec["names"]["plural"])))
+    }
+
+    /// Returns the status and the message of a condition.
+    pub(super) fn condition(&self, kind: &str) -> Option<(&str, &str)> {
+        let mut conditions = self.object["status"]["conditions"].as_array().into_iter().flatten();
+        let condition = conditions.find(|condition| condition["type"] == kind)?;
+        Some((condition["status"].as_str()?, condition["message"].as_str().unwrap_or_default()))
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &Value> {
+        self.object["spec"]["versions"].as_array().into_iter().flatten()
+    }
+
+    fn without(&self, missing: &'static str) -> CrdError {
+        CrdError::Incomplete { name: self.name.clone(), missing }
+    }
+}
