@@ -3,6 +3,7 @@
 pub mod chart;
 mod formatter;
 pub mod init;
+pub mod deploy;
 pub mod manifests;
 mod run;
 pub mod scaffold;
@@ -33,6 +34,18 @@ pub enum Command {
     Rename(scaffold::Rename),
     /// Render the Helm chart of the operator in `charts/`, from the same objects.
     Chart(chart::Chart),
+    /// Apply the configuration of the operator to a cluster, and wait until it is rolled out.
+    Deploy(deploy::Deploy),
+    /// Delete the custom resources, the operator, their definitions and the namespace, in this order.
+    Undeploy(deploy::Undeploy),
+    /// Apply the definitions only.
+    Install(deploy::Install),
+    /// Delete the custom resources, and then their definitions.
+    Uninstall(deploy::Uninstall),
+    /// Install the definitions and run the operator outside of the cluster, until Ctrl-C.
+    Run(deploy::Run),
+    /// Write all objects to one file, `dist/install.yaml`.
+    Installer(deploy::Installer),
 }
 
 impl Command {
@@ -48,6 +61,12 @@ impl Command {
             Command::Delete(delete) => delete.run(&workspace),
             Command::Rename(rename) => rename.run(&workspace),
             Command::Chart(chart) => chart.run(&workspace),
+            Command::Deploy(deploy) => deploy::exit_code(deploy.run(&workspace)),
+            Command::Undeploy(undeploy) => deploy::exit_code(undeploy.run(&workspace)),
+            Command::Install(install) => deploy::exit_code(install.run(&workspace)),
+            Command::Uninstall(uninstall) => deploy::exit_code(uninstall.run(&workspace)),
+            Command::Run(run) => deploy::exit_code(run.run(&workspace)),
+            Command::Installer(installer) => deploy::exit_code(installer.run(&workspace)),
         }
     }
 }

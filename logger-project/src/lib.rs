@@ -17,10 +17,12 @@
 //! | [`scaffold`] | plans of the files of a project |
 //! | [`helm`] | the Helm chart, from the same objects |
 //! | [`workspace`] | the project on the disk, and its program |
+//! | [`deploy`] | the operator in a cluster, with kubectl |
 //! | [`cli`](mod@cli) | the commands of `cargo xtask`; the only layer that writes |
 
 pub mod cli;
 pub mod config;
+pub mod deploy;
 pub mod helm;
 pub mod rbac;
 pub mod scaffold;

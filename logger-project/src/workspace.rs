@@ -57,6 +57,14 @@ pub enum WorkspaceError {
     /// Cargo cannot be started.
     #[error("cannot run cargo: {0}")]
     Cargo(#[source] io::Error),
+    /// The program of the operator cannot be compiled. Cargo has printed why.
+    #[error("`cargo build --package {package}` failed: {status}")]
+    Build {
+        /// The package of the program.
+        package: String,
+        /// How cargo ended.
+        status: ExitStatus,
+    },
     /// The program of the operator failed. It has printed why.
     #[error("`{package} manifests` failed: {status}")]
     Program {

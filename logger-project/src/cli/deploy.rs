@@ -1,0 +1,263 @@
+//! `cargo xtask deploy` and the other commands about a cluster.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::PathBuf,
+    process::ExitCode,
+    sync::mpsc::{Receiver, channel},
+};
+
+use crate::{
+    deploy::{DeployError, Installation, Kubectl, Manifest, Outcome, Program, Timeout},
+    settings::Settings,
+    workspace::{Workspace, WorkspaceError, cargo},
+};
+
+/// The kustomization of all objects, relative to the root of the project.
+const CONFIGURATION: &str = "config/default";
+/// The file of `installer`, relative to the root of the project.
+const INSTALLER: &str = "dist/install.yaml";
+
+/// The cluster, and the limit of each wait.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Target {
+    /// The context of the kubeconfig; by default the current one.
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The kubeconfig; by default that of kubectl.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The limit of each wait.
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    pub timeout: Timeout,
+}
+
+impl Target {
+    /// Builds the objects of the project, and connects to the cluster.
+    fn installation(&self, workspace: &Workspace<'_>, image: Option<&str>) -> Result<Installation, DeployError> {
+        let name = workspace.settings()?.name;
+        let mut kubectl = Kubectl::from_env();
+        if let Some(path) = &self.kubeconfig {
+            kubectl = kubectl.kubeconfig(path);
+        }
+        if let Some(context) = &self.context {
+            kubectl = kubectl.context(context);
+        }
+        let mut manifest = Manifest::parse(&kubectl.kustomize(&workspace.root().join(CONFIGURATION))?)?;
+        if let Some(image) = image {
+            manifest.set_image(image)?;
+        }
+        Installation::new(name, manifest, kubectl, self.timeout.clone())
+    }
+}
+
+/// Options of `deploy`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Deploy {
+    /// The image of the operator; by default that of the settings. No file is changed.
+    #[arg(long)]
+    pub image: Option<String>,
+    /// Check everything and list the objects, but apply none.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The cluster.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+impl Deploy {
+    /// Applies all objects, or lists them.
+    ///
+    /// # Errors
+    /// Fails like [`Installation::deploy`].
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        let installation = self.target.installation(workspace, self.image.as_deref())?;
+        if !self.dry_run {
+            return installation.deploy();
+        }
+        for object in installation.plan()? {
+            println!("would apply {object}");
+        }
+        Ok(())
+    }
+}
+
+/// Options of `undeploy`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Undeploy {
+    /// Keep custom resources and their definitions.
+    #[arg(long)]
+    pub orphan: bool,
+    /// The cluster.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+impl Undeploy {
+    /// Deletes all objects.
+    ///
+    /// # Errors
+    /// Fails like [`Installation::undeploy`].
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        for namespace in self.target.installation(workspace, None)?.undeploy(self.orphan)? {
+            println!("namespace/{namespace} is kept: it contains custom resources");
+        }
+        Ok(())
+    }
+}
+
+/// Options of `install`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Install {
+    /// The cluster.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+impl Install {
+    /// Applies the definitions.
+    ///
+    /// # Errors
+    /// Fails like [`Installation::install`].
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        self.target.installation(workspace, None)?.install().map(drop)
+    }
+}
+
+/// Options of `uninstall`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Uninstall {
+    /// The cluster.
+    #[command(flatten)]
+    pub target: Target,
+}
+
+impl Uninstall {
+    /// Deletes the custom resources and the definitions.
+    ///
+    /// # Errors
+    /// Fails like [`Installation::uninstall`].
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        self.target.installation(workspace, None)?.uninstall()
+    }
+}
+
+/// Options of `installer`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Installer {
+    /// The image of the operator; by default that of the settings.
+    #[arg(long)]
+    pub image: Option<String>,
+}
+
+impl Installer {
+    /// Writes the objects as kustomize builds them, with the image if there is one.
+    ///
+    /// # Errors
+    /// Fails if the objects cannot be built, or the file cannot be written.
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        let mut text = Kubectl::from_env().kustomize(&workspace.root().join(CONFIGURATION))?;
+        if let Some(image) = &self.image {
+            let mut manifest = Manifest::parse(&text)?;
+            manifest.set_image(image)?;
+            text = manifest.to_yaml()?;
+        }
+        let path = workspace.root().join(INSTALLER);
+        let write = || -> io::Result<()> {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(&path, &text)
+        };
+        write().map_err(|source| DeployError::Write { path: path.clone(), source })
+    }
+}
+
+/// Options of `run`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Run {
+    /// The kubeconfig; by default that of kubectl. The operator uses its current context.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The limit of each wait.
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    pub timeout: Timeout,
+    /// Keep the definitions that are installed. By default, those that did not exist before are deleted with their
+    /// custom resources.
+    #[arg(long)]
+    pub keep: bool,
+    /// The arguments of `run` of the operator; by default those of the settings.
+    #[arg(last = true)]
+    pub args: Vec<OsString>,
+}
+
+impl Run {
+    /// Builds the operator, installs the definitions, and runs the operator until Ctrl-C.
+    ///
+    /// # Errors
+    /// Fails if the operator cannot be built or fails, and like [`Installation::install`].
+    pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
+        let settings = workspace.settings()?;
+        let target = Target { context: None, kubeconfig: self.kubeconfig.clone(), timeout: self.timeout.clone() };
+        let installation = target.installation(workspace, None)?;
+        build(&settings)?;
+        let (sender, interrupts) = channel();
+        // Nothing is interrupted after the end.
+        ctrlc::set_handler(move || drop(sender.send(())))?;
+        let mut created = installation.install()?;
+        if self.keep {
+            created.clear();
+        }
+        let operated = self.operate(&settings, &installation, &created, &interrupts);
+        let removed = if created.is_empty() { Ok(()) } else { installation.delete_definitions(&created) };
+        operated.and(removed)
+    }
+
+    /// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes.
+    fn operate(
+        &self,
+        settings: &Settings,
+        installation: &Installation,
+        created: &[String],
+        interrupts: &Receiver<()>,
+    ) -> Result<(), DeployError> {
+        let mut command = cargo(["run", "--quiet", "--package", &settings.name, "--", "run"]);
+        match self.args.is_empty() {
+            true => command.args(&settings.args),
+            false => command.args(&self.args),
+        };
+        command.envs(&settings.env);
+        if let Some(kubeconfig) = &self.kubeconfig {
+            // The program runs in the root of the workspace.
+            command.env("KUBECONFIG", fs::canonicalize(kubeconfig).map_err(DeployError::Program)?);
+        }
+        let mut program = Program::start(&mut command).map_err(DeployError::Program)?;
+        let outcome = program.wait(interrupts).map_err(DeployError::Program)?;
+        let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
+        program.stop(interrupts).map_err(DeployError::Program)?;
+        match outcome {
+            Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
+            _ => finalized,
+        }
+    }
+}
+
+/// Compiles the operator before anything is installed.
+fn build(settings: &Settings) -> Result<(), DeployError> {
+    let package = &settings.name;
+    let status = cargo(["build", "--quiet", "--package", package]).status().map_err(WorkspaceError::Cargo)?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(WorkspaceError::Build { package: package.clone(), status }.into()),
+    }
+}
+
+/// Returns 0 for success and 2 for an error, which is printed.
+pub(super) fn exit_code(result: Result<(), DeployError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

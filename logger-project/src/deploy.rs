@@ -1,0 +1,26 @@
+//! The operator in a cluster: its installation, its rollout, and its ordered removal, all with kubectl.
+//!
+//! Guarantees:
+//! - what can prevent a command is checked before the first write: kubectl, the cluster, the kinds that it serves,
+//!   permissions, definitions that belong to another installation, and objects that the server would reject;
+//! - the image is replaced in memory, and no file of the project is changed;
+//! - custom resources are deleted while the operator runs, so that it can remove its finalizers, then the operator, then
+//!   the definitions, and the namespace last;
+//! - every wait is bounded, and an error lists what is missing.
+
+mod cluster;
+mod error;
+mod installation;
+mod kubectl;
+mod manifest;
+mod program;
+mod rollout;
+mod teardown;
+mod timeout;
+
+pub use error::DeployError;
+pub use installation::Installation;
+pub use kubectl::Kubectl;
+pub use manifest::Manifest;
+pub use program::{Outcome, Program};
+pub use timeout::{InvalidTimeout, Timeout};
