@@ -1,0 +1,176 @@
+//! The commands that an installation runs: their order, what they apply, and which errors precede the first write.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
+
+mod fixture;
+
+use std::{fs, process::Command, sync::mpsc::channel, thread::sleep, time::Duration};
+
+use fixture::{Fixture, MANIFEST};
+use logger_project::deploy::{Kubectl, Manifest, Outcome, Program};
+
+/// A response that contains one definition, with this manager of its spec.
+fn existing_definition(manager: &str) -> String {
+    let fields = format!(r#"[{{"manager": "{manager}", "fieldsV1": {{"f:spec": {{}}}}}}]"#);
+    let metadata = format!(r#"{{"name": "widgets.example.org", "managedFields": {fields}}}"#);
+    let definition = format!(r#"{{"metadata": {metadata}, "spec": {{"scope": "Namespaced"}}}}"#);
+    format!("'get customresourcedefinitions'*) echo '{definition}'; exit 0 ;;")
+}
+
+#[test]
+fn the_namespace_and_the_definitions_are_applied_before_the_operator() {
+    let fixture = Fixture::new("");
+    fixture.installation(Manifest::parse(MANIFEST).unwrap()).deploy().unwrap();
+    let apply = "apply --server-side --force-conflicts --field-manager=widget-operator-deploy --filename=-";
+    let expected = [
+        format!("{apply} --dry-run=server"),
+        apply.to_owned(),
+        "wait --for=condition=Established --timeout=60s customresourcedefinition/widgets.example.org".to_owned(),
+        apply.to_owned(),
+        "rollout status deployment/manager --namespace=widget-system --timeout=5m".to_owned(),
+    ];
+    assert_eq!(fixture.log_after_checks(), expected);
+    // The namespace does not exist yet, so that only objects without a namespace can be validated before.
+    let kinds = |list: &[&str]| list.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>();
+    let first = ["Namespace", "CustomResourceDefinition"];
+    let expected = [kinds(&[first[0], first[1], "ClusterRole"]), kinds(&first), kinds(&["ClusterRole", "Deployment"])];
+    assert_eq!(fixture.applied_kinds(), expected);
+}
+
+#[test]
+fn the_image_is_replaced_in_memory() {
+    let fixture = Fixture::new("");
+    let mut manifest = Manifest::parse(MANIFEST).unwrap();
+    manifest.set_image("registry.example.org/widgets:2").unwrap();
+    fixture.installation(manifest.clone()).deploy().unwrap();
+    let input = fixture.input();
+    assert!(input.contains("registry.example.org/widgets:2") && !input.contains("widgets:1"), "{input}");
+    let again = Manifest::parse(&manifest.to_yaml().unwrap()).unwrap();
+    assert_eq!(again.objects(), manifest.objects());
+    let mut others = Manifest::parse("kind: Namespace\n").unwrap();
+    assert!(others.set_image("a").unwrap_err().to_string().contains("no Deployment"));
+}
+
+#[test]
+fn errors_precede_the_first_write() {
+    let cases = [
+        ("'get --raw'*) echo 'connection refused' >&2; exit 1 ;;".to_owned(), "the cluster is unreachable"),
+        ("api-resources*) echo 'namespaces v1 false Namespace'; exit 0 ;;".to_owned(), "the cluster does not serve"),
+        ("'auth can-i'*) echo no; exit 1 ;;".to_owned(), "permissions are missing: create "),
+        (existing_definition("helm"), "the definition `widgets.example.org` is managed by `helm`"),
+        ("*--dry-run=server*) echo 'it is invalid' >&2; exit 1 ;;".to_owned(), "`kubectl apply"),
+    ];
+    for (response, expected) in cases {
+        let fixture = Fixture::new(&response);
+        let installation = fixture.try_installation(Manifest::parse(MANIFEST).unwrap());
+        let error = installation.and_then(|installation| installation.deploy()).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+        assert!(fixture.writes().is_empty(), "{error}: {:?}", fixture.writes());
+    }
+}
+
+#[test]
+fn a_plan_writes_nothing() {
+    let fixture = Fixture::new("");
+    let plan = fixture.installation(Manifest::parse(MANIFEST).unwrap()).plan().unwrap();
+    let expected = [
+        "Namespace widget-system",
+        "CustomResourceDefinition widgets.example.org",
+        "ClusterRole manager-role",
+        "Deployment widget-system/manager",
+    ];
+    assert_eq!(plan, expected);
+    assert!(fixture.writes().is_empty());
+}
+
+#[test]
+fn a_missing_kubectl_is_an_error_with_help() {
+    let error = Kubectl::at("/nowhere/kubectl").kustomize(&Fixture::directory_with_kustomization()).unwrap_err();
+    assert!(error.to_string().ends_with("install kubectl, or set KUBECTL to its path"), "{error}");
+}
+
+#[test]
+fn configuration_that_is_not_rendered_is_an_error_with_help() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = Kubectl::at("/nowhere/kubectl").kustomize(directory.path()).unwrap_err().to_string();
+    assert!(error.ends_with("run `cargo xtask manifests`"), "{error}");
+}
+
+#[test]
+fn a_rollout_that_fails_has_reasons() {
+    let pod = r#"{"items": [{"metadata": {"name": "manager-1"}, "status": {"containerStatuses": [
+        {"ready": false, "state": {"waiting": {"reason": "ImagePullBackOff"}}}]}}]}"#;
+    let fixture = Fixture::new(&format!(
+        "'rollout status'*) echo 'timed out' >&2; exit 1 ;;\n'get pods'*) echo '{}'; exit 0 ;;",
+        pod.replace('\n', " ")
+    ));
+    let error = fixture.installation(Manifest::parse(MANIFEST).unwrap()).deploy().unwrap_err().to_string();
+    let expected = "Deployment widget-system/manager is not rolled out: timed out\n  pod manager-1: ImagePullBackOff";
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn custom_resources_are_deleted_first_and_the_namespace_last() {
+    let fixture = Fixture::new(&existing_definition("widget-operator-deploy"));
+    let kept = fixture.installation(Manifest::parse(MANIFEST).unwrap()).undeploy(false).unwrap().len();
+    assert_eq!(kept, 0);
+    let expected = [
+        "delete widgets.example.org --all --wait=true --timeout=5m --all-namespaces",
+        "delete --ignore-not-found --wait=true --timeout=5m --filename=-",
+        "delete customresourcedefinitions --ignore-not-found --wait=true --timeout=5m widgets.example.org",
+        "delete namespace widget-system --ignore-not-found --wait=true --timeout=5m",
+    ];
+    assert_eq!(fixture.writes(), expected);
+    // The operator is stopped before it loses its permissions.
+    assert_eq!(fixture.applied_kinds(), [["Deployment", "ClusterRole"]]);
+}
+
+#[test]
+fn orphans_and_their_namespace_are_kept() {
+    let response = existing_definition("widget-operator-deploy");
+    let fixture = Fixture::new(&format!("{response}\n'get widgets.example.org'*) echo widget/a; exit 0 ;;"));
+    let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());
+    assert_eq!(installation.undeploy(true).unwrap(), ["widget-system"]);
+    assert_eq!(fixture.writes(), ["delete --ignore-not-found --wait=true --timeout=5m --filename=-"]);
+}
+
+#[test]
+fn finalizers_that_remain_are_explained() {
+    let widget = r#"{"items": [{"kind": "Widget", "metadata":
+        {"name": "a", "namespace": "b", "finalizers": ["example.org/flush"]}}]}"#;
+    let fixture = Fixture::new(&format!(
+        "{}\n'delete widgets'*) echo 'timed out' >&2; exit 1 ;;\n'get widgets'*) echo '{}'; exit 0 ;;",
+        existing_definition("widget-operator-deploy"),
+        widget.replace('\n', " ")
+    ));
+    let installation = fixture.installation(Manifest::parse(MANIFEST).unwrap());
+    let error = installation.undeploy(false).unwrap_err().to_string();
+    assert!(error.ends_with("\n  Widget b/a: example.org/flush"), "{error}");
+    assert_eq!(fixture.writes().len(), 1);
+}
+
+#[test]
+fn only_new_definitions_are_returned_for_a_later_removal() {
+    let manifest = Manifest::parse(MANIFEST).unwrap();
+    let new = Fixture::new("").installation(manifest.clone()).install().unwrap();
+    assert_eq!(new, ["widgets.example.org"]);
+    let fixture = Fixture::new(&existing_definition("widget-operator-deploy"));
+    assert!(fixture.installation(manifest).install().unwrap().is_empty());
+}
+
+#[test]
+fn an_interrupt_stops_the_program_with_a_signal() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "trap 'echo stopped >state; exit 0' TERM; echo >ready; while :; do sleep 0.1; done";
+    let mut command = Command::new("sh");
+    let mut program = Program::start(command.args(["-c", script]).current_dir(directory.path())).unwrap();
+    while !directory.path().join("ready").exists() {
+        sleep(Duration::from_millis(10));
+    }
+    let (sender, interrupts) = channel();
+    sender.send(()).unwrap();
+    assert_eq!(program.wait(&interrupts).unwrap(), Outcome::Interrupted);
+    program.stop(&interrupts).unwrap();
+    assert_eq!(fs::read_to_string(directory.path().join("state")).unwrap(), "stopped\n");
+}
