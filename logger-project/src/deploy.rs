@@ -4,8 +4,8 @@
 //! - what can prevent a command is checked before the first write: kubectl, the cluster, the kinds that it serves,
 //!   permissions, definitions that belong to another installation, and objects that the server would reject;
 //! - the image is replaced in memory, and no file of the project is changed;
-//! - custom resources are deleted while the operator runs, so that it can remove its finalizers, then the operator, then
-//!   the definitions, and the namespace last;
+//! - custom resources are deleted while the operator runs, so that it can remove its finalizers, then the operator, the
+//!   definitions, and the namespace last;
 //! - every wait is bounded, and an error lists what is missing.
 
 mod cluster;

@@ -106,8 +106,8 @@ impl Cluster {
     }
 }
 
-/// Returns the `apiVersion`, the `kind` and the name with the group of a line of `kubectl api-resources`. Its columns are
-/// the name, short names if there are any, the `apiVersion`, whether it is namespaced, and the `kind`.
+/// Parses a line of `kubectl api-resources`: the `apiVersion` and the `kind`, and the name with the group. The columns
+/// are the name, short names if there are any, the `apiVersion`, whether it is namespaced, and the `kind`.
 fn resource(line: &str) -> Option<((String, String), String)> {
     let columns: Vec<_> = line.split_whitespace().collect();
     let [name, .., version, _, kind] = columns[..] else { return None };

@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-/// The limit of each wait, as kubectl reads it, such as `5m`. It is not zero, which kubectl would interpret as no limit.
+/// The limit of each wait in the format of kubectl, such as `5m`. It is not zero, which kubectl would interpret as no
+/// limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeout(String);
 

@@ -7,9 +7,9 @@
 use std::{
     error::Error,
     fs,
+    future::pending,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
-    sync::Arc,
 };
 
 use envtest::Cluster;
@@ -50,7 +50,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         suite.test("simulator::the_operator_is_deployed_and_removed", on_simulator),
         suite.test("the_installer_equals_the_output_of_kustomize", installer),
     ];
-    Ok(Arc::clone(&suite).run(args, trials).exit_code())
+    Ok(suite.run(args, trials).exit_code())
 }
 
 fn on_control_plane(environment: &Environment) -> Result<(), Failed> {
@@ -76,19 +76,15 @@ fn on_simulator(environment: &Environment) -> Result<(), Failed> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         serve::write_kubeconfig(&kubeconfig, listener.local_addr()?)?;
         let simulator = logger_simulator::Cluster::builder(client.clone()).build()?;
-        let stop = CancellationToken::new();
         let trial = async {
             simulator.add_node(NodeConfig::new(NODE)).await?;
             install_monitoring(&client).await?;
-            let result = spawn_blocking(move || deployed_and_removed(&kubectl, &kubeconfig)).await?;
-            stop.cancel();
-            result
+            spawn_blocking(move || deployed_and_removed(&kubectl, &kubeconfig)).await?
         };
-        // The servers end when the trial does, or fails before it can stop them.
         tokio::select! {
             result = trial => result,
             result = simulator.run(CancellationToken::new()) => Err(format!("the simulator ended: {result:?}").into()),
-            () = serve::serve(server, listener, stop.cancelled()) => Err("the server ended".into()),
+            () = serve::serve(server, listener, pending()) => Err("the server ended".into()),
         }
     })
 }
