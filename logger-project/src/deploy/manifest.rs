@@ -43,8 +43,7 @@ impl Manifest {
     /// # Errors
     /// Fails if an object cannot be encoded.
     pub fn to_yaml(&self) -> Result<String, DeployError> {
-        let documents: Vec<_> =
-            self.0.iter().map(|object| serde_saphyr::to_string(object)).collect::<Result<_, _>>()?;
+        let documents: Vec<_> = self.0.iter().map(serde_saphyr::to_string).collect::<Result<_, _>>()?;
         let documents: Vec<_> = documents.iter().map(|document| document.trim_end()).collect();
         Ok(documents.join("\n---\n") + "\n")
     }
