@@ -1,9 +1,9 @@
 //! The command line of a project: the commands of `cargo xtask` that need more than its kinds.
 
 pub mod chart;
+pub mod deploy;
 mod formatter;
 pub mod init;
-pub mod deploy;
 pub mod manifests;
 mod run;
 pub mod scaffold;

@@ -201,8 +201,10 @@ impl Run {
         let installation = target.installation(workspace, None)?;
         build(&settings)?;
         let (sender, interrupts) = channel();
-        // Nothing is interrupted after the end.
-        ctrlc::set_handler(move || drop(sender.send(())))?;
+        ctrlc::set_handler(move || {
+            // Nothing is interrupted after the end.
+            let _ = sender.send(());
+        })?;
         let mut created = installation.install()?;
         if self.keep {
             created.clear();

@@ -17,8 +17,11 @@ use k8s_openapi::{
     api::core::v1::Node, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{Api, Client, api::PostParams};
-use libtest_mimic::{Arguments, Failed, Trial};
-use logger_apiserver::{ApiServer, serve};
+use libtest_mimic::{Arguments, Failed};
+use logger_apiserver::{
+    ApiServer,
+    serve::{self, Limits},
+};
 use logger_project::deploy::{Installation, Kubectl, Manifest};
 use logger_runtime::CancellationToken;
 use logger_simulator::NodeConfig;
@@ -84,7 +87,7 @@ fn on_simulator(environment: &Environment) -> Result<(), Failed> {
         tokio::select! {
             result = trial => result,
             result = simulator.run(CancellationToken::new()) => Err(format!("the simulator ended: {result:?}").into()),
-            () = serve::serve(server, listener, pending()) => Err("the server ended".into()),
+            () = serve::serve(server, listener, Limits::default(), pending()) => Err("the server ended".into()),
         }
     })
 }

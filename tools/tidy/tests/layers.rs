@@ -73,7 +73,10 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     ("logger-manager", &[&["health", "crds"], &["serving"], &["manager"], &["telemetry"]]),
-    ("logger-project", &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy"], &["cli"]]),
+    (
+        "logger-project",
+        &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy"], &["cli"]],
+    ),
     (
         "logger-simulator",
         &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
