@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    task::{JoinHandle, yield_now},
+    task::{JoinSet, yield_now},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
 struct Fixture {
     address: SocketAddr,
     cancelled: CancellationToken,
-    task: JoinHandle<Result<(), ServerError>>,
+    server: JoinSet<Result<(), ServerError>>,
     thread: JournalThread,
     _directory: tempfile::TempDir,
 }
@@ -50,8 +50,8 @@ impl Fixture {
         let endpoints = Endpoints::new(journal, health, metrics, config.clone());
         let (server, cancelled) = (Server::bind(config).unwrap(), CancellationToken::new());
         let address = server.local_address();
-        let task = tokio::spawn(server.run(endpoints, cancelled.clone()));
-        Fixture { address, cancelled, task, thread, _directory: directory }
+        let server = JoinSet::from_iter([server.run(endpoints, cancelled.clone())]);
+        Fixture { address, cancelled, server, thread, _directory: directory }
     }
 
     async fn connect(&self) -> Client {
@@ -59,8 +59,8 @@ impl Fixture {
     }
 
     /// Waits until the server has ended.
-    async fn ended(self) {
-        within(self.task).await.unwrap().unwrap();
+    async fn ended(mut self) {
+        within(self.server.join_next()).await.unwrap().unwrap().unwrap();
         self.thread.stop().await.unwrap();
     }
 

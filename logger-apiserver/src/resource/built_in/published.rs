@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{markers, types::types_of};
 
+/// The type of defaults and of the values of enums in definitions.
+const JSON: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON";
+
 /// The prefix of references in OpenAPI documents.
 const COMPONENTS: &str = "#/components/schemas/";
 
@@ -14,6 +17,12 @@ pub(crate) fn published<T: JsonSchema>() -> Map<String, Value> {
     for (name, schema) in &mut types {
         if let Some(schema) = schema.as_object_mut() {
             ["$schema", "$defs", "title"].iter().for_each(|keyword| drop(schema.remove(*keyword)));
+        }
+        // Any JSON value. The real server declares no type.
+        if name == JSON
+            && let Some(schema) = schema.as_object_mut()
+        {
+            schema.remove("type");
         }
         rewrite_references(schema);
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
