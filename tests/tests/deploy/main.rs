@@ -95,7 +95,8 @@ fn on_simulator(environment: &Environment) -> Result<(), Failed> {
 /// Installs the kinds of the Prometheus operator that the configuration contains.
 async fn install_monitoring(client: &Client) -> Result<(), Failed> {
     for (kind, plural) in [("ServiceMonitor", "servicemonitors"), ("PrometheusRule", "prometheusrules")] {
-        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let schema = json!({"type": "object", "properties": {"spec": spec}});
         let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
         let definition = json!({
             "metadata": {"name": format!("{plural}.monitoring.coreos.com")},
