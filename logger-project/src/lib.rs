@@ -12,15 +12,17 @@
 //! | [`rbac`] | rules as controller-gen normalizes them, and roles |
 //! | [`config`] | the files of `config/` |
 //! | [`workspace`] | the project on the disk, and its program |
+//! | [`olm`] | bundles for Operator Lifecycle Manager, their validation, catalogs and scorecards |
 //! | [`cli`](mod@cli) | the commands of `cargo xtask`; the only layer that writes |
 
 pub mod cli;
 pub mod config;
+pub mod olm;
 pub mod rbac;
 pub mod settings;
 pub mod workspace;
 
 pub use cli::{Command, cli};
 pub use config::{MARK, Project, RenderError, render};
-pub use settings::{Settings, SettingsError};
+pub use settings::{OlmSettings, Settings, SettingsError};
 pub use workspace::{Workspace, WorkspaceError};

@@ -1,7 +1,10 @@
-//! A project on the disk: its cargo workspace, its settings, and what its program prints about itself.
+//! A project on the disk: its cargo workspace, its settings, its files, and what its program prints about itself.
 //!
 //! - the root is found at run time, so that checkouts can share one target directory;
 //! - nothing is written.
+
+mod package;
+mod sources;
 
 use std::{
     env,
@@ -20,6 +23,9 @@ use crate::{
     config::Project,
     settings::{Settings, SettingsError},
 };
+
+pub use package::Package;
+pub use sources::{Icon, Resource, Sources};
 
 /// The file of the settings, relative to the root of the project.
 pub const SETTINGS: &str = "config/project.toml";
@@ -43,6 +49,34 @@ pub enum WorkspaceError {
     /// Cargo cannot be started.
     #[error("cannot run cargo: {0}")]
     Cargo(#[source] io::Error),
+    /// `cargo metadata` failed. It has printed why.
+    #[error("`cargo metadata` failed: {0}")]
+    MetadataStatus(ExitStatus),
+    /// `cargo metadata` printed something else than metadata.
+    #[error("`cargo metadata` prints no metadata: {0}")]
+    Metadata(#[source] serde_json::Error),
+    /// No package of the workspace has the name of the operator.
+    #[error("no package `{0}` in the workspace; `name` in {SETTINGS} is the name of the package of the operator")]
+    NoPackage(String),
+    /// A file of the project cannot be read.
+    #[error("cannot read {path}: {source}")]
+    File {
+        /// The path, relative to the root.
+        path: String,
+        /// The error of the file system.
+        source: io::Error,
+    },
+    /// A file of the project is not YAML.
+    #[error("{path} is not YAML: {source}")]
+    Yaml {
+        /// The path, relative to the root.
+        path: String,
+        /// The error of the parser.
+        source: Box<serde_saphyr::Error>,
+    },
+    /// The icon has another format than those of OLM.
+    #[error("the icon {0} has an unsupported format; use `.svg`, `.png`, `.jpg` or `.gif`")]
+    Icon(String),
     /// The program of the operator failed. It has printed why.
     #[error("`{package} manifests` failed: {status}")]
     Program {
@@ -112,6 +146,28 @@ impl<'a> Workspace<'a> {
         let settings = self.settings()?;
         let description = self.describe(&settings)?;
         Ok(Project { settings, description, kinds: self.kinds() })
+    }
+
+    /// Reads the metadata of the package of the operator.
+    ///
+    /// # Errors
+    /// Fails if cargo cannot read the workspace, or no package has the name of the operator.
+    pub fn package(&self, settings: &Settings) -> Result<Package, WorkspaceError> {
+        let mut metadata = cargo(["metadata", "--format-version", "1", "--no-deps", "--offline"]);
+        let output = metadata.stderr(Stdio::inherit()).output().map_err(WorkspaceError::Cargo)?;
+        if !output.status.success() {
+            return Err(WorkspaceError::MetadataStatus(output.status));
+        }
+        let package = Package::find(&output.stdout, &settings.name).map_err(WorkspaceError::Metadata)?;
+        package.ok_or_else(|| WorkspaceError::NoPackage(settings.name.clone()))
+    }
+
+    /// Reads the files of the project that a bundle contains.
+    ///
+    /// # Errors
+    /// Fails if one of them cannot be read or is not YAML, and if the format of the icon is not supported.
+    pub fn sources(&self, settings: &Settings) -> Result<Sources, WorkspaceError> {
+        Sources::read(&self.root, settings, &self.kinds())
     }
 }
 

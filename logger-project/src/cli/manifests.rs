@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use logger_codegen::write_files;
 
+use super::failed;
 use crate::{
     config::{MARK, render},
     workspace::Workspace,
@@ -30,9 +31,4 @@ impl Manifests {
             Err(error) => failed(&error),
         }
     }
-}
-
-fn failed(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("error: {error}");
-    ExitCode::from(2)
 }

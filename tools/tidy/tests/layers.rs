@@ -73,7 +73,7 @@ const CRATES: [Layers; 8] = [
         ],
     ),
     ("logger-manager", &[&["health"], &["serving"], &["manager"], &["telemetry"]]),
-    ("logger-project", &[&["settings", "rbac"], &["config"], &["workspace"], &["cli"]]),
+    ("logger-project", &[&["settings", "rbac"], &["config"], &["workspace"], &["olm"], &["cli"]]),
     (
         "logger-simulator",
         &[&["model"], &["environment"], &["controllers", "scheduler", "node_lifecycle", "kubelet"], &["cluster"]],
