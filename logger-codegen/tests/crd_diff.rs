@@ -67,9 +67,30 @@ fn git(root: &Path, args: &[&str]) {
 
 fn diff(groups: &[ApiGroup], root: &Path, old: Option<&str>, new: Option<&str>, allow: &[AllowedChange]) -> ExitCode {
     let dirs = ProjectDirs { root: Some(root.to_owned()), ..ProjectDirs::default() };
-    let diff =
-        Diff { old: old.map(str::to_owned), new: new.map(str::to_owned), allow: allow.to_vec(), json: false, dirs };
-    Command::Crd(Crd::Diff(diff)).run(groups)
+    let (old, new) = (old.map(str::to_owned), new.map(str::to_owned));
+    Command::Crd(Crd::Diff(Diff { old, new, allow: allow.to_vec(), dirs, ..Diff::default() })).run(groups)
+}
+
+#[test]
+fn upgrades_by_olm_have_rules_of_their_own() {
+    let (_repository, root) = project();
+    let file = root.join("config/crd/bases/example.com_widgets.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    let olm = |new: &str| {
+        let path = root.join("new.yaml");
+        fs::write(&path, new).unwrap();
+        let name = |path: &Path| Some(path.to_str().unwrap().to_owned());
+        let dirs = ProjectDirs { root: Some(root.clone()), ..ProjectDirs::default() };
+        let diff = Diff { old: name(&file), new: name(&path), olm: true, dirs, ..Diff::default() };
+        Command::Crd(Crd::Diff(diff)).run(BOUNDED)
+    };
+    assert_eq!(olm(&text), ExitCode::SUCCESS);
+    assert_eq!(olm(&text.replace("minimum: 1", "minimum: 0")), ExitCode::SUCCESS, "the bound is wider");
+    assert_eq!(
+        olm(&text.replace("minimum: 1", "default: 1\n                minimum: 1")),
+        ExitCode::from(1),
+        "a default"
+    );
 }
 
 #[test]

@@ -66,6 +66,7 @@
 
 mod definition;
 mod keywords;
+pub mod olm;
 #[cfg(test)]
 mod property;
 mod rules;
@@ -114,7 +115,7 @@ pub enum Class {
     Tightening,
     /// Valid clients fail, read another value, or lose data.
     Breaking,
-    /// The API server rejects the update of the definition.
+    /// The API server rejects the update of the definition, or OLM does in [`olm::compare`].
     Rejected,
 }
 

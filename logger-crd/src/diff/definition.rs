@@ -34,15 +34,15 @@ pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, changes: &mut Changes<
     changes.version = None;
 }
 
-fn versions(spec: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn versions(spec: &Value) -> impl Iterator<Item = &Value> {
     spec["versions"].as_array().into_iter().flatten()
 }
 
-fn name(version: &Value) -> &str {
+pub(super) fn name(version: &Value) -> &str {
     version["name"].as_str().unwrap_or_default()
 }
 
-fn is(version: &Value, flag: &str) -> bool {
+pub(super) fn is(version: &Value, flag: &str) -> bool {
     version[flag] == Value::Bool(true)
 }
 
@@ -117,7 +117,7 @@ fn names(old: &Value, new: &Value, changes: &mut Changes<'_>) {
     }
 }
 
-fn strategy(spec: &Value) -> &str {
+pub(super) fn strategy(spec: &Value) -> &str {
     spec["conversion"]["strategy"].as_str().unwrap_or("None")
 }
 
@@ -195,7 +195,7 @@ fn storage_version(old: &Value, new: &Value, changes: &mut Changes<'_>) {
     }
 }
 
-fn schema_of(version: &Value) -> &Value {
+pub(super) fn schema_of(version: &Value) -> &Value {
     &version["schema"]["openAPIV3Schema"]
 }
 

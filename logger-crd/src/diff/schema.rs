@@ -41,12 +41,12 @@ pub(super) fn compare<'a>(old: &'a Value, new: &'a Value, path: &str, changes: &
 }
 
 /// Returns the path, or `.` for the root.
-fn or_root(path: &str) -> &str {
+pub(super) fn or_root(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
 /// Returns the path of a field. A name that is not valid in a JSON path is in brackets.
-fn child(path: &str, name: &str) -> String {
+pub(super) fn child(path: &str, name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !name.is_empty() && name.chars().all(is_plain) {
         true => format!("{path}.{name}"),
@@ -63,7 +63,7 @@ fn json_type(schema: &Map<String, Value>) -> &str {
 }
 
 /// Returns the type with its format, for messages.
-fn type_name(schema: &Value) -> String {
+pub(super) fn type_name(schema: &Value) -> String {
     let Some(fields) = schema.as_object() else { return schema.to_string() };
     let of = match json_type(fields) {
         "" => "any value",
@@ -173,12 +173,12 @@ fn fields<'a>(pair: Pair<'a>, path: &str, changes: &mut Changes<'a>) {
 }
 
 /// Returns the properties of a schema.
-fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+pub(super) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object);
     fields.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
-fn field<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+pub(super) fn field<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(name)
 }
 

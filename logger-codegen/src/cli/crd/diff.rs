@@ -4,7 +4,7 @@ use std::{fmt::Write, process::ExitCode};
 
 use anyhow::{Result, bail};
 use logger_core::meta::ApiGroup;
-use logger_crd::diff::{self, Change, Class};
+use logger_crd::diff::{self, Change, Class, olm};
 use serde_json::{Value, json};
 
 use super::{
@@ -28,6 +28,9 @@ pub struct Diff {
     /// Classes of changes that do not affect the exit code.
     #[arg(long, value_enum, value_name = "CLASS")]
     pub allow: Vec<AllowedChange>,
+    /// Report only the changes that Operator Lifecycle Manager (OLM) v1 rejects in an upgrade.
+    #[arg(long, conflicts_with = "allow")]
+    pub olm: bool,
     /// Print a JSON array with an object for each change.
     #[arg(long)]
     pub json: bool,
@@ -59,7 +62,7 @@ pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
         Some(new) => Source::named(new, &project)?,
         None => Source::generated(groups, &project)?,
     };
-    let changes = compare(&old, &new)?;
+    let changes = compare(&old, &new, if args.olm { olm::compare } else { diff::compare })?;
     print(&if args.json { json_report(&changes) } else { text_report(&changes, &old, &new) });
     let is_allowed = |class| match class {
         Class::Safe => true,
@@ -72,12 +75,15 @@ pub(super) fn run(groups: &[ApiGroup], args: &Diff) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!changes.iter().all(|of| is_allowed(of.change.class)))))
 }
 
-/// Returns the changes of each definition, the most severe first.
-fn compare<'a>(old: &'a Source, new: &'a Source) -> Result<Vec<DefinitionChange<'a>>> {
+/// The rules of a comparison.
+type Rules = fn(&Value, &Value) -> Vec<Change>;
+
+/// Returns the changes of each definition by these rules, the most severe first.
+fn compare<'a>(old: &'a Source, new: &'a Source, rules: Rules) -> Result<Vec<DefinitionChange<'a>>> {
     let (is_complete, mut found) = (old.is_complete && new.is_complete, Vec::new());
     for (name, before) in &old.definitions {
         let mut changes = match new.definitions.get(name) {
-            Some(after) => diff::compare(before, after),
+            Some(after) => rules(before, after),
             None if is_complete => vec![definition_change(
                 Class::Breaking,
                 "the definition was removed: deleting it deletes all its objects",
@@ -201,7 +207,7 @@ spec:
             is_complete: false,
         };
         let (live, ours) = (source("live.yaml", LIVE), source("ours.yaml", OURS));
-        let changes = compare(&live, &ours).unwrap();
+        let changes = compare(&live, &ours, diff::compare).unwrap();
         let expected = "\
 widgets.example.com
     rejected  v1 spec.versions: the server rejects the removal of a version in `status.storedVersions`: migrate all \
