@@ -1,5 +1,7 @@
 //! The command line of a project: the commands of `cargo xtask` that need more than its kinds.
 
+pub mod bundle;
+pub mod catalog;
 pub mod chart;
 pub mod deploy;
 mod formatter;
@@ -7,11 +9,12 @@ pub mod init;
 pub mod manifests;
 mod run;
 pub mod scaffold;
+pub mod scorecard;
 pub mod writer;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, io::Write, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use logger_core::meta::ApiGroup;
 
 use crate::workspace::Workspace;
@@ -46,11 +49,26 @@ pub enum Command {
     Run(deploy::Run),
     /// Write all objects to one file, `dist/install.yaml`.
     Installer(deploy::Installer),
+    /// Render a bundle for Operator Lifecycle Manager (OLM) in `bundle/`, or validate one.
+    Bundle(bundle::BundleArgs),
+    /// Add a bundle to the file-based catalog in `catalog/`.
+    Catalog(catalog::CatalogArgs),
+    /// Run the six checks of the scorecard of the Operator SDK on a bundle, without a cluster.
+    Scorecard(scorecard::ScorecardArgs),
+}
+
+/// The format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Lines of text.
+    Text,
+    /// A JSON array.
+    Json,
 }
 
 impl Command {
     /// Runs the command in the workspace of this program, for these kinds. The exit code is 0 for success, 1 if
-    /// `--check` finds files that are out of date, and 2 for an error, which is printed.
+    /// `--check` finds files that are out of date or a bundle has errors, and 2 for an error, which is printed.
     #[must_use]
     pub fn run(&self, groups: &[ApiGroup]) -> ExitCode {
         let workspace = Workspace::find(groups);
@@ -67,6 +85,9 @@ impl Command {
             Command::Uninstall(uninstall) => deploy::exit_code(uninstall.run(&workspace)),
             Command::Run(run) => deploy::exit_code(run.run(&workspace)),
             Command::Installer(installer) => deploy::exit_code(installer.run(&workspace)),
+            Command::Bundle(bundle) => bundle.run(&workspace),
+            Command::Catalog(catalog) => catalog.run(&workspace),
+            Command::Scorecard(scorecard) => scorecard.run(&workspace),
         }
     }
 }
@@ -100,4 +121,9 @@ pub fn cli(groups: &[ApiGroup]) -> ExitCode {
         Xtask::Api(command) => command.run(groups),
         Xtask::Project(command) => command.run(groups),
     }
+}
+
+/// Prints a line to standard output. A closed pipe is ignored: the exit code is still returned.
+fn print(text: &str) {
+    drop(writeln!(std::io::stdout().lock(), "{text}"));
 }

@@ -163,7 +163,7 @@ impl Chart {
             template.map_at("/metadata")?.set("namespace", namespace());
             let path = format!("prometheus/{file}");
             let document = Document { conditions: conditions(&path), template };
-            templates.insert(path, vec![document]);
+            templates.entry(path).or_default().push(document);
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 //!
 //! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a
 //! kind.
-//! [`render`] returns all files of `config/` in the layout of kubebuilder, and [`Chart::render`] those of a Helm chart.
+//! [`render`] returns all files of `config/` in the layout of kubebuilder, [`Chart::render`] those of a Helm chart, and
+//! [`olm::render`] those of a bundle.
 //! Every object is typed, and no file is edited.
 //! The `xtask` of a project passes its kinds to [`cli`](fn@cli), which has all commands.
 //!
@@ -18,12 +19,14 @@
 //! | [`helm`] | the Helm chart, from the same objects |
 //! | [`workspace`] | the project on the disk, and its program |
 //! | [`deploy`] | the operator in a cluster, with kubectl |
+//! | [`olm`] | bundles for Operator Lifecycle Manager, their validation, catalogs and scorecards |
 //! | [`cli`](mod@cli) | the commands of `cargo xtask`; the only layer that writes |
 
 pub mod cli;
 pub mod config;
 pub mod deploy;
 pub mod helm;
+pub mod olm;
 pub mod rbac;
 pub mod scaffold;
 pub mod settings;
@@ -32,5 +35,5 @@ pub mod workspace;
 pub use cli::{Command, cli};
 pub use config::{MARK, Project, RenderError, render};
 pub use helm::{Chart, ChartError};
-pub use settings::{Settings, SettingsError};
+pub use settings::{OlmSettings, Settings, SettingsError};
 pub use workspace::{Workspace, WorkspaceError};

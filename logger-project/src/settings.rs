@@ -1,8 +1,12 @@
 //! The settings of a project: what its manifests need and the program cannot know.
 
+mod olm;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+
+pub use olm::OlmSettings;
 
 /// The settings of a project, from one TOML file.
 ///
@@ -52,6 +56,9 @@ pub struct Settings {
     /// Files of `config/samples`.
     #[serde(default)]
     pub samples: Vec<String>,
+    /// What bundles for Operator Lifecycle Manager need besides.
+    #[serde(default)]
+    pub olm: OlmSettings,
 }
 
 fn default_replicas() -> i32 {

@@ -1,7 +1,10 @@
-//! A project on the disk: its cargo workspace, its settings, and what its program prints about itself.
+//! A project on the disk: its cargo workspace, its settings, its files, and what its program prints about itself.
 //!
 //! - the root is found at run time, so that checkouts can share one target directory;
 //! - nothing is written.
+
+mod package;
+mod sources;
 
 use std::{
     collections::BTreeMap,
@@ -17,15 +20,15 @@ use logger_core::{
     meta::{ApiGroup, ApiKind, Scope},
 };
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::{
-    config::{Project, definition_files},
+    config::Project,
     helm::Chart,
     scaffold::Tree,
     settings::{Settings, SettingsError},
 };
+
+pub use package::Package;
+pub use sources::{Icon, Resource, Sources};
 
 /// The file of the settings, relative to the root of the project.
 pub const SETTINGS: &str = "config/project.toml";
@@ -81,41 +84,34 @@ pub enum WorkspaceError {
         /// The error of the decoder.
         source: serde_json::Error,
     },
-    /// `cargo metadata` failed, or does not contain the package of the program.
-    #[error("cargo metadata describes no package `{package}`")]
-    Package {
-        /// The package of the program.
-        package: String,
-    },
-    /// A file with an object cannot be read.
+    /// `cargo metadata` failed. It has printed why.
+    #[error("`cargo metadata` failed: {0}")]
+    MetadataStatus(ExitStatus),
+    /// `cargo metadata` printed something else than metadata.
+    #[error("`cargo metadata` prints no metadata: {0}")]
+    Metadata(#[source] serde_json::Error),
+    /// No package of the workspace has the name of the operator.
+    #[error("no package `{0}` in the workspace; `name` in {SETTINGS} is the name of the package of the operator")]
+    NoPackage(String),
+    /// A file of the project cannot be read.
     #[error("cannot read {path}: {source}")]
     File {
-        /// Its path, relative to the root of the project.
+        /// The path, relative to the root.
         path: String,
-        /// The error.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// A file contains no object.
-    #[error("{path}: {source}")]
-    Object {
-        /// Its path, relative to the root of the project.
+    /// A file of the project is not YAML.
+    #[error("{path} is not YAML: {source}")]
+    Yaml {
+        /// The path, relative to the root.
         path: String,
-        /// The error of the decoder.
+        /// The error of the parser.
         source: Box<serde_saphyr::Error>,
     },
-}
-
-/// The part of the output of `cargo metadata` that is used.
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    description: Option<String>,
+    /// The icon has another format than those of OLM.
+    #[error("the icon {0} has an unsupported format; use `.svg`, `.png`, `.jpg` or `.gif`")]
+    Icon(String),
 }
 
 impl<'a> Workspace<'a> {
@@ -188,29 +184,32 @@ impl<'a> Workspace<'a> {
     /// Fails like [`Workspace::project`], or if a file cannot be read.
     pub fn chart(&self) -> Result<Chart, WorkspaceError> {
         let project = self.project()?;
-        let Package { name, version, description } = self.package(&project.settings.name)?;
-        let definitions = definition_files(&project.kinds);
-        let definitions = definitions.iter().map(|file| self.object(&format!("config/crd/{file}")));
-        let definitions = definitions.collect::<Result<_, _>>()?;
-        let monitoring = project.settings.prometheus_resources.iter();
-        let monitoring = monitoring.map(|file| Ok((file.clone(), self.object(&format!("config/prometheus/{file}"))?)));
-        let monitoring = monitoring.collect::<Result<_, WorkspaceError>>()?;
+        let Package { name, version, description, .. } = self.package(&project.settings)?;
+        let definitions = sources::definitions(&self.root, &project.kinds)?;
+        let monitoring = sources::monitoring(&self.root, &project.settings)?;
         Ok(Chart { project, version, description: description.unwrap_or(name), definitions, monitoring })
     }
 
-    fn package(&self, name: &str) -> Result<Package, WorkspaceError> {
-        let output = cargo(["metadata", "--no-deps", "--format-version", "1"]).stderr(Stdio::inherit()).output();
-        let metadata = serde_json::from_slice::<Metadata>(&output.map_err(WorkspaceError::Cargo)?.stdout);
-        let packages = metadata.map(|metadata| metadata.packages).unwrap_or_default();
-        let package = packages.into_iter().find(|package| package.name == name);
-        package.ok_or_else(|| WorkspaceError::Package { package: name.to_owned() })
+    /// Reads the metadata of the package of the operator.
+    ///
+    /// # Errors
+    /// Fails if cargo cannot read the workspace, or no package has the name of the operator.
+    pub fn package(&self, settings: &Settings) -> Result<Package, WorkspaceError> {
+        let mut metadata = cargo(["metadata", "--format-version", "1", "--no-deps", "--offline"]);
+        let output = metadata.stderr(Stdio::inherit()).output().map_err(WorkspaceError::Cargo)?;
+        if !output.status.success() {
+            return Err(WorkspaceError::MetadataStatus(output.status));
+        }
+        let package = Package::find(&output.stdout, &settings.name).map_err(WorkspaceError::Metadata)?;
+        package.ok_or_else(|| WorkspaceError::NoPackage(settings.name.clone()))
     }
 
-    fn object(&self, path: &str) -> Result<Value, WorkspaceError> {
-        let text = fs::read_to_string(self.root.join(path))
-            .map_err(|source| WorkspaceError::File { path: path.to_owned(), source })?;
-        let invalid = |source| WorkspaceError::Object { path: path.to_owned(), source: Box::new(source) };
-        serde_saphyr::from_str(&text).map_err(invalid)
+    /// Reads the files of the project that a bundle contains.
+    ///
+    /// # Errors
+    /// Fails if one of them cannot be read or is not YAML, and if the format of the icon is not supported.
+    pub fn sources(&self, settings: &Settings) -> Result<Sources, WorkspaceError> {
+        Sources::read(&self.root, settings, &self.kinds())
     }
 }
 

@@ -75,7 +75,7 @@ const CRATES: [Layers; 8] = [
     ("logger-manager", &[&["health", "crds"], &["serving"], &["manager"], &["telemetry"]]),
     (
         "logger-project",
-        &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy"], &["cli"]],
+        &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy", "olm"], &["cli"]],
     ),
     (
         "logger-simulator",
