@@ -36,7 +36,7 @@ fn server(name: &str, port: u16, https: bool, paths: &[&str]) -> ServerDescripti
     ServerDescription { name: name.to_owned(), port, https, authenticated: https, paths }
 }
 
-/// The Logger operator. The settings start with those of the table `olm`.
+/// The Logger operator with further settings.
 fn project(settings: &str) -> Project {
     let loggers = kind("example.com", "Logger", "loggers");
     let controller = ControllerDescription {
@@ -141,6 +141,7 @@ fn set(directory: &Path, file: &str, pointer: &str, value: Value) {
 fn the_bundle_contains_the_objects_of_the_configuration() {
     let paths: Vec<_> = files().into_iter().map(|file| file.path).collect();
     let role = "rbac.authorization.k8s.io_v1_clusterrole.yaml";
+    let monitoring = "monitoring.coreos.com_v1";
     let mut expected = vec![
         "bundle.Dockerfile".to_owned(),
         format!("bundle/{ANNOTATIONS}"),
@@ -149,9 +150,8 @@ fn the_bundle_contains_the_objects_of_the_configuration() {
         format!("bundle/{SERVICE}"),
         format!("bundle/{BUDGET}"),
         "bundle/manifests/logger-operator-allow-metrics-traffic_networking.k8s.io_v1_networkpolicy.yaml".to_owned(),
-        "bundle/manifests/logger-operator-controller-manager-metrics-monitor_monitoring.coreos.com_v1_servicemonitor.yaml"
-            .to_owned(),
-        "bundle/manifests/logger-operator-logger-operator_monitoring.coreos.com_v1_prometheusrule.yaml".to_owned(),
+        format!("bundle/manifests/logger-operator-controller-manager-metrics-monitor_{monitoring}_servicemonitor.yaml"),
+        format!("bundle/manifests/logger-operator-logger-operator_{monitoring}_prometheusrule.yaml"),
         format!("bundle/manifests/logger-operator-logger-admin-role_{role}"),
         format!("bundle/manifests/logger-operator-logger-editor-role_{role}"),
         format!("bundle/manifests/logger-operator-logger-viewer-role_{role}"),
@@ -324,22 +324,22 @@ fn each_rule_finds_a_bad_field() {
     }
 }
 
-/// Text that cannot be compressed by half.
-fn incompressible(length: usize) -> String {
+/// Fields of 1,000 characters that cannot be compressed by half.
+fn incompressible(fields: usize) -> String {
     let mut state = 1_u64;
-    let mut next = || {
+    let mut letter = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap())
     };
-    (0..length).map(|_| next()).collect()
+    (0..fields).map(|field| format!("  f{field}: {}\n", (0..1000).map(|_| letter()).collect::<String>())).collect()
 }
 
 #[test]
 fn each_rule_finds_a_bad_file() {
     let write = |directory: &Path, file: &str, text: &str| fs::write(directory.join(file), text).unwrap();
     let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: logger-operator-controller-manager}\n";
-    let large =
-        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{a: {}}}", incompressible(4 << 20));
+    let fields = incompressible(3000);
+    let large = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n{fields}");
     let dependency = "dependencies: [{type: olm.package.required, value: {packageName: other, version: '>1.0.0'}}]";
     for (code, file, text) in [
         ("file-undecodable", "manifests/a.yaml", "a: [b"),

@@ -54,7 +54,10 @@ pub enum CatalogError {
 /// # Errors
 /// Fails if the text is not YAML.
 pub fn parse_catalog(text: &str) -> Result<Vec<Value>, CatalogError> {
-    serde_saphyr::from_multiple(text).map_err(|error| CatalogError::Decode(Box::new(error)))
+    let documents: Result<Vec<Value>, _> = serde_saphyr::from_multiple(text);
+    let mut documents = documents.map_err(|error| CatalogError::Decode(Box::new(error)))?;
+    documents.retain(|document| !document.is_null());
+    Ok(documents)
 }
 
 /// Adds a bundle to a catalog, and returns the catalog as a YAML stream. A bundle that the catalog contains already is

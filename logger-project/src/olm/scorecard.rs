@@ -1,8 +1,8 @@
 //! The six checks of the scorecard of the Operator SDK, without a cluster.
 //!
 //! Two of them differ, because they pass whatever the bundle contains:
-//! - `olm-status-descriptors` requires descriptors of the fields in the status of the definition. The Operator SDK requires
-//!   them only of fields in the status of an example, and examples have no status;
+//! - `olm-status-descriptors` requires descriptors of the fields in the status of the definition. The Operator SDK
+//!   requires them only for an example with a status, and examples have none;
 //! - `basic-check-spec` requires an example. Without one, the Operator SDK checks nothing.
 
 use std::fmt;

@@ -1,6 +1,7 @@
 //! The rules of bundles: those of the Operator SDK, of OperatorHub and of OLM v1.
 //!
-//! An error makes a tool or OLM reject the bundle. A warning is about what a catalog, OLM v1 or an administrator expects.
+//! An error makes a tool or OLM reject the bundle. A warning is about what a catalog, OLM v1 or an administrator
+//! expects.
 
 mod definitions;
 mod layout;
