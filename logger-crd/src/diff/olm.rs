@@ -1,7 +1,8 @@
 //! Changes of a definition that Operator Lifecycle Manager (OLM) v1 rejects when it upgrades an operator.
 //!
-//! OLM compares the installed definition with that of the new bundle before it applies anything. It rejects what it cannot
-//! classify, so that its rules are stricter than those of [`compare`](super::compare), and clients are not considered.
+//! OLM compares the installed definition with that of the new bundle before it applies anything. It rejects what it
+//! cannot classify, so that its rules are stricter than those of [`compare`](super::compare), and clients are not
+//! considered.
 //!
 //! | Change | OLM |
 //! |---|---|
@@ -27,8 +28,8 @@ use serde_json::{Map, Value};
 
 use super::{Change, Changes, Class::Rejected, Pair, definition, order, same, schema, strings};
 
-/// Compares the installed definition with that of the new bundle. Returns the changes that OLM rejects, all of the class
-/// [`Rejected`].
+/// Compares the installed definition with that of the new bundle. Returns the changes that OLM rejects, all of the
+/// class [`Rejected`].
 #[must_use]
 pub fn compare(old: &Value, new: &Value) -> Vec<Change> {
     let mut changes = Changes::default();

@@ -195,6 +195,11 @@ fn permissions(rule: &Value, field: &str, findings: &mut Findings) {
     }
     if is_exactly("apiGroups", "operators.coreos.com") && is_exactly("resources", "operatorconditions") {
         let message = "OLM v1 has no OperatorConditions";
-        findings.warning("operator-condition", field, message, "report the state in conditions of your own kinds");
+        findings.warning(
+            "operator-condition",
+            field,
+            message,
+            "report the state in the status of the kinds of the operator",
+        );
     }
 }
