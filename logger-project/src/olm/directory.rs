@@ -14,7 +14,7 @@ pub(super) const ANNOTATIONS: &str = "metadata/annotations.yaml";
 /// Files of this size are not read. OLM rejects bundles with more than 1 MiB, compressed.
 const MAX_FILE: u64 = 16 << 20;
 
-/// A bundle on the disk. Reading does not validate it: [`validate`](super::validate) reports what cannot be decoded.
+/// A bundle on the disk. Reading does not validate it: [`validate`](fn@super::validate) reports what cannot be decoded.
 #[derive(Clone, Debug)]
 pub struct Bundle {
     /// The annotations; null if their file is missing or is not YAML.
