@@ -11,11 +11,11 @@ pub mod matrix;
 pub mod process;
 pub mod replica;
 pub mod scenarios;
+pub mod user_project;
 pub mod values;
 pub mod workloads;
 
 use std::{
-    ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     time::Duration,
@@ -150,16 +150,8 @@ pub fn program(name: &str) -> PathBuf {
 
 /// Returns a cargo command in this workspace, as a user starts it.
 pub fn cargo(args: &[&str]) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(args).current_dir(workspace_root());
-    // Cargo sets these for the package of a test, and build scripts that depend on them would run again. Settings, such as
-    // those of profiles, are the same for all commands, which then share the compiled packages.
-    let is_package_variable = |name: &OsString| {
-        let name = name.to_string_lossy();
-        ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"].iter().any(|prefix| name.starts_with(prefix))
-    };
-    for name in std::env::vars_os().map(|(name, _)| name).filter(is_package_variable) {
-        cargo.env_remove(name);
-    }
+    // Settings, such as those of profiles, are the same for all commands, which then share the compiled packages.
+    let mut cargo = logger_project::workspace::cargo(args);
+    cargo.current_dir(workspace_root());
     cargo
 }

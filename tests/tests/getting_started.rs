@@ -3,13 +3,9 @@
 //! The page marks its fenced blocks: `toml,file=PATH` is the content of a file, `sh,run` are commands that must
 //! succeed, and each line of `text,output` occurs in the output of the commands before it.
 
-use std::{
-    collections::hash_map::DefaultHasher,
-    fs,
-    hash::{Hash, Hasher},
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::fs;
+
+use tests::user_project::{UserProject, checkout};
 
 const PAGE: &str = include_str!("../../docs/getting-started.md");
 
@@ -38,63 +34,21 @@ fn step(block: &str) -> Option<Step<'_>> {
     }
 }
 
-fn checkout() -> PathBuf {
-    tests::workspace_root().canonicalize().unwrap()
-}
-
-/// An empty folder outside the checkout, whose cargo configuration must not apply. The name is the same in each run, so
-/// that the build artifacts of the last one are replaced.
-fn project() -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    checkout().hash(&mut hasher);
-    let project = std::env::temp_dir().join(format!("getting-started-{:x}", hasher.finish())).join("gadgets");
-    drop(fs::remove_dir_all(&project));
-    fs::create_dir_all(&project).unwrap();
-    // With the locked versions of the workspace, cargo works offline and shares its compiled dependencies.
-    fs::copy(checkout().join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
-    project
-}
-
-/// Runs commands as a user of a shell in the project does, and returns their output.
-fn run(script: &str, project: &Path) -> String {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
-    let mut shell = Command::new("sh");
-    shell.args(["-e", "-c", &format!("exec 2>&1\n{script}")]).current_dir(project);
-    for name in std::env::vars_os().map(|(name, _)| name) {
-        // Cargo sets these for the package of this test. Settings of profiles also apply to the project: it shares the
-        // compiled dependencies of the workspace.
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_") && !text.starts_with("CARGO_PROFILE_") && name != "CARGO_HOME" {
-            shell.env_remove(name);
-        }
-    }
-    let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
-    let output = shell
-        .env("CARGO_NET_OFFLINE", "true")
-        .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_INCREMENTAL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", debug)
-        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{script}{text}");
-    text
-}
-
 #[test]
 fn every_step_works() {
-    let project = project();
+    let project = UserProject::create("getting-started", "gadgets", env!("CARGO_TARGET_TMPDIR"));
+    fs::create_dir(&project.path).unwrap();
+    project.lock();
     let checkout = checkout().to_str().unwrap().to_owned();
     let mut output = String::new();
     for step in steps(PAGE) {
         match step {
             Step::Write { path, content } => {
-                let path = project.join(path);
+                let path = project.path.join(path);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, content.replace("../toolchain", &checkout)).unwrap();
             }
-            Step::Run { script } => output = run(script, &project),
+            Step::Run { script } => output = project.run(script),
             Step::Expect { lines } => {
                 for line in lines.lines() {
                     assert!(output.contains(line), "expected in the output: {line}\n{output}");
@@ -102,7 +56,7 @@ fn every_step_works() {
             }
         }
     }
-    fs::remove_dir_all(project.parent().unwrap()).unwrap();
+    fs::remove_dir_all(project.path.parent().unwrap()).unwrap();
 }
 
 #[test]

@@ -1,0 +1,79 @@
+//! Projects of users: empty folders outside of the checkout, and commands that are run in them.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    fs,
+    hash::{Hash, Hasher},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// A folder outside of the checkout, whose cargo configuration must not apply.
+#[derive(Debug)]
+pub struct UserProject {
+    /// The folder of the project.
+    pub path: PathBuf,
+    target: PathBuf,
+}
+
+impl UserProject {
+    /// Creates the parent of a project of this name, which is empty. The path is the same in each run of the test, so
+    /// that the build artifacts of the last one are replaced. `temporary` is `CARGO_TARGET_TMPDIR`, which cargo sets for
+    /// tests.
+    ///
+    /// # Panics
+    /// If the folder cannot be created.
+    pub fn create(test: &str, name: &str, temporary: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        checkout().hash(&mut hasher);
+        let parent = std::env::temp_dir().join(format!("{test}-{:x}", hasher.finish()));
+        drop(fs::remove_dir_all(&parent));
+        fs::create_dir_all(&parent).expect("the directory for temporary files is writable");
+        UserProject { path: parent.join(name), target: Path::new(temporary).join("..") }
+    }
+
+    /// Copies the locked versions of the workspace, with which cargo works offline and shares its compiled dependencies.
+    ///
+    /// # Panics
+    /// If the folder of the project does not exist.
+    pub fn lock(&self) {
+        fs::copy(checkout().join("Cargo.lock"), self.path.join("Cargo.lock")).expect("the project exists");
+    }
+
+    /// Runs commands as a user of a shell in the project does, and returns their output.
+    ///
+    /// # Panics
+    /// If a command fails.
+    pub fn run(&self, script: &str) -> String {
+        let mut shell = Command::new("sh");
+        shell.args(["-e", "-c", &format!("exec 2>&1\n{script}")]).current_dir(&self.path);
+        for name in std::env::vars_os().map(|(name, _)| name) {
+            // Cargo sets these for the package of the test. Settings of profiles also apply to the project: it shares the
+            // compiled dependencies of the workspace.
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_") && !text.starts_with("CARGO_PROFILE_") && name != "CARGO_HOME" {
+                shell.env_remove(name);
+            }
+        }
+        let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
+        let output = shell
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", debug)
+            .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
+            .output()
+            .expect("there is a shell");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{script}\n{text}");
+        text
+    }
+}
+
+/// Returns the path of this checkout without symbolic links.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn checkout() -> PathBuf {
+    crate::workspace_root().canonicalize().expect("the workspace exists")
+}
