@@ -4,7 +4,7 @@
 //! [`scaffold`] plans the files of a project: `cargo logger init` creates one, and `cargo xtask create api` adds a
 //! kind.
 //! [`render`] returns all files of `config/` in the layout of kubebuilder, [`Chart::render`] those of a Helm chart, and
-//! [`olm::render`] those of a bundle.
+//! [`olm::bundle`] those of a bundle.
 //! Every object is typed, and no file is edited.
 //! The `xtask` of a project passes its kinds to [`cli`](fn@cli), which has all commands.
 //!

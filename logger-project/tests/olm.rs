@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "allowed in tests, and test helpers are part of them")]
 
-use std::{fs, path::Path};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use logger_codegen::File;
 use logger_core::description::{
@@ -63,7 +66,8 @@ fn project(settings: &str) -> Project {
     let settings = format!(
         "name = 'logger-operator'\nimage = 'loggers:1'\nprometheus = true\nnetwork-policy = true\n{settings}\n[olm]\n\
          min-kube-version = '1.30.0'\ncapabilities = 'Deep Insights'\n\
-         categories = ['Logging & Tracing', 'Observability']"
+         categories = ['Logging & Tracing', 'Observability']\n\
+         scorecard-image = 'scorecard-test:v1'"
     );
     Project { settings: Settings::parse(&settings).unwrap(), description, kinds: vec![loggers] }
 }
@@ -82,8 +86,8 @@ fn package() -> Package {
 }
 
 fn repository_file(path: &str) -> Value {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    serde_saphyr::from_str(&fs::read_to_string(root.join(path)).unwrap()).unwrap()
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    serde_saphyr::from_str(&fs::read_to_string(package.join("..").join(path)).unwrap()).unwrap()
 }
 
 fn sources() -> Sources {
@@ -201,6 +205,14 @@ fn the_image_has_the_annotations_as_labels() {
         assert!(dockerfile.contains(&format!("LABEL {name}={}\n", value.as_str().unwrap())), "{name}");
     }
     assert!(dockerfile.contains("operators.operatorframework.io.test.config.v1=tests/scorecard/"));
+}
+
+#[test]
+fn without_an_image_of_its_tests_there_is_no_configuration_of_the_scorecard() {
+    let mut project = project("");
+    project.settings.olm.scorecard_image = None;
+    let files = olm::bundle(&project, &package(), &sources(), &BundleOptions::default()).unwrap();
+    assert!(!files.iter().any(|file| file.path.contains("scorecard") || file.contents.contains("scorecard")));
 }
 
 #[test]

@@ -65,6 +65,7 @@ const STEPS: &[Step] = &[
     Step { name: "drift", run: Run::Cargo(&["xtask", "codegen", "--check"], &[]) },
     Step { name: "manifests", run: Run::Cargo(&["xtask", "manifests", "--check"], &[]) },
     Step { name: "chart", run: Run::Cargo(&["xtask", "chart", "--check"], &[]) },
+    Step { name: "bundle", run: Run::Cargo(&["xtask", "bundle", "--check"], &[]) },
     Step { name: "tests", run: Run::Binaries },
     Step {
         name: "doctests",

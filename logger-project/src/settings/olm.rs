@@ -23,6 +23,8 @@ pub struct OlmSettings {
     pub provider: Option<String>,
     /// The file of the icon, relative to the root of the project: `.svg`, `.png`, `.jpg` or `.gif`.
     pub icon: Option<String>,
+    /// The image of the tests of the Operator SDK's scorecard. Without it, bundles have no configuration for that program.
+    pub scorecard_image: Option<String>,
     /// The bundle that this one replaces, such as `my-operator.v1.0.0`.
     pub replaces: Option<String>,
     /// The bundles that an upgrade to this one skips.
@@ -42,6 +44,7 @@ impl Default for OlmSettings {
             categories: Vec::new(),
             provider: None,
             icon: None,
+            scorecard_image: None,
             replaces: None,
             skips: Vec::new(),
             skip_range: None,

@@ -7,6 +7,25 @@ use serde_json::Value;
 use super::{Bundle, Findings, duplicates, list, strings, text};
 
 const CAPABILITIES: [&str; 5] = ["Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"];
+/// The categories of OperatorHub.
+const CATEGORIES: [&str; 16] = [
+    "AI/Machine Learning",
+    "Application Runtime",
+    "Big Data",
+    "Cloud Provider",
+    "Database",
+    "Developer Tools",
+    "Integration & Delivery",
+    "Logging & Tracing",
+    "Modernization & Migration",
+    "Monitoring",
+    "Networking",
+    "Observability",
+    "OpenShift Optional",
+    "Security",
+    "Storage",
+    "Streaming & Messaging",
+];
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/svg+xml"];
 const INSTALL_MODES: [&str; 4] = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
 const MAX_NAME: usize = 63;
@@ -93,6 +112,12 @@ fn annotations(annotations: &Value, findings: &mut Findings) {
         let help = format!("use one of {CAPABILITIES:?}");
         let message = format!("unknown capability level {capabilities:?}");
         findings.error("csv-capabilities", "metadata.annotations.capabilities", message, &help);
+    }
+    let categories = text(annotations, "categories").split(',').map(str::trim).filter(|category| !category.is_empty());
+    for category in categories.filter(|category| !CATEGORIES.contains(category)) {
+        let message = format!("unknown category {category:?}");
+        let help = format!("use some of {CATEGORIES:?}, unless the catalog has further ones");
+        findings.warning("csv-categories", "metadata.annotations.categories", message, &help);
     }
 }
 
