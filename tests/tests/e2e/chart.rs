@@ -24,8 +24,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    Suite,
-    manifests::{accept, built, kubectl, succeeded},
+    Suite, external,
+    manifests::{accept, built, is_appliable, kubectl, succeeded},
 };
 
 const RELEASE: &str = "logger-operator";
@@ -224,16 +224,16 @@ fn remove_release_labels(value: &mut Value) {
     }
 }
 
-/// Applies the different objects of all combinations in a strict dry run. The definitions of Loggers are omitted, as other
-/// trials apply them, and so are objects of the Prometheus operator, whose definitions are not installed.
+/// Applies the different objects of all combinations in a strict dry run.
 fn the_server_accepts_every_rendered_object(chart: &Chart, control_plane: &ControlPlane) -> Result<(), Failed> {
     let rendered = chart.each_combination(|_, _| true, |values| chart.render(NAMESPACE, values))?;
-    let is_installed = |object: &&Value| {
-        let version = object["apiVersion"].as_str().unwrap_or_default();
-        !version.starts_with("monitoring.coreos.com/") && object["kind"] != "CustomResourceDefinition"
-    };
-    let distinct: BTreeMap<String, &Value> =
-        rendered.iter().flatten().filter(is_installed).map(|object| (object.to_string(), object)).collect();
+    let is_installed = external::install(control_plane)?;
+    let distinct: BTreeMap<String, &Value> = rendered
+        .iter()
+        .flatten()
+        .filter(|object| is_appliable(object, is_installed))
+        .map(|object| (object.to_string(), object))
+        .collect();
     let kinds: BTreeSet<_> = distinct.values().filter_map(|object| object["kind"].as_str()).collect();
     for kind in ["Deployment", "Job", "Role", "ClusterRole", "NetworkPolicy", "PodDisruptionBudget", "Service"] {
         assert!(kinds.contains(kind), "no {kind} is rendered");

@@ -1,5 +1,5 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the permissions of the operator, the quickstart and the demo.
+//! chart, the bundle, the permissions of the operator, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -11,8 +11,10 @@ mod controller_gen;
 mod definitions;
 mod demo;
 mod election;
+mod external;
 mod kubectl;
 mod manifests;
+mod olm;
 mod permissions;
 mod proxy;
 mod quickstart;
@@ -57,6 +59,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(kubectl::trials(&suite))
         .chain(manifests::trials(&suite))
         .chain(chart::trials(&suite, args)?)
+        .chain(olm::trials(&suite, args)?)
         .chain(permissions::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))

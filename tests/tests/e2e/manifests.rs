@@ -11,7 +11,11 @@ use envtest::ControlPlane;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
-use super::{Suite, trial};
+use super::{
+    Suite,
+    external::{self, is_external},
+    trial,
+};
 
 /// The namespace of the rendered objects.
 pub(super) const NAMESPACE: &str = "logger-operator-system";
@@ -21,7 +25,9 @@ pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
 }
 
 fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Result<(), Failed> {
-    let objects = rendered(control_plane)?;
+    let mut objects = built(control_plane)?;
+    let is_installed = external::install(control_plane)?;
+    objects.retain(|object| is_appliable(object, is_installed));
     let namespace = objects.iter().find(|object| object["kind"] == "Namespace").ok_or("a namespace is rendered")?;
     // Further objects need it, also in a dry run.
     succeeded(&kubectl(control_plane, &["apply", "--server-side", "-f", "-"], namespace)?)?;
@@ -31,15 +37,10 @@ fn the_server_accepts_every_rendered_object(control_plane: &ControlPlane) -> Res
     result.and(pod)
 }
 
-/// Builds `config/default`. The definitions of Loggers are omitted, as other trials apply them, and so are objects of
-/// the Prometheus operator, whose definitions are not installed.
-pub(super) fn rendered(control_plane: &ControlPlane) -> Result<Vec<Value>, Failed> {
-    let mut objects = built(control_plane)?;
-    objects.retain(|object| {
-        let version = object["apiVersion"].as_str().unwrap_or_default();
-        !version.starts_with("monitoring.coreos.com/") && object["kind"] != "CustomResourceDefinition"
-    });
-    Ok(objects)
+/// Returns whether the object can be applied. The definitions of Loggers are omitted, as other trials apply them, and so
+/// are objects of other projects unless their definitions are installed.
+pub(super) fn is_appliable(object: &Value, is_installed: bool) -> bool {
+    object["kind"] != "CustomResourceDefinition" && (is_installed || !is_external(object))
 }
 
 /// Builds `config/default`.

@@ -22,7 +22,7 @@ use tests::{
 
 use super::{
     Suite, kubectl,
-    manifests::{NAMESPACE, kubectl as kubectl_with_input, rendered, succeeded},
+    manifests::{NAMESPACE, built, is_appliable, kubectl as kubectl_with_input, succeeded},
 };
 
 const ACCOUNT: &str = "logger-operator-controller-manager";
@@ -80,7 +80,7 @@ impl Scenario {
 
     /// Installs the roles of `config/default`, and waits until the server authorizes by them.
     fn install_roles(&self) -> Result<(), Failed> {
-        let objects = rendered(&self.control_plane)?;
+        let objects = built(&self.control_plane)?;
         let is_access = |object: &&Value| {
             let version = object["apiVersion"].as_str().unwrap_or_default();
             object["kind"] == "ServiceAccount" || version.starts_with("rbac.authorization.k8s.io/")

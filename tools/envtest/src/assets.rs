@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::module::{COMPONENTS, CONTROL_PLANE, HELM, Module, PROMTOOL};
+use crate::module::{COMPONENTS, CONTROL_PLANE, HELM, Module, OPERATOR_VERIFY, PROMTOOL};
 
 /// The help in messages about missing binaries.
 pub const HOW_TO_GET: &str = "get it with: cargo xtask envtest build";
@@ -18,6 +18,8 @@ pub const HOW_TO_GET_COMPONENTS: &str = "get them with: cargo xtask envtest buil
 pub const HOW_TO_GET_PROMTOOL: &str = "get it with: cargo xtask envtest build promtool";
 /// The help in messages about a missing helm.
 pub const HOW_TO_GET_HELM: &str = "get it with: cargo xtask envtest build helm";
+/// The help in messages about a missing operator-verify.
+pub const HOW_TO_GET_OPERATOR_VERIFY: &str = "get it with: cargo xtask envtest build operator-verify";
 
 /// The variable that names the directory of the binaries, as in the rest of the Kubernetes ecosystem.
 const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
@@ -50,6 +52,12 @@ pub fn find_promtool() -> Result<Option<PathBuf>> {
 /// Returns the path of helm: that in `PATH`, otherwise that which [`build_helm`] built; `None` if there is none.
 pub fn find_helm() -> Result<Option<PathBuf>> {
     find_tool(&HELM)
+}
+
+/// Returns the path of operator-verify: that in `PATH`, otherwise that which [`build_operator_verify`] built; `None` if
+/// there is none.
+pub fn find_operator_verify() -> Result<Option<PathBuf>> {
+    find_tool(&OPERATOR_VERIFY)
 }
 
 fn find_tool(module: &Module) -> Result<Option<PathBuf>> {
@@ -136,6 +144,11 @@ pub fn build_promtool() -> Result<PathBuf> {
 /// Builds helm with `go build`, unless [`find_helm`] returns one.
 pub fn build_helm() -> Result<PathBuf> {
     HELM.build(find_helm)
+}
+
+/// Builds operator-verify with `go build`, unless [`find_operator_verify`] returns one.
+pub fn build_operator_verify() -> Result<PathBuf> {
+    OPERATOR_VERIFY.build(find_operator_verify)
 }
 
 /// A directory with etcd, kube-apiserver and kubectl.

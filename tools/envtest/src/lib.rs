@@ -13,6 +13,7 @@ mod assets;
 mod cluster;
 mod control_plane;
 mod credentials;
+mod definitions;
 mod detached;
 mod identity;
 mod lock;
@@ -26,11 +27,13 @@ mod state;
 mod suite;
 
 pub use assets::{
-    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_HELM, HOW_TO_GET_PROMTOOL, build,
-    build_components, build_helm, build_promtool, find, find_components, find_helm, find_promtool,
+    Assets, ComponentAssets, HOW_TO_GET, HOW_TO_GET_COMPONENTS, HOW_TO_GET_HELM, HOW_TO_GET_OPERATOR_VERIFY,
+    HOW_TO_GET_PROMTOOL, build, build_components, build_helm, build_operator_verify, build_promtool, find,
+    find_components, find_helm, find_operator_verify, find_promtool,
 };
 pub use cluster::Cluster;
 pub use control_plane::ControlPlane;
+pub use definitions::{HOW_TO_GET_DEFINITIONS, build_definitions, find_definitions};
 pub use detached::{down, up};
 pub use paths::workspace_root;
 pub use state::State;

@@ -53,6 +53,10 @@ enum Binaries {
     Promtool,
     /// Build helm, and print its path.
     Helm,
+    /// Build operator-verify, and print its path.
+    OperatorVerify,
+    /// Download the definitions of other projects, and print their paths.
+    Definitions,
 }
 
 fn main() -> ExitCode {
@@ -81,6 +85,10 @@ fn build(what: Binaries) -> Result<()> {
         Binaries::Components => print(&[envtest::build_components()?.dir().display().to_string()]),
         Binaries::Promtool => print(&[envtest::build_promtool()?.display().to_string()]),
         Binaries::Helm => print(&[envtest::build_helm()?.display().to_string()]),
+        Binaries::OperatorVerify => print(&[envtest::build_operator_verify()?.display().to_string()]),
+        Binaries::Definitions => {
+            print(&envtest::build_definitions()?.iter().map(|path| path.display().to_string()).collect::<Vec<_>>())
+        }
     }
 }
 

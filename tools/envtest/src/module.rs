@@ -89,6 +89,18 @@ pub(crate) const HELM: Module = Module {
     alternative: ", or add helm to PATH",
 };
 
+/// The tool that validates bundles for Operator Lifecycle Manager.
+pub(crate) const OPERATOR_VERIFY: Module = Module {
+    directory: "operator-verify",
+    output: "operator-verify",
+    versioned_by: "github.com/operator-framework/api",
+    renamed: &[],
+    programs: &["operator-verify"],
+    tags: "",
+    contents: "operator-verify (about 1 minute on 2 cores)",
+    alternative: ", or add operator-verify to PATH",
+};
+
 impl Module {
     /// Returns the directory of the programs that are built from this module.
     pub(crate) fn built(&self) -> Result<PathBuf> {
@@ -262,6 +274,7 @@ mod tests {
         assert_ne!(COMPONENTS.built().unwrap(), CONTROL_PLANE.built().unwrap());
         assert!(PROMTOOL.version().unwrap().starts_with('v'));
         assert!(HELM.version().unwrap().starts_with('v'));
+        assert!(OPERATOR_VERIFY.version().unwrap().starts_with('v'));
     }
 
     #[test]
