@@ -11,6 +11,7 @@
 mod apis;
 mod files;
 mod init;
+mod layout;
 mod model;
 mod names;
 mod plan;
@@ -22,6 +23,7 @@ mod tree;
 pub use apis::{create_api, create_version, delete_api, edit};
 pub use files::MARK;
 pub use init::{Dependencies, init};
+pub use layout::Layout;
 pub use model::{Model, Resource};
 pub use plan::{Plan, Problems, Step};
 pub use rename::{Rename, rename_api};

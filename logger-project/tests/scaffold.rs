@@ -7,13 +7,19 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 use logger_project::{
     cli::writer::write,
     scaffold::{
-        Dependencies, Model, Plan, Problems, Rename, Resource, Step, Tree, create_api, create_version, delete_api,
-        edit, init, rename_api,
+        Dependencies, Layout, Model, Plan, Problems, Rename, Resource, Step, Tree, create_api, create_version,
+        delete_api, edit, init, rename_api,
     },
 };
 
 fn model(name: &str, domain: &str) -> Model {
-    Model { name: name.to_owned(), domain: domain.to_owned(), namespaced: false, resources: Vec::new() }
+    Model {
+        layout: Layout::CURRENT,
+        name: name.to_owned(),
+        domain: domain.to_owned(),
+        namespaced: false,
+        resources: Vec::new(),
+    }
 }
 
 fn version(version: &str) -> Dependencies {

@@ -3,6 +3,7 @@
 use super::{
     apis::SETTINGS,
     files::{Files, client_root, empty_client, owned, types_root},
+    layout::{self, Template},
     model::Model,
     plan::{Plan, Problems, Step},
     template::Values,
@@ -37,7 +38,7 @@ const CRATES: [(&str, &str); 6] = [
     ("logger-simulator", ""),
 ];
 
-/// Plans the files of a new project.
+/// Plans the files of a new project, in the layout of the model.
 ///
 /// # Errors
 /// Fails with all invalid names.
@@ -53,32 +54,34 @@ pub fn init(model: &Model, dependencies: &Dependencies) -> Result<Plan, Problems
     Ok(Plan::new(files.into_iter().map(|(path, contents)| Step::Create { path, contents }).collect()))
 }
 
-fn templates(model: &Model, dependencies: &Dependencies) -> Files {
+/// Returns the files of a project without kinds that the user continues, as they are created.
+pub(super) fn templates(model: &Model, dependencies: &Dependencies) -> Files {
     let crates =
         CRATES.map(|(name, features)| format!("{name} = {{ {}{features} }}\n", dependencies.requirement(name)));
     let values = Values::of(model).with("crates", crates.concat().trim_end().to_owned());
     let (types, client, operator) = (model.types(), model.client(), &model.name);
     let files = [
-        ("Cargo.toml".to_owned(), include_str!("../../templates/workspace/Cargo.toml.in")),
-        (".cargo/config.toml".to_owned(), include_str!("../../templates/workspace/cargo-config.toml.in")),
-        (".dockerignore".to_owned(), include_str!("../../templates/workspace/dockerignore.in")),
-        (".github/workflows/ci.yaml".to_owned(), include_str!("../../templates/workspace/ci.yaml.in")),
-        (".gitignore".to_owned(), include_str!("../../templates/workspace/gitignore.in")),
-        ("Dockerfile".to_owned(), include_str!("../../templates/workspace/Dockerfile.in")),
-        ("README.md".to_owned(), include_str!("../../templates/workspace/README.md.in")),
-        ("rust-toolchain.toml".to_owned(), include_str!("../../templates/workspace/rust-toolchain.toml.in")),
-        ("rustfmt.toml".to_owned(), include_str!("../../templates/workspace/rustfmt.toml.in")),
-        (SETTINGS.to_owned(), include_str!("../../templates/workspace/project.toml.in")),
-        (format!("{types}/Cargo.toml"), include_str!("../../templates/types/Cargo.toml.in")),
-        (types_root(model), include_str!("../../templates/types/lib.rs.in")),
-        (format!("{client}/Cargo.toml"), include_str!("../../templates/client/Cargo.toml.in")),
-        (format!("{operator}/Cargo.toml"), include_str!("../../templates/operator/Cargo.toml.in")),
-        (format!("{operator}/src/lib.rs"), include_str!("../../templates/operator/lib.rs.in")),
-        (format!("{operator}/src/main.rs"), include_str!("../../templates/operator/main.rs.in")),
-        (format!("{operator}/src/options.rs"), include_str!("../../templates/operator/options.rs.in")),
-        (format!("{operator}/tests/description.rs"), include_str!("../../templates/operator/description.rs.in")),
-        ("xtask/Cargo.toml".to_owned(), include_str!("../../templates/xtask/Cargo.toml.in")),
-        ("xtask/src/main.rs".to_owned(), include_str!("../../templates/xtask/main.rs.in")),
+        ("Cargo.toml".to_owned(), layout::WORKSPACE_MANIFEST),
+        (".cargo/config.toml".to_owned(), layout::CARGO_CONFIG),
+        (".dockerignore".to_owned(), layout::DOCKERIGNORE),
+        (".github/workflows/ci.yaml".to_owned(), layout::CI),
+        (".gitignore".to_owned(), layout::GITIGNORE),
+        ("Dockerfile".to_owned(), layout::DOCKERFILE),
+        ("README.md".to_owned(), layout::README),
+        ("rust-toolchain.toml".to_owned(), layout::RUST_TOOLCHAIN),
+        ("rustfmt.toml".to_owned(), layout::RUSTFMT),
+        (SETTINGS.to_owned(), layout::SETTINGS),
+        (format!("{types}/Cargo.toml"), layout::TYPES_MANIFEST),
+        (types_root(model), layout::TYPES_ROOT),
+        (format!("{client}/Cargo.toml"), layout::CLIENT_MANIFEST),
+        (format!("{operator}/Cargo.toml"), layout::OPERATOR_MANIFEST),
+        (format!("{operator}/src/lib.rs"), layout::OPERATOR_ROOT),
+        (format!("{operator}/src/main.rs"), layout::OPERATOR_MAIN),
+        (format!("{operator}/src/options.rs"), layout::OPERATOR_OPTIONS),
+        (format!("{operator}/tests/description.rs"), layout::OPERATOR_DESCRIPTION),
+        ("xtask/Cargo.toml".to_owned(), layout::XTASK_MANIFEST),
+        ("xtask/src/main.rs".to_owned(), layout::XTASK_MAIN),
     ];
-    files.into_iter().map(|(path, template)| (path, values.fill(template))).collect()
+    let text = |(path, template): (String, Template)| Some((path, values.fill(template.text(model.layout)?)));
+    files.into_iter().filter_map(text).collect()
 }

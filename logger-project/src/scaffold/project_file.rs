@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    layout::Layout,
     model::{Model, Resource},
     plan::Problems,
 };
@@ -11,8 +12,9 @@ use super::{
 pub(super) const PATH: &str = "PROJECT";
 /// The version of the schema.
 const VERSION: &str = "3";
-/// The plugin that stands for this toolchain. kubebuilder reads the file, but has no such plugin.
-const LAYOUT: &str = "cargo-logger/v1";
+/// The plugin that stands for this toolchain; the layout is its version. kubebuilder reads the file, but has no such
+/// plugin.
+const PLUGIN: &str = "cargo-logger";
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -51,6 +53,11 @@ struct Api {
     namespaced: bool,
 }
 
+/// Returns the name of a layout in the file.
+fn plugin(layout: Layout) -> String {
+    format!("{PLUGIN}/{layout}")
+}
+
 /// Renders the file.
 pub(super) fn render(model: &Model) -> Result<String, Problems> {
     let repo = format!("{}/{}", model.domain, model.name);
@@ -69,7 +76,7 @@ pub(super) fn render(model: &Model) -> Result<String, Problems> {
     };
     let file = ProjectFile {
         domain: model.domain.clone(),
-        layout: vec![LAYOUT.to_owned()],
+        layout: vec![plugin(model.layout)],
         namespaced: model.namespaced,
         project_name: model.name.clone(),
         repo: repo.clone(),
@@ -84,10 +91,16 @@ pub(super) fn render(model: &Model) -> Result<String, Problems> {
 pub(super) fn parse(text: &str) -> Result<Model, Problems> {
     let file: ProjectFile = serde_saphyr::from_str(text).map_err(|error| format!("cannot read {PATH}: {error}"))?;
     let mut problems = Problems::default();
-    if file.version != VERSION || file.layout != [LAYOUT] {
+    if file.version != VERSION {
+        problems.add(format!("{PATH} has version {}; expected {VERSION}", file.version));
+    }
+    let layout = Layout::all().find(|layout| file.layout == [plugin(*layout)]);
+    if layout.is_none() {
         problems.add(format!(
-            "{PATH} has version {} and layout {:?}; expected {VERSION} and {LAYOUT}",
-            file.version, file.layout
+            "{PATH} has the layout {:?}; expected `{}` to `{}`: upgrade `logger-project` to a version with this layout",
+            file.layout,
+            plugin(Layout::FIRST),
+            plugin(Layout::CURRENT)
         ));
     }
     for entry in file.resources.iter().filter(|entry| entry.domain != file.domain) {
@@ -102,6 +115,7 @@ pub(super) fn parse(text: &str) -> Result<Model, Problems> {
         controller: entry.controller,
     };
     let model = Model {
+        layout: layout.unwrap_or(Layout::CURRENT),
         name: file.project_name,
         domain: file.domain,
         namespaced: file.namespaced,
@@ -131,13 +145,16 @@ mod tests {
             plural: "gadgets".to_owned(),
             ..widget.clone()
         };
-        let model = Model {
-            name: "my-operator".to_owned(),
-            domain: "example.com".to_owned(),
-            namespaced: true,
-            resources: vec![gadget, widget],
-        };
-        assert_eq!(parse(&render(&model).unwrap()).unwrap(), model);
+        for layout in Layout::all() {
+            let model = Model {
+                layout,
+                name: "my-operator".to_owned(),
+                domain: "example.com".to_owned(),
+                namespaced: true,
+                resources: vec![gadget.clone(), widget.clone()],
+            };
+            assert_eq!(parse(&render(&model).unwrap()).unwrap(), model);
+        }
     }
 
     #[test]
@@ -145,5 +162,15 @@ mod tests {
         let file =
             "domain: example.com\nlayout: [cargo-logger/v1]\nplugins: {}\nprojectName: a\nrepo: a\nversion: '3'\n";
         assert!(parse(file).unwrap_err().to_string().contains("plugins"));
+    }
+    #[test]
+    fn unknown_layouts_are_errors() {
+        for layout in
+            ["cargo-logger/v0", "cargo-logger/v999", "cargo-logger/v01", "cargo-logger", "go.kubebuilder.io/v4"]
+        {
+            let file = format!("domain: example.com\nlayout: [{layout}]\nprojectName: a\nrepo: a\nversion: '3'\n");
+            let problems = parse(&file).unwrap_err().to_string();
+            assert!(problems.contains(layout) && problems.contains("upgrade `logger-project`"), "{problems}");
+        }
     }
 }

@@ -1,0 +1,87 @@
+//! The layouts of a project: versions of its files, with the texts of their templates.
+//!
+//! The files of a layout do not change after its release. A change of them is a new layout:
+//! 1. [`Layout::CURRENT`] becomes the next one;
+//! 2. the released text of each template that changes is copied to the same path in `templates/former/vN`, where N is the
+//!    last layout with this text, and `N` is added to the template in this module.
+//!
+//! The same applies to sources that no template contains, such as the list of the controllers: they depend on the layout
+//! of the model then.
+
+use std::fmt;
+
+/// A version of the files of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Layout(u32);
+
+impl Layout {
+    /// The first layout.
+    pub const FIRST: Layout = Layout(1);
+    /// The layout of new projects.
+    pub const CURRENT: Layout = Layout(2);
+
+    /// Returns all layouts, from the first to the current one.
+    pub fn all() -> impl Iterator<Item = Layout> {
+        (Self::FIRST.0..=Self::CURRENT.0).map(Layout)
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
+
+/// The texts of a template. A layout without a text does not have the file.
+#[derive(Clone, Copy)]
+pub(super) struct Template {
+    /// The text of the current layout.
+    current: Option<&'static str>,
+    /// Former texts, each with the last layout that has it, the oldest first.
+    former: &'static [(Layout, Option<&'static str>)],
+}
+
+impl Template {
+    /// Returns the text of a layout.
+    pub(super) fn text(&self, layout: Layout) -> Option<&'static str> {
+        let former = self.former.iter().find(|(last, _)| layout <= *last);
+        former.map_or(self.current, |(_, text)| *text)
+    }
+}
+
+/// Embeds a template, with former texts up to these layouts.
+macro_rules! template {
+    ($path:literal $(, $last:literal)*) => {
+        Template {
+            current: Some(include_str!(concat!("../../templates/", $path))),
+            former: &[$(
+                (Layout($last), Some(include_str!(concat!("../../templates/former/v", $last, "/", $path)))),
+            )*],
+        }
+    };
+}
+
+pub(super) const WORKSPACE_MANIFEST: Template = template!("workspace/Cargo.toml.in");
+pub(super) const CARGO_CONFIG: Template = template!("workspace/cargo-config.toml.in");
+pub(super) const DOCKERIGNORE: Template = template!("workspace/dockerignore.in");
+pub(super) const CI: Template = template!("workspace/ci.yaml.in", 1);
+pub(super) const GITIGNORE: Template = template!("workspace/gitignore.in", 1);
+pub(super) const DOCKERFILE: Template = template!("workspace/Dockerfile.in");
+pub(super) const README: Template = template!("workspace/README.md.in", 1);
+pub(super) const RUST_TOOLCHAIN: Template = template!("workspace/rust-toolchain.toml.in");
+pub(super) const RUSTFMT: Template = template!("workspace/rustfmt.toml.in");
+pub(super) const SETTINGS: Template = template!("workspace/project.toml.in");
+pub(super) const TYPES_MANIFEST: Template = template!("types/Cargo.toml.in");
+pub(super) const TYPES_ROOT: Template = template!("types/lib.rs.in");
+pub(super) const CLIENT_MANIFEST: Template = template!("client/Cargo.toml.in");
+pub(super) const OPERATOR_MANIFEST: Template = template!("operator/Cargo.toml.in");
+pub(super) const OPERATOR_ROOT: Template = template!("operator/lib.rs.in");
+pub(super) const OPERATOR_MAIN: Template = template!("operator/main.rs.in");
+pub(super) const OPERATOR_OPTIONS: Template = template!("operator/options.rs.in");
+pub(super) const OPERATOR_DESCRIPTION: Template = template!("operator/description.rs.in");
+pub(super) const XTASK_MANIFEST: Template = template!("xtask/Cargo.toml.in");
+pub(super) const XTASK_MAIN: Template = template!("xtask/main.rs.in");
+pub(super) const KIND: Template = template!("api/kind.rs.in");
+pub(super) const CONTROLLER: Template = template!("api/controller.rs.in");
+pub(super) const TEST: Template = template!("api/test.rs.in");
+pub(super) const SAMPLE: Template = template!("api/sample.yaml.in");
