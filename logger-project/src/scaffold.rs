@@ -6,7 +6,8 @@
 //! - a request whose result exists has an empty plan;
 //! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted,
 //!   replaced or removed, and the plan explains it;
-//! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder.
+//! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder, with the [`Layout`] of the files. A
+//!   project keeps its layout until [`update`](fn@update), which merges changes of the templates into files of the user.
 
 mod apis;
 mod files;
@@ -19,6 +20,7 @@ mod project_file;
 mod rename;
 mod template;
 mod tree;
+mod update;
 
 pub use apis::{create_api, create_version, delete_api, edit};
 pub use files::MARK;
@@ -28,3 +30,4 @@ pub use model::{Model, Resource};
 pub use plan::{Plan, Problems, Step};
 pub use rename::{Rename, rename_api};
 pub use tree::Tree;
+pub use update::{Merged, Tools, Versions, update, update_paths};

@@ -54,7 +54,9 @@ fn executed(tree: &Tree, plan: &Plan) -> Tree {
             Step::Create { path, contents } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_none(), "{path}")
             }
-            Step::Replace { path, contents } | Step::Edit { path, contents, .. } => {
+            Step::Replace { path, contents }
+            | Step::Edit { path, contents, .. }
+            | Step::Merge { path, contents, .. } => {
                 assert!(files.insert(path.clone(), contents.clone()).is_some(), "{path}");
             }
             Step::Remove { path } => assert!(files.remove(path).is_some(), "{path}"),

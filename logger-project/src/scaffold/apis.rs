@@ -145,7 +145,13 @@ pub(super) fn transition(tree: &Tree, old: &Model, new: &Model, contents: &Files
     problems.or(Plan::new(steps))
 }
 
-fn owned_steps(tree: &Tree, old: &Model, new: &Model, problems: &mut Problems) -> Result<Vec<Step>, Problems> {
+/// Plans the changes of the files that only these commands write.
+pub(super) fn owned_steps(
+    tree: &Tree,
+    old: &Model,
+    new: &Model,
+    problems: &mut Problems,
+) -> Result<Vec<Step>, Problems> {
     let (before, after) = (files::owned(old)?, files::owned(new)?);
     let mut steps = Vec::new();
     for (path, contents) in after {

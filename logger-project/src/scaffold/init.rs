@@ -7,6 +7,7 @@ use super::{
     model::Model,
     plan::{Plan, Problems, Step},
     template::Values,
+    tree::Tree,
 };
 
 /// Where the project gets the crates of the toolchain from.
@@ -19,6 +20,25 @@ pub enum Dependencies {
 }
 
 impl Dependencies {
+    /// Returns the source in the manifest of a project. It is the version of this crate if the manifest has another
+    /// source, such as a repository.
+    pub(super) fn of_project(tree: &Tree) -> Self {
+        let manifest = tree.get("Cargo.toml").and_then(|text| toml::from_str::<toml::Table>(text).ok());
+        let requirement = manifest
+            .as_ref()
+            .and_then(|manifest| manifest.get("workspace")?.get("dependencies")?.get("logger-core"))
+            .cloned()
+            .unwrap_or_else(|| toml::Value::Table(toml::Table::new()));
+        let text = |key: &str| requirement.get(key).and_then(toml::Value::as_str);
+        match text("path").and_then(|path| path.strip_suffix("/logger-core")) {
+            Some(directory) => Dependencies::Path(directory.to_owned()),
+            None => {
+                let version = text("version").or_else(|| requirement.as_str());
+                Dependencies::Version(version.unwrap_or(env!("CARGO_PKG_VERSION")).to_owned())
+            }
+        }
+    }
+
     /// Returns the requirement of a crate, as the start of an inline table of TOML.
     fn requirement(&self, name: &str) -> String {
         match self {
