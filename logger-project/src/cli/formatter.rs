@@ -15,10 +15,10 @@ const STYLE: &str = "max_width=120,use_small_heuristics=Max";
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FormatError {
     /// rustfmt cannot be run.
-    #[error("nothing was changed: cannot run rustfmt: {0}; install it with `rustup component add rustfmt`")]
+    #[error("cannot run rustfmt: {0}; install it with `rustup component add rustfmt`")]
     Run(#[from] io::Error),
     /// rustfmt failed.
-    #[error("nothing was changed: rustfmt rejects {path}: {message}")]
+    #[error("rustfmt rejects {path}: {message}")]
     Failed {
         /// The path of the source.
         path: String,
@@ -39,7 +39,8 @@ pub(super) fn format(root: &Path, mut plan: Plan) -> Result<Plan, FormatError> {
     Ok(plan)
 }
 
-fn rustfmt(root: &Path, path: &str, source: &str) -> Result<String, FormatError> {
+/// Formats a source, with the settings of the project if it exists.
+pub(super) fn rustfmt(root: &Path, path: &str, source: &str) -> Result<String, FormatError> {
     let mut command = Command::new("rustfmt");
     command.args(["--edition", "2024"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     match root.join("Cargo.toml").exists() {

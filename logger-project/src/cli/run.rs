@@ -1,12 +1,8 @@
 //! The execution of a plan: it is formatted, printed and written.
 
-use std::{
-    error::Error,
-    path::Path,
-    process::{Command, ExitCode},
-};
+use std::{error::Error, path::Path, process::ExitCode};
 
-use super::{formatter, writer};
+use super::{formatter, git, writer};
 use crate::{
     scaffold::{Plan, Problems, Tree},
     workspace::Workspace,
@@ -18,7 +14,7 @@ pub struct Changes {
     /// Print the plan without writing any file.
     #[arg(long)]
     pub dry_run: bool,
-    /// Change the project although git reports uncommitted changes.
+    /// Change the project although git reports uncommitted changes, or cannot restore the files.
     #[arg(long)]
     pub allow_dirty: bool,
 }
@@ -37,7 +33,11 @@ impl Changes {
         let mut problems = Problems::default();
         let planned = plan(&tree);
         let changes = planned.as_ref().map_or(true, |plan| !plan.steps.is_empty());
-        if changes && !self.allow_dirty && !self.dry_run && is_dirty(workspace.root()) {
+        if changes
+            && !self.allow_dirty
+            && !self.dry_run
+            && git::has_changes(workspace.root(), ".", false).unwrap_or(false)
+        {
             problems.add("git reports uncommitted changes; commit or stash them, or use `--allow-dirty`");
         }
         let plan = match planned {
@@ -56,37 +56,31 @@ impl Changes {
     }
 }
 
-/// Formats, prints and writes a plan, and prints what comes next.
+/// Formats, prints and writes a plan, and prints what comes next. The exit code is 1 if the plan has conflicts.
 pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> ExitCode {
     if plan.steps.is_empty() {
         println!("nothing to do: the project is as requested");
         return ExitCode::SUCCESS;
     }
+    let exit_code = ExitCode::from(u8::from(plan.has_conflicts()));
     if dry_run {
         print!("{plan}");
-        return ExitCode::SUCCESS;
+        return exit_code;
     }
     let plan = match formatter::format(root, plan) {
         Ok(plan) => plan,
-        Err(error) => return failed(&error),
+        Err(error) => return failed(&Problems::from(error.to_string())),
     };
     if let Err(error) = writer::write(root, &plan) {
         return failed(&error);
     }
     print!("{plan}");
     println!("{next}");
-    ExitCode::SUCCESS
+    exit_code
 }
 
 /// Prints an error.
 pub(super) fn failed(error: &dyn Error) -> ExitCode {
     eprintln!("error: {error}");
     ExitCode::from(2)
-}
-
-/// Returns whether git reports uncommitted changes. A tree outside a repository has none.
-fn is_dirty(root: &Path) -> bool {
-    let mut git = Command::new("git");
-    let status = git.args(["status", "--porcelain", "--", "."]).current_dir(root).output();
-    status.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
 }
