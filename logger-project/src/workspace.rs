@@ -154,8 +154,8 @@ impl<'a> Workspace<'a> {
     /// Fails if the program cannot be built, fails, or prints no description.
     pub fn describe(&self, settings: &Settings) -> Result<OperatorDescription, WorkspaceError> {
         let package = &settings.name;
-        let mut program = cargo(["run", "--quiet", "--package", package, "--", "manifests"]);
-        let output = program.args(&settings.args).stderr(Stdio::inherit()).output().map_err(WorkspaceError::Cargo)?;
+        let mut program = self.cargo(&["run", "--quiet", "--package", package, "--", "manifests"]);
+        let output = program.args(&settings.args).output().map_err(WorkspaceError::Cargo)?;
         if !output.status.success() {
             return Err(WorkspaceError::Program { package: package.clone(), status: output.status });
         }
@@ -217,8 +217,8 @@ impl<'a> Workspace<'a> {
     /// # Errors
     /// Fails if cargo cannot read the workspace, or no package has the name of the operator.
     pub fn package(&self, settings: &Settings) -> Result<Package, WorkspaceError> {
-        let mut metadata = cargo(["metadata", "--format-version", "1", "--no-deps", "--offline"]);
-        let output = metadata.stderr(Stdio::inherit()).output().map_err(WorkspaceError::Cargo)?;
+        let mut metadata = self.cargo(&["metadata", "--format-version", "1", "--no-deps", "--offline"]);
+        let output = metadata.output().map_err(WorkspaceError::Cargo)?;
         if !output.status.success() {
             return Err(WorkspaceError::MetadataStatus(output.status));
         }
@@ -232,6 +232,13 @@ impl<'a> Workspace<'a> {
     /// Fails if one of them cannot be read or is not YAML, and if the format of the icon is not supported.
     pub fn sources(&self, settings: &Settings) -> Result<Sources, WorkspaceError> {
         Sources::read(&self.root, settings, &self.kinds())
+    }
+
+    /// Returns a command of cargo in this project, which prints its errors.
+    fn cargo(&self, args: &[&str]) -> Command {
+        let mut command = cargo(args);
+        command.current_dir(&self.root).stderr(Stdio::inherit());
+        command
     }
 }
 

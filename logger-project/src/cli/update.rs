@@ -70,7 +70,7 @@ fn check_committed(root: &Path, plan: &Plan) -> Result<(), Problems> {
                 .add(format!("{path} has changes that are not in git; commit or stash them, or use `--allow-dirty`")),
             Err(error) => {
                 return Err(
-                    format!("git cannot restore the files of the update: {error}; or use `--allow-dirty`").into()
+                    format!("git cannot restore the files of the update: {error}; commit the project, or use `--allow-dirty`").into()
                 );
             }
         }

@@ -85,3 +85,95 @@ pub(super) const KIND: Template = template!("api/kind.rs.in");
 pub(super) const CONTROLLER: Template = template!("api/controller.rs.in");
 pub(super) const TEST: Template = template!("api/test.rs.in");
 pub(super) const SAMPLE: Template = template!("api/sample.yaml.in");
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            files::{Files, of_user},
+            init::{Dependencies, init},
+            model::{Model, Resource},
+            plan::Step,
+            project_file,
+        },
+        *,
+    };
+
+    /// The digests of the files of all layouts, the first one first.
+    const DIGESTS: [u64; 2] = [0x2363_7d73_1dbf_fdad, 0xb25e_7104_a81a_795a];
+
+    /// Returns the files of a project with all templates, except `PROJECT`, which contains the layout.
+    fn files(layout: Layout) -> Files {
+        let widget = Resource {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Widget".to_owned(),
+            plural: "widgets".to_owned(),
+            namespaced: true,
+            controller: true,
+        };
+        let person = Resource {
+            group: String::new(),
+            version: "v1beta1".to_owned(),
+            kind: "Person".to_owned(),
+            plural: "people".to_owned(),
+            namespaced: false,
+            controller: false,
+        };
+        let model = Model {
+            layout,
+            name: "my-operator".to_owned(),
+            domain: "example.com".to_owned(),
+            namespaced: false,
+            resources: vec![widget, person],
+        };
+        let mut files = of_user(&model);
+        for step in init(&model, &Dependencies::Version("1.0.0".to_owned())).unwrap().steps {
+            match step {
+                Step::Create { path, contents } => files.insert(path, contents),
+                step => panic!("{step}"),
+            };
+        }
+        files.remove(project_file::PATH).unwrap();
+        files
+    }
+
+    /// Returns the hash of files by FNV-1a.
+    fn digest(files: &Files) -> u64 {
+        let text: String = files.iter().map(|(path, contents)| format!("{path}\n{contents}")).collect();
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    #[test]
+    fn the_files_of_a_layout_do_not_change() {
+        let digests: Vec<u64> = Layout::all().map(|layout| digest(&files(layout))).collect();
+        assert_eq!(digests.len(), DIGESTS.len(), "add the digest of the new layout: {digests:#x?}");
+        for (layout, (digest, expected)) in Layout::all().zip(digests.into_iter().zip(DIGESTS)) {
+            let help = match layout {
+                Layout::CURRENT => "If it is released, add a layout. If not, set its digest in this test to",
+                _ => {
+                    "Projects have this layout: restore its files, and add a layout. The digest of the changed files is"
+                }
+            };
+            assert_eq!(
+                digest, expected,
+                "the files of layout {layout} have changed. {help} {digest:#x}. The documentation of this module \
+                 explains how a layout is added"
+            );
+        }
+    }
+
+    #[test]
+    fn a_former_text_applies_up_to_its_layout() {
+        let template = Template { current: Some("c"), former: &[(Layout(1), None), (Layout(3), Some("a"))] };
+        let texts: Vec<_> = (1..=5).map(|layout| template.text(Layout(layout))).collect();
+        assert_eq!(texts, [None, Some("a"), Some("a"), Some("c"), Some("c")]);
+    }
+
+    #[test]
+    fn former_texts_differ_from_their_successors() {
+        for template in [CI, GITIGNORE, README] {
+            assert_ne!(template.text(Layout::FIRST), template.text(Layout::CURRENT));
+        }
+    }
+}
