@@ -14,7 +14,7 @@ pub struct Changes {
     /// Print the plan without writing any file.
     #[arg(long)]
     pub dry_run: bool,
-    /// Change the project although git reports uncommitted changes, or cannot restore the files.
+    /// Change the project although git reports uncommitted changes, or cannot restore the files of an update.
     #[arg(long)]
     pub allow_dirty: bool,
 }
