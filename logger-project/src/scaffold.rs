@@ -7,7 +7,7 @@
 //! - the files that start with the [`MARK`] are written completely. In a file of the user, one line is inserted,
 //!   replaced or removed, and the plan explains it;
 //! - the model is stored in `PROJECT`, in version 3 of the schema of kubebuilder, with the [`Layout`] of the files. A
-//!   project keeps its layout until [`update`](fn@update), which merges changes of the templates into files of the user.
+//!   project keeps its layout until [`update`](fn@update), which merges changes of the templates into its files.
 
 mod apis;
 mod files;

@@ -173,8 +173,8 @@ impl<'a> Workspace<'a> {
         Ok(Tree(files))
     }
 
-    /// Adds files to a tree, if they exist: those whose contents [`Workspace::tree`] omits, and those in directories whose
-    /// name starts with `.`.
+    /// Adds files to a tree, if they exist: those whose contents [`Workspace::tree`] omits, and those in directories
+    /// whose name starts with `.`.
     ///
     /// # Errors
     /// Fails if a file cannot be read, or is not UTF-8.

@@ -206,9 +206,9 @@ fn a_conflict_is_marked_and_named() {
     assert!(plan.to_string().contains("merge   README.md: conflicts: 1\n"), "{plan}");
     assert_eq!(plan.notes, ["README.md has conflicts; edit the lines between `<<<<<<<` and `>>>>>>>`"]);
     assert_eq!(command(false, false).run(&repository.workspace()), ExitCode::from(1));
+    let former = "kubectl apply --server-side -k config/default";
     let markers = format!(
-        "<<<<<<< yours\nmake deploy\n||||||| layout v1\nkubectl apply --server-side -k config/default\n=======\ncargo xtask \
-         deploy\n>>>>>>> layout {}\n",
+        "<<<<<<< yours\nmake deploy\n||||||| layout v1\n{former}\n=======\ncargo xtask deploy\n>>>>>>> layout {}\n",
         Layout::CURRENT
     );
     assert!(repository.file(README).contains(&markers), "{}", repository.file(README));

@@ -31,8 +31,8 @@ pub enum UpdateError {
 }
 
 impl Update {
-    /// Updates the project. The exit code is 0 for success, 1 if the user needs to resolve conflicts, and 2 for an error,
-    /// which is printed.
+    /// Updates the project. The exit code is 0 for success, 1 if the user needs to resolve conflicts, and 2 for an
+    /// error, which is printed.
     #[must_use]
     pub fn run(&self, workspace: &Workspace<'_>) -> ExitCode {
         let next = "next: `git diff`, `cargo xtask codegen`, `cargo xtask manifests`";
@@ -45,8 +45,8 @@ impl Update {
     /// Plans the update. Nothing is written.
     ///
     /// # Errors
-    /// Fails if the project cannot be read or merged, or unless it is a dry run or `--allow-dirty` is set, if git cannot
-    /// restore a file that the plan changes.
+    /// Fails if the project cannot be read or merged, or if git cannot restore a file that the plan changes. This is
+    /// not checked in a dry run and with `--allow-dirty`.
     pub fn plan(&self, workspace: &Workspace<'_>) -> Result<Plan, UpdateError> {
         let tree = workspace.tree()?;
         let paths = scaffold::update_paths(&tree)?;
@@ -69,9 +69,8 @@ fn check_committed(root: &Path, plan: &Plan) -> Result<(), Problems> {
             Ok(true) => problems
                 .add(format!("{path} has changes that are not in git; commit or stash them, or use `--allow-dirty`")),
             Err(error) => {
-                return Err(
-                    format!("git cannot restore the files of the update: {error}; commit the project, or use `--allow-dirty`").into()
-                );
+                let message = format!("git cannot restore files: {error}; commit the project, or use `--allow-dirty`");
+                return Err(message.into());
             }
         }
     }

@@ -2,11 +2,9 @@
 //!
 //! The files of a layout do not change after its release. A change of them is a new layout:
 //! 1. [`Layout::CURRENT`] becomes the next one;
-//! 2. the released text of each template that changes is copied to the same path in `templates/former/vN`, where N is the
-//!    last layout with this text, and `N` is added to the template in this module.
-//!
-//! The same applies to sources that no template contains, such as the list of the controllers: they depend on the layout
-//! of the model then.
+//! 2. the released text of each template that changes is copied to the same path in `templates/former/vN`, where `N` is
+//!    the last layout with this text, and `N` is added to the template in this module;
+//! 3. sources that no template contains, such as the list of the controllers, depend on the layout of the model.
 
 use std::fmt;
 

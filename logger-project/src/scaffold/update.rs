@@ -51,9 +51,9 @@ pub struct Merged {
     pub conflicts: usize,
 }
 
-/// Plans the update of a project to [`Layout::CURRENT`]. The files that only these commands write are replaced. Changes of
-/// other files are merged by three versions: the file of the user, the file in the layout of the project, and the file in
-/// the current layout. A file that the user has deleted is not created again. The tree needs the contents of
+/// Plans the update of a project to [`Layout::CURRENT`]. The files that only these commands write are replaced. Changes
+/// of other files are merged by three versions: the file of the user, the file in the layout of the project, and the
+/// file in the current layout. A file that the user has deleted is not created again. The tree needs the contents of
 /// [`update_paths`].
 ///
 /// # Errors
@@ -110,7 +110,7 @@ struct Change {
     yours: Option<String>,
 }
 
-/// Returns the files that differ between the layouts of two models. Sources are compared as they are created: formatted.
+/// Returns the files that differ between the layouts of two models. Sources are formatted, as they are created.
 fn changes(tree: &Tree, old: &Model, new: &Model, tools: &dyn Tools) -> Result<Vec<Change>, Problems> {
     let dependencies = Dependencies::of_project(tree);
     let (mut former, mut current) = (rendered(old, &dependencies)?, rendered(new, &dependencies)?);
