@@ -16,7 +16,7 @@ pub enum Create {
     /// Create a kind with its types, a sample, a controller and a test.
     Api(CreateApi),
     /// Create a further version of a kind, whose types are a copy of those of its last version.
-    Version(CreateVersion),
+    Version(VersionOptions),
 }
 
 /// Options of `create api`.
@@ -45,13 +45,13 @@ pub struct CreateApi {
     pub changes: Changes,
 }
 
-/// Options of `create version`.
+/// Options of `create version` and `delete api`.
 #[derive(Clone, Debug, Args)]
-pub struct CreateVersion {
+pub struct VersionOptions {
     /// The group without the domain.
     #[arg(long)]
     pub group: String,
-    /// The new version.
+    /// The version that is created or deleted.
     #[arg(long)]
     pub version: String,
     /// The kind.
@@ -78,24 +78,7 @@ pub struct Edit {
 #[derive(Clone, Debug, Subcommand)]
 pub enum Delete {
     /// Delete a version of a kind, and with the last one its controller and test.
-    Api(DeleteApi),
-}
-
-/// Options of `delete api`.
-#[derive(Clone, Debug, Args)]
-pub struct DeleteApi {
-    /// The group without the domain.
-    #[arg(long)]
-    pub group: String,
-    /// The version.
-    #[arg(long)]
-    pub version: String,
-    /// The kind.
-    #[arg(long)]
-    pub kind: String,
-    /// How the project is changed.
-    #[command(flatten)]
-    pub changes: Changes,
+    Api(VersionOptions),
 }
 
 /// What to rename.
@@ -127,7 +110,7 @@ impl Create {
     pub(super) fn run(&self, workspace: &Workspace<'_>) -> ExitCode {
         match self {
             Create::Api(api) => api.changes.run(workspace, |tree| create_api(tree, &api.resource())),
-            Create::Version(CreateVersion { group, version, kind, changes }) => {
+            Create::Version(VersionOptions { group, version, kind, changes }) => {
                 changes.run(workspace, |tree| create_version(tree, group, kind, version))
             }
         }
@@ -157,7 +140,7 @@ impl Edit {
 impl Delete {
     /// Deletes a version of a kind.
     pub(super) fn run(&self, workspace: &Workspace<'_>) -> ExitCode {
-        let Delete::Api(DeleteApi { group, version, kind, changes }) = self;
+        let Delete::Api(VersionOptions { group, version, kind, changes }) = self;
         changes.run(workspace, |tree| delete_api(tree, group, kind, version))
     }
 }
