@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use logger_project::{
-    cli::writer::write,
+    cli::writer::{write, write_file},
     scaffold::{
         Dependencies, Layout, Model, Plan, Problems, Rename, Resource, Step, Tree, create_api, create_version,
         delete_api, edit, init, rename_api,
@@ -374,6 +374,21 @@ fn a_file_that_exists_is_not_replaced_by_a_new_one() {
     let step = Step::Create { path: "a.txt".to_owned(), contents: "new".to_owned() };
     assert!(write(directory.path(), &Plan { steps: vec![step], ..Plan::default() }).is_err());
     assert_eq!(fs::read_to_string(directory.path().join("a.txt")).unwrap(), "a");
+}
+
+#[test]
+fn one_file_is_replaced_or_as_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let path = root.join("dist/install.yaml");
+    for contents in ["one", "two"] {
+        write_file(&path, contents).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), contents);
+    }
+    fs::create_dir(root.join("dist/directory")).unwrap();
+    let before = on_disk(root);
+    assert!(write_file(&root.join("dist/directory"), "three").is_err());
+    assert_eq!(on_disk(root), before);
 }
 
 fn cargo_logger(args: &[&str], directory: &Path) -> (bool, String) {

@@ -2,12 +2,13 @@
 
 use std::{
     ffi::OsString,
-    fs, io,
+    fs,
     path::PathBuf,
     process::ExitCode,
     sync::mpsc::{Receiver, channel},
 };
 
+use super::writer::write_file;
 use crate::{
     deploy::{DeployError, Installation, Kubectl, Manifest, Outcome, Program, Timeout},
     settings::Settings,
@@ -152,7 +153,7 @@ pub struct Installer {
 }
 
 impl Installer {
-    /// Writes the objects as kustomize builds them, with the image if there is one.
+    /// Writes the objects as kustomize builds them, with the image if there is one. The file is complete, or as before.
     ///
     /// # Errors
     /// Fails if the objects cannot be built, or the file cannot be written.
@@ -164,11 +165,7 @@ impl Installer {
             text = manifest.to_yaml()?;
         }
         let path = workspace.root().join(INSTALLER);
-        let write = || -> io::Result<()> {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::write(&path, &text)
-        };
-        write().map_err(|source| DeployError::Write { path: path.clone(), source })
+        write_file(&path, &text).map_err(|source| DeployError::Write { path, source })
     }
 }
 

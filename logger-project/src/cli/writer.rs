@@ -5,7 +5,8 @@
 
 use std::{
     ffi::OsStr,
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -41,6 +42,20 @@ pub fn write(root: &Path, plan: &Plan) -> Result<(), WriteError> {
     Ok(())
 }
 
+/// Creates or replaces one file. Its directory is created if it does not exist.
+///
+/// # Errors
+/// Fails if the file cannot be written. It is as before then.
+pub fn write_file(path: &Path, contents: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let temporary = beside(path, "new");
+    let written = write_temporary(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
 /// Changes that are rolled back when this is dropped, unless they are committed.
 #[derive(Default)]
 struct Transaction {
@@ -70,11 +85,8 @@ impl Transaction {
         };
         self.create_directories(target.parent().unwrap_or(root))?;
         let temporary = beside(&target, "new");
-        // A leftover of an interrupted run, or a symbolic link, is replaced rather than written through.
-        drop(fs::remove_file(&temporary));
         self.staged.push(temporary.clone());
-        let mut file = fs::File::create_new(&temporary)?;
-        io::Write::write_all(&mut file, contents.as_bytes())
+        write_temporary(&temporary, contents)
     }
 
     fn create_directories(&mut self, directory: &Path) -> io::Result<()> {
@@ -134,6 +146,13 @@ impl Drop for Transaction {
             drop(fs::remove_dir(directory));
         }
     }
+}
+
+/// Writes a temporary file. A leftover of a process that was killed, or a symbolic link, is replaced rather than written
+/// through.
+fn write_temporary(path: &Path, contents: &str) -> io::Result<()> {
+    drop(fs::remove_file(path));
+    fs::File::create_new(path)?.write_all(contents.as_bytes())
 }
 
 /// Returns a hidden path in the directory of a file. Another directory may be on another file system, where a rename
