@@ -71,12 +71,24 @@ pub(super) fn finish(root: &Path, plan: Plan, dry_run: bool, next: &str) -> Exit
         Ok(plan) => plan,
         Err(error) => return failed(&Problems::from(error.to_string())),
     };
+    if let Err(error) = ignore_interrupts() {
+        return failed(&error);
+    }
     if let Err(error) = writer::write(root, &plan) {
         return failed(&error);
     }
     print!("{plan}");
     println!("{next}");
     exit_code
+}
+
+/// Ignores Ctrl-C, SIGTERM and SIGHUP until the process ends: they would end it between two steps of a plan. A handler
+/// that the program has set with ctrlc is kept.
+fn ignore_interrupts() -> Result<(), ctrlc::Error> {
+    match ctrlc::set_handler(|| {}) {
+        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        result => result,
+    }
 }
 
 /// Prints an error.
