@@ -148,7 +148,7 @@ fn all_kinds(state: &State) -> Value {
     }
     enums::add(&mut definitions);
     let definitions: Map<String, Value> =
-        definitions.into_iter().map(|(name, schema)| (name, v2::schema(schema))).collect();
+        definitions.into_iter().map(|(name, schema)| (name, v2::definition(schema))).collect();
     json!({ "swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions })
 }
 

@@ -8,8 +8,24 @@ const UNSUPPORTED: [&str; 4] = ["anyOf", "nullable", "not", "oneOf"];
 const SUBSCHEMAS: [&str; 3] = ["additionalProperties", "allOf", "items"];
 const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
+/// Converts the schema of a type. If it preserves unknown fields at its root, it has no properties, as on the real server:
+/// beside any property, kubectl rejects the others.
+pub(super) fn definition(declared: Value) -> Value {
+    if !preserves_unknown_fields(&declared) {
+        return schema(declared);
+    }
+    json!({
+        "type": "object",
+        "x-kubernetes-group-version-kind": declared["x-kubernetes-group-version-kind"],
+    })
+}
+
+fn preserves_unknown_fields(schema: &Value) -> bool {
+    schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
 /// Converts a schema. A reference in an `allOf`, which version 3 needs beside a description, is moved out of it.
-pub(super) fn schema(mut schema: Value) -> Value {
+fn schema(mut schema: Value) -> Value {
     let Some(fields) = schema.as_object_mut() else { return schema };
     UNSUPPORTED.iter().for_each(|keyword| drop(fields.remove(*keyword)));
     unwrap_reference(fields);
@@ -108,6 +124,23 @@ mod tests {
             },
         });
         assert_eq!(schema(three), two);
+    }
+
+    #[test]
+    fn a_type_that_preserves_unknown_fields_has_no_properties() {
+        let type_ = json!([{ "group": "example.com", "version": "v1", "kind": "Widget" }]);
+        let mut three = json!({
+            "description": "A widget.",
+            "type": "object",
+            "required": ["spec"],
+            "properties": { "metadata": { "type": "object" }, "spec": { "type": "object" } },
+            "x-kubernetes-group-version-kind": type_,
+        });
+        assert_eq!(definition(three.clone()), three);
+        three["x-kubernetes-preserve-unknown-fields"] = json!(false);
+        assert_eq!(definition(three.clone()), three);
+        three["x-kubernetes-preserve-unknown-fields"] = json!(true);
+        assert_eq!(definition(three), json!({ "type": "object", "x-kubernetes-group-version-kind": type_ }));
     }
 
     #[test]
