@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 /// The keywords that version 2 does not have.
 const UNSUPPORTED: [&str; 4] = ["anyOf", "nullable", "not", "oneOf"];
+/// The keywords that make kubectl reject unknown fields.
+const STRICT: [&str; 3] = ["items", "properties", "type"];
 /// The keywords with a subschema, or a list of them.
 const SUBSCHEMAS: [&str; 3] = ["additionalProperties", "allOf", "items"];
 const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
@@ -26,8 +28,9 @@ fn preserves_unknown_fields(schema: &Value) -> bool {
 
 /// Converts a schema. A reference in an `allOf`, which version 3 needs beside a description, is moved out of it.
 fn schema(mut schema: Value) -> Value {
+    let removed: &[&str] = if preserves_unknown_fields(&schema) { &STRICT } else { &[] };
     let Some(fields) = schema.as_object_mut() else { return schema };
-    UNSUPPORTED.iter().for_each(|keyword| drop(fields.remove(*keyword)));
+    UNSUPPORTED.iter().chain(removed).for_each(|keyword| drop(fields.remove(*keyword)));
     unwrap_reference(fields);
     for (keyword, value) in fields.iter_mut() {
         match (keyword.as_str(), &mut *value) {
@@ -141,6 +144,22 @@ mod tests {
         assert_eq!(definition(three.clone()), three);
         three["x-kubernetes-preserve-unknown-fields"] = json!(true);
         assert_eq!(definition(three), json!({ "type": "object", "x-kubernetes-group-version-kind": type_ }));
+    }
+
+    #[test]
+    fn a_field_that_preserves_unknown_fields_has_no_type() {
+        let field = json!({
+            "description": "Any object.",
+            "type": "object",
+            "properties": { "a": { "type": "string" } },
+            "x-kubernetes-preserve-unknown-fields": true,
+        });
+        let three =
+            json!({ "type": "object", "properties": { "any": field, "list": { "type": "array", "items": field } } });
+        let field = json!({ "description": "Any object.", "x-kubernetes-preserve-unknown-fields": true });
+        let two =
+            json!({ "type": "object", "properties": { "any": field, "list": { "type": "array", "items": field } } });
+        assert_eq!(definition(three), two);
     }
 
     #[test]
