@@ -11,6 +11,7 @@
 mod cluster;
 mod error;
 mod installation;
+mod kubeconfig;
 mod kubectl;
 mod manifest;
 mod program;
@@ -20,6 +21,7 @@ mod timeout;
 
 pub use error::DeployError;
 pub use installation::Installation;
+pub use kubeconfig::Kubeconfig;
 pub use kubectl::Kubectl;
 pub use manifest::Manifest;
 pub use program::{Outcome, Program};

@@ -1,22 +1,25 @@
 //! `cargo xtask deploy` and the other commands about a cluster.
 
 use std::{
+    env,
     ffi::OsString,
-    fs,
     path::PathBuf,
-    process::ExitCode,
+    process::{Command, ExitCode},
     sync::mpsc::{Receiver, channel},
 };
 
 use super::writer::write_file;
 use crate::{
-    deploy::{DeployError, Installation, Kubectl, Manifest, Outcome, Program, Timeout},
+    config::manager::WATCH_NAMESPACES,
+    deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout},
     settings::Settings,
     workspace::{Workspace, WorkspaceError, cargo},
 };
 
 /// The kustomization of all objects, relative to the root of the project.
 const CONFIGURATION: &str = "config/default";
+/// The environment variable with the paths of the kubeconfig.
+const KUBECONFIG: &str = "KUBECONFIG";
 /// The file of `installer`, relative to the root of the project.
 const INSTALLER: &str = "dist/install.yaml";
 
@@ -35,9 +38,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Builds the objects of the project, and connects to the cluster.
-    fn installation(&self, workspace: &Workspace<'_>, image: Option<&str>) -> Result<Installation, DeployError> {
-        let name = workspace.settings()?.name;
+    fn kubectl(&self) -> Kubectl {
         let mut kubectl = Kubectl::from_env();
         if let Some(path) = &self.kubeconfig {
             kubectl = kubectl.kubeconfig(path);
@@ -45,6 +46,22 @@ impl Target {
         if let Some(context) = &self.context {
             kubectl = kubectl.context(context);
         }
+        kubectl
+    }
+
+    /// Returns the kubeconfig of a program that connects to the same cluster; `None` if it is the default one.
+    fn kubeconfig(&self) -> Result<Option<Kubeconfig>, DeployError> {
+        if self.context.is_some() {
+            return Kubeconfig::of_context(&self.kubectl()).map(Some);
+        }
+        let paths = self.kubeconfig.clone().map(OsString::from).or_else(|| env::var_os(KUBECONFIG));
+        paths.map(|paths| Kubeconfig::of_paths(&paths)).transpose().map_err(DeployError::Program)
+    }
+
+    /// Builds the objects of the project, and connects to the cluster.
+    fn installation(&self, workspace: &Workspace<'_>, image: Option<&str>) -> Result<Installation, DeployError> {
+        let name = workspace.settings()?.name;
+        let kubectl = self.kubectl();
         let mut manifest = Manifest::parse(&kubectl.kustomize(&workspace.root().join(CONFIGURATION))?)?;
         if let Some(image) = image {
             manifest.set_image(image)?;
@@ -172,12 +189,9 @@ impl Installer {
 /// Options of `run`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Run {
-    /// The kubeconfig; by default that of kubectl. The operator uses its current context.
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
-    /// The limit of each wait.
-    #[arg(long, value_name = "DURATION", default_value = "5m")]
-    pub timeout: Timeout,
+    /// The cluster.
+    #[command(flatten)]
+    pub target: Target,
     /// Keep the definitions that are installed. By default, those that did not exist before are deleted with their
     /// custom resources.
     #[arg(long)]
@@ -194,49 +208,59 @@ impl Run {
     /// Fails if the operator cannot be built or fails, and like [`Installation::install`].
     pub fn run(&self, workspace: &Workspace<'_>) -> Result<(), DeployError> {
         let settings = workspace.settings()?;
-        let target = Target { context: None, kubeconfig: self.kubeconfig.clone(), timeout: self.timeout.clone() };
-        let installation = target.installation(workspace, None)?;
+        let installation = self.target.installation(workspace, None)?;
         build(&settings)?;
         let (sender, interrupts) = channel();
         ctrlc::set_handler(move || {
             // Nothing is interrupted after the end.
             let _ = sender.send(());
         })?;
+        // Not before the handler is set: Ctrl-C would prevent the deletion of a temporary file.
+        let kubeconfig = self.target.kubeconfig()?;
+        let mut command = self.command(&settings, kubeconfig.as_ref())?;
         let mut created = installation.install()?;
         if self.keep {
             created.clear();
         }
-        let operated = self.operate(&settings, &installation, &created, &interrupts);
+        let operated = operate(&mut command, &installation, &created, &interrupts);
         let removed = if created.is_empty() { Ok(()) } else { installation.delete_definitions(&created) };
         operated.and(removed)
     }
 
-    /// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes.
-    fn operate(
-        &self,
-        settings: &Settings,
-        installation: &Installation,
-        created: &[String],
-        interrupts: &Receiver<()>,
-    ) -> Result<(), DeployError> {
+    /// Returns the command that runs the operator, with the cluster of the definitions. Variables of this process take
+    /// precedence over those of the settings.
+    fn command(&self, settings: &Settings, kubeconfig: Option<&Kubeconfig>) -> Result<Command, DeployError> {
         let mut command = cargo(["run", "--quiet", "--package", &settings.name, "--", "run"]);
         match self.args.is_empty() {
             true => command.args(&settings.args),
             false => command.args(&self.args),
         };
-        command.envs(&settings.env);
-        if let Some(kubeconfig) = &self.kubeconfig {
-            // The program runs in the root of the workspace.
-            command.env("KUBECONFIG", fs::canonicalize(kubeconfig).map_err(DeployError::Program)?);
+        let is_unset = |name: &str| env::var_os(name).is_none();
+        command.envs(settings.env.iter().filter(|(name, _)| is_unset(name)));
+        if settings.namespaced && is_unset(WATCH_NAMESPACES) && !settings.env.contains_key(WATCH_NAMESPACES) {
+            command.env(WATCH_NAMESPACES, self.target.kubectl().namespace()?);
         }
-        let mut program = Program::start(&mut command).map_err(DeployError::Program)?;
-        let outcome = program.wait(interrupts).map_err(DeployError::Program)?;
-        let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
-        program.stop(interrupts).map_err(DeployError::Program)?;
-        match outcome {
-            Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
-            _ => finalized,
+        if let Some(kubeconfig) = kubeconfig {
+            command.env(KUBECONFIG, kubeconfig.variable());
         }
+        Ok(command)
+    }
+}
+
+/// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes.
+fn operate(
+    command: &mut Command,
+    installation: &Installation,
+    created: &[String],
+    interrupts: &Receiver<()>,
+) -> Result<(), DeployError> {
+    let mut program = Program::start(command).map_err(DeployError::Program)?;
+    let outcome = program.wait(interrupts).map_err(DeployError::Program)?;
+    let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
+    program.stop(interrupts).map_err(DeployError::Program)?;
+    match outcome {
+        Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
+        _ => finalized,
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{rbac::SERVICE_ACCOUNT, settings::Settings};
 /// The time after the graceful stop in which the Lease is released and the process ends, in seconds.
 const STOP_MARGIN: u64 = 10;
 /// The environment variable with the watched namespaces.
-const WATCH_NAMESPACES: &str = "WATCH_NAMESPACES";
+pub(crate) const WATCH_NAMESPACES: &str = "WATCH_NAMESPACES";
 
 pub(super) fn render(
     files: &mut Files,

@@ -61,6 +61,19 @@ impl Kubectl {
         succeeded(&output, &["kustomize"])
     }
 
+    /// Returns the namespace of the context.
+    ///
+    /// # Errors
+    /// Fails if there is no context.
+    pub fn namespace(&self) -> Result<String, DeployError> {
+        let path = "--output=jsonpath={.contexts[0].context.namespace}";
+        let namespace = self.run(&["config", "view", "--minify", path])?;
+        Ok(match namespace.trim() {
+            "" => "default".to_owned(),
+            namespace => namespace.to_owned(),
+        })
+    }
+
     /// Runs a command and returns its output.
     pub(super) fn run(&self, args: &[&str]) -> Result<String, DeployError> {
         succeeded(&self.output(args)?, args)

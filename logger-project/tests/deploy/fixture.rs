@@ -71,10 +71,14 @@ impl Fixture {
     }
 
     pub(crate) fn try_installation(&self, manifest: Manifest) -> Result<Installation, DeployError> {
+        Installation::new("widget-operator", manifest, self.kubectl(), "5m".parse().unwrap())
+    }
+
+    /// Returns the program in place of kubectl.
+    pub(crate) fn kubectl(&self) -> Kubectl {
         let package = env::var_os("CARGO_MANIFEST_DIR").unwrap();
         let kubectl = Kubectl::at(Path::new(&package).join("tests/deploy/kubectl"));
-        let kubectl = kubectl.context(&self.0.path().to_string_lossy());
-        Installation::new("widget-operator", manifest, kubectl, "5m".parse().unwrap())
+        kubectl.context(&self.0.path().to_string_lossy())
     }
 
     /// Returns a directory that exists as long as the sources, with a file that looks like a kustomization.

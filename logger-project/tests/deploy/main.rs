@@ -5,10 +5,13 @@
 
 mod fixture;
 
-use std::{fs, process::Command, sync::mpsc::channel, thread::sleep, time::Duration};
+use std::{
+    env, fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command, sync::mpsc::channel, thread::sleep,
+    time::Duration,
+};
 
 use fixture::{Fixture, MANIFEST};
-use logger_project::deploy::{Kubectl, Manifest, Outcome, Program};
+use logger_project::deploy::{Kubeconfig, Kubectl, Manifest, Outcome, Program};
 
 /// A response that contains one definition, with this manager of its spec.
 fn existing_definition(manager: &str) -> String {
@@ -157,6 +160,29 @@ fn only_new_definitions_are_returned_for_a_later_removal() {
     assert_eq!(new, ["widgets.example.org"]);
     let fixture = Fixture::new(&existing_definition("widget-operator-deploy"));
     assert!(fixture.installation(manifest).install().unwrap().is_empty());
+}
+
+#[test]
+fn a_program_uses_the_context_of_kubectl() {
+    let fixture = Fixture::new(
+        "'config view --minify --flatten --raw') echo 'current-context: a' ;;\n'config view --minify'*) echo b ;;",
+    );
+    let kubeconfig = Kubeconfig::of_context(&fixture.kubectl()).unwrap();
+    let file = PathBuf::from(kubeconfig.variable());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "current-context: a\n");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    drop(kubeconfig);
+    assert!(!file.exists());
+    assert_eq!(fixture.kubectl().namespace().unwrap(), "b");
+    assert_eq!(Fixture::new("").kubectl().namespace().unwrap(), "default");
+}
+
+#[test]
+fn a_program_in_another_directory_uses_the_same_kubeconfig() {
+    let paths = ["/a", "b/c"].map(PathBuf::from);
+    let kubeconfig = Kubeconfig::of_paths(&env::join_paths(&paths).unwrap()).unwrap();
+    let expected = [paths[0].clone(), env::current_dir().unwrap().join(&paths[1])];
+    assert_eq!(env::split_paths(kubeconfig.variable()).collect::<Vec<_>>(), expected);
 }
 
 #[test]
