@@ -345,7 +345,10 @@ const CONTROLLER: &[GoTags] = &[
     ),
     supported(&["+kubebuilder:skip"], "A type that is in no `group_version!`."),
     supported(&["+kubebuilder:skipversion"], "A type that is in no `group_version!`."),
-    planned(&["+kubebuilder:rbac:"], "Roles for controllers."),
+    supported(
+        &["+kubebuilder:rbac:"],
+        "`Allow` of the controller, for what does not follow from its watches; `cargo xtask manifests` renders the roles.",
+    ),
     planned(&["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"], "Webhooks and their configuration."),
     excluded(&["+kubebuilder:validation:UniqueItems="], "The API server forbids it; use `#[schema(list_type = set)]`."),
 ];
