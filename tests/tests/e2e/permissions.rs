@@ -22,7 +22,7 @@ use tests::{
 
 use super::{
     Suite, kubectl,
-    manifests::{NAMESPACE, built, is_appliable, kubectl as kubectl_with_input, succeeded},
+    manifests::{NAMESPACE, built, kubectl as kubectl_with_input, succeeded},
 };
 
 const ACCOUNT: &str = "logger-operator-controller-manager";
