@@ -8,6 +8,7 @@ pub mod history;
 pub mod http_client;
 pub mod journal;
 pub mod matrix;
+pub mod page;
 pub mod process;
 pub mod replica;
 pub mod scenarios;

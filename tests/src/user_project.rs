@@ -2,6 +2,7 @@
 
 use std::{
     collections::hash_map::DefaultHasher,
+    ffi::OsString,
     fs,
     hash::{Hash, Hasher},
     path::{Path, PathBuf},
@@ -14,6 +15,7 @@ pub struct UserProject {
     /// The folder of the project.
     pub path: PathBuf,
     target: PathBuf,
+    variables: Vec<(String, OsString)>,
 }
 
 impl UserProject {
@@ -29,7 +31,14 @@ impl UserProject {
         let parent = std::env::temp_dir().join(format!("{test}-{:x}", hasher.finish()));
         drop(fs::remove_dir_all(&parent));
         fs::create_dir_all(&parent).expect("the directory for temporary files is writable");
-        UserProject { path: parent.join(name), target: Path::new(temporary).join("..") }
+        UserProject { path: parent.join(name), target: Path::new(temporary).join(".."), variables: Vec::new() }
+    }
+
+    /// Sets an environment variable of all commands.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
     }
 
     /// Copies the locked versions of the workspace, with which cargo works offline and shares its compiled dependencies.
@@ -45,8 +54,16 @@ impl UserProject {
     /// # Panics
     /// If a command fails.
     pub fn run(&self, script: &str) -> String {
+        let output = self.shell(&format!("exec 2>&1\n{script}")).output().expect("there is a shell");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{script}\n{text}");
+        text
+    }
+
+    /// Returns a shell that runs commands in the project until one fails.
+    pub fn shell(&self, script: &str) -> Command {
         let mut shell = Command::new("sh");
-        shell.args(["-e", "-c", &format!("exec 2>&1\n{script}")]).current_dir(&self.path);
+        shell.args(["-e", "-c", script]).current_dir(&self.path);
         for name in std::env::vars_os().map(|(name, _)| name) {
             // Cargo sets these for the package of the test. Settings of profiles also apply to the project: it shares the
             // compiled dependencies of the workspace.
@@ -56,17 +73,14 @@ impl UserProject {
             }
         }
         let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
-        let output = shell
+        shell
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", debug)
             .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
-            .output()
-            .expect("there is a shell");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{script}\n{text}");
-        text
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        shell
     }
 }
 
