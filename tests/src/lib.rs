@@ -23,7 +23,8 @@ use std::{
 };
 
 use k8s_openapi::{
-    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::core::v1::{Namespace, Node},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
@@ -82,6 +83,14 @@ pub async fn namespace(client: &Client, name: &str) -> String {
     let namespace = Namespace { metadata, ..Namespace::default() };
     Api::all(client.clone()).create(&PostParams::default(), &namespace).await.expect("the namespace is created");
     name.to_owned()
+}
+
+/// Creates a node, which kwok or a simulator runs.
+pub async fn node(client: &Client, name: &str) {
+    let labels = [("kubernetes.io/hostname".to_owned(), name.to_owned())].into();
+    let metadata = ObjectMeta { name: Some(name.to_owned()), labels: Some(labels), ..ObjectMeta::default() };
+    let node = Node { metadata, ..Node::default() };
+    Api::all(client.clone()).create(&PostParams::default(), &node).await.expect("the node is created");
 }
 
 /// Reads the configuration of a client from a kubeconfig.

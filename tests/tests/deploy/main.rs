@@ -13,10 +13,8 @@ use std::{
 };
 
 use envtest::Cluster;
-use k8s_openapi::{
-    api::core::v1::Node, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-};
-use kube::{Api, Client, api::PostParams};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
 use libtest_mimic::{Arguments, Failed};
 use logger_apiserver::{
     ApiServer,
@@ -60,9 +58,7 @@ fn on_control_plane(environment: &Environment) -> Result<(), Failed> {
     let kubeconfig = environment.cluster.control_plane().kubeconfig();
     Runtime::new()?.block_on(async {
         let client = Client::try_from(tests::config(kubeconfig).await?)?;
-        let node = json!({"metadata": {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}});
-        let node: Node = serde_json::from_value(node)?;
-        Api::all(client.clone()).create(&PostParams::default(), &node).await?;
+        tests::node(&client, NODE).await;
         install_monitoring(&client).await?;
         Ok::<_, Failed>(())
     })?;
