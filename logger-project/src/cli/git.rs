@@ -32,11 +32,11 @@ pub(super) enum GitError {
     Temporary(#[source] io::Error),
 }
 
-/// Returns whether a file or directory has uncommitted changes. With `ignored`, files that git ignores have them.
-pub(super) fn has_changes(root: &Path, path: &str, ignored: bool) -> Result<bool, GitError> {
+/// Returns whether files that match a pathspec have uncommitted changes. With `ignored`, files that git ignores have them.
+pub(super) fn has_changes(root: &Path, pathspec: &[&str], ignored: bool) -> Result<bool, GitError> {
     let mut git = Command::new("git");
-    git.args(["status", "--porcelain", if ignored { "--ignored" } else { "--ignored=no" }, "--", path]);
-    let output = git.current_dir(root).output().map_err(GitError::Run)?;
+    git.args(["status", "--porcelain", if ignored { "--ignored" } else { "--ignored=no" }, "--"]);
+    let output = git.args(pathspec).current_dir(root).output().map_err(GitError::Run)?;
     if output.status.success() { Ok(!output.stdout.is_empty()) } else { Err(failed("status", &output)) }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_directory_outside_of_a_repository_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        let error = has_changes(directory.path(), ".", false).unwrap_err().to_string();
+        let error = has_changes(directory.path(), &["."], false).unwrap_err().to_string();
         assert!(error.starts_with("`git status` failed: "), "{error}");
     }
 }

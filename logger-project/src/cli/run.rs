@@ -8,6 +8,9 @@ use crate::{
     workspace::Workspace,
 };
 
+/// The files in which uncommitted changes prevent others. Cargo writes Cargo.lock before any command of a new project.
+const SOURCES: &[&str] = &[".", ":(exclude)Cargo.lock"];
+
 /// Options of the commands that change a project.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Changes {
@@ -36,7 +39,7 @@ impl Changes {
         if changes
             && !self.allow_dirty
             && !self.dry_run
-            && git::has_changes(workspace.root(), ".", false).unwrap_or(false)
+            && git::has_changes(workspace.root(), SOURCES, false).unwrap_or(false)
         {
             problems.add("git reports uncommitted changes; commit or stash them, or use `--allow-dirty`");
         }

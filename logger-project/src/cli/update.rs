@@ -64,7 +64,7 @@ fn check_committed(root: &Path, plan: &Plan) -> Result<(), Problems> {
     let mut problems = Problems::default();
     for step in &plan.steps {
         let path = step.path();
-        match git::has_changes(root, path, true) {
+        match git::has_changes(root, &[path], true) {
             Ok(false) => {}
             Ok(true) => problems
                 .add(format!("{path} has changes that are not in git; commit or stash them, or use `--allow-dirty`")),

@@ -3,7 +3,7 @@
 use super::{
     apis::SETTINGS,
     files::{Files, client_root, empty_client, owned, types_root},
-    layout::{self, Template},
+    layout::{self, Layout, Template},
     model::Model,
     plan::{Plan, Problems, Step},
     template::Values,
@@ -48,14 +48,15 @@ impl Dependencies {
     }
 }
 
-/// The crates of the toolchain with their features in a project.
-const CRATES: [(&str, &str); 6] = [
-    ("logger-apiserver", ""),
-    ("logger-core", ""),
-    ("logger-manager", ""),
-    ("logger-project", ""),
-    ("logger-runtime", ", features = [\"prometheus\"]"),
-    ("logger-simulator", ""),
+/// The crates of the toolchain with their features in a project, and the first layout with them.
+const CRATES: [(&str, &str, Layout); 7] = [
+    ("logger-apiserver", "", Layout::FIRST),
+    ("logger-apply", "", Layout::WITH_APPLY),
+    ("logger-core", "", Layout::FIRST),
+    ("logger-manager", "", Layout::FIRST),
+    ("logger-project", "", Layout::FIRST),
+    ("logger-runtime", ", features = [\"prometheus\"]", Layout::FIRST),
+    ("logger-simulator", "", Layout::FIRST),
 ];
 
 /// Plans the files of a new project, in the layout of the model.
@@ -76,9 +77,11 @@ pub fn init(model: &Model, dependencies: &Dependencies) -> Result<Plan, Problems
 
 /// Returns the files of a project without kinds that the user continues, as they are created.
 pub(super) fn templates(model: &Model, dependencies: &Dependencies) -> Files {
-    let crates =
-        CRATES.map(|(name, features)| format!("{name} = {{ {}{features} }}\n", dependencies.requirement(name)));
-    let values = Values::of(model).with("crates", crates.concat().trim_end().to_owned());
+    let crates = CRATES.into_iter().filter(|(.., since)| *since <= model.layout);
+    let crates: String = crates
+        .map(|(name, features, _)| format!("{name} = {{ {}{features} }}\n", dependencies.requirement(name)))
+        .collect();
+    let values = Values::of(model).with("crates", crates.trim_end().to_owned());
     let (types, client, operator) = (model.types(), model.client(), &model.name);
     let files = [
         ("Cargo.toml".to_owned(), layout::WORKSPACE_MANIFEST),

@@ -15,6 +15,8 @@ pub struct Layout(u32);
 impl Layout {
     /// The first layout.
     pub const FIRST: Layout = Layout(1);
+    /// The layout since which operators depend on the apply configurations of built-in kinds.
+    pub(super) const WITH_APPLY: Layout = Layout(2);
     /// The layout of new projects.
     pub const CURRENT: Layout = Layout(2);
 
@@ -72,7 +74,7 @@ pub(super) const SETTINGS: Template = template!("workspace/project.toml.in");
 pub(super) const TYPES_MANIFEST: Template = template!("types/Cargo.toml.in");
 pub(super) const TYPES_ROOT: Template = template!("types/lib.rs.in");
 pub(super) const CLIENT_MANIFEST: Template = template!("client/Cargo.toml.in");
-pub(super) const OPERATOR_MANIFEST: Template = template!("operator/Cargo.toml.in");
+pub(super) const OPERATOR_MANIFEST: Template = template!("operator/Cargo.toml.in", 1);
 pub(super) const OPERATOR_ROOT: Template = template!("operator/lib.rs.in");
 pub(super) const OPERATOR_MAIN: Template = template!("operator/main.rs.in");
 pub(super) const OPERATOR_OPTIONS: Template = template!("operator/options.rs.in");
@@ -96,7 +98,7 @@ mod tests {
     };
 
     /// The digests of the files of all layouts, the first one first.
-    const DIGESTS: [u64; 2] = [0x2363_7d73_1dbf_fdad, 0xb25e_7104_a81a_795a];
+    const DIGESTS: [u64; 2] = [0x2363_7d73_1dbf_fdad, 0xd883_3fbd_9df2_3663];
 
     /// Returns the files of a project with all templates, except `PROJECT`, which contains the layout.
     fn files(layout: Layout) -> Files {
