@@ -7,9 +7,6 @@ LABEL operators.operatorframework.io.bundle.manifests.v1=manifests/
 LABEL operators.operatorframework.io.bundle.mediatype.v1=registry+v1
 LABEL operators.operatorframework.io.bundle.metadata.v1=metadata/
 LABEL operators.operatorframework.io.bundle.package.v1=logger-operator
-LABEL operators.operatorframework.io.test.config.v1=tests/scorecard/
-LABEL operators.operatorframework.io.test.mediatype.v1=scorecard+v1
 
 COPY bundle/manifests /manifests/
 COPY bundle/metadata /metadata/
-COPY bundle/tests/scorecard /tests/scorecard/
