@@ -152,7 +152,7 @@ impl Review {
                 let groups = spec["groups"].as_array().into_iter().flatten();
                 let groups = groups.filter_map(|group| group.as_str().map(str::to_owned)).collect();
                 // Unlike those of a request, the groups are exactly these.
-                access(state, &User { name: text(spec, "user").to_owned(), groups }, spec)
+                access(state, &User { name: text(spec, "user").to_owned(), groups, ..User::default() }, spec)
             }
         }
     }
