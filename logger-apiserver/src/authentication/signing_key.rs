@@ -5,7 +5,6 @@ use std::fmt;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::{
     digest::{SHA256, digest},
-    error::KeyRejected,
     rand::SystemRandom,
     signature::{
         ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, UnparsedPublicKey,
@@ -31,7 +30,7 @@ pub struct SigningKey {
 pub enum SigningKeyError {
     /// The bytes are no key of the expected type.
     #[error("invalid signing key: {0}; expected an ECDSA P-256 key in the format PKCS#8")]
-    Rejected(KeyRejected),
+    Rejected(String),
     /// The system provides no random numbers.
     #[error("the system provides no random numbers")]
     NoRandomNumbers,
@@ -53,8 +52,8 @@ impl SigningKey {
     /// The bytes are no such key.
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, SigningKeyError> {
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8, &SystemRandom::new())
-            .map_err(SigningKeyError::Rejected)?;
-        let public_key = [&PUBLIC_KEY_PREFIX, pair.public_key().as_ref()].concat();
+            .map_err(|error| SigningKeyError::Rejected(error.to_string()))?;
+        let public_key = [PUBLIC_KEY_PREFIX.as_slice(), pair.public_key().as_ref()].concat();
         let id = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, &public_key));
         Ok(Self { pair, id })
     }

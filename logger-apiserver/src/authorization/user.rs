@@ -33,6 +33,11 @@ impl User {
         {
             groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
         }
+        Self::authenticated(name, groups)
+    }
+
+    /// Creates a user with these groups and the one that authentication adds to those of every credential.
+    pub(crate) fn authenticated(name: String, mut groups: Vec<String>) -> Self {
         let has = |group: &str| groups.iter().any(|other| other == group);
         let added = match name == ANONYMOUS {
             true if has(UNAUTHENTICATED) => None,
