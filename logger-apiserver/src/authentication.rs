@@ -4,8 +4,10 @@
 
 pub(crate) mod authenticator;
 pub(crate) mod client_certificate;
+#[cfg(test)]
+mod fixture;
 mod jwt;
 pub(crate) mod options;
 pub(crate) mod service_accounts;
 pub(crate) mod signing_key;
-mod static_tokens;
+pub(crate) mod static_tokens;

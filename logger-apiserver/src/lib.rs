@@ -115,6 +115,7 @@
 //! those that users of kubectl see are in `tests/kubectl/differences.yaml`.
 
 mod api;
+mod authentication;
 mod authorization;
 mod controllers;
 mod handlers;
@@ -128,6 +129,11 @@ mod testing;
 mod wire;
 
 pub use crate::{
+    authentication::{
+        options::Authentication,
+        signing_key::{SigningKey, SigningKeyError},
+        static_tokens::TokenFileError,
+    },
     authorization::recorder::Authorization,
     handlers::load::LoadError,
     response::api_response::Body,

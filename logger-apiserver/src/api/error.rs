@@ -78,6 +78,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message, None)
     }
 
+    /// Creates the error for a request without valid credentials. It does not contain the reason.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized", None)
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }

@@ -91,11 +91,12 @@ impl Authenticator {
                 let (user, audiences) = claims.authenticate(objects, requested, Timestamp::now())?;
                 Ok((Arc::new(user), audiences))
             }
-            // The users of other tokens have no audiences: they are those of this server.
-            Credentials::User(user) => match own.iter().filter(|audience| requested.contains(audience)).cloned().collect() {
-                audiences if Vec::is_empty(&audiences) => Err(INVALID_TOKEN.to_owned()),
-                audiences => Ok((user, audiences)),
-            },
+            Credentials::User(user) if !self.is_enabled() => Ok((user, requested.to_vec())),
+            // Other tokens are for this server only.
+            Credentials::User(user) => {
+                let audiences: Vec<String> = own.iter().filter(|own| requested.contains(own)).cloned().collect();
+                if audiences.is_empty() { Err(INVALID_TOKEN.to_owned()) } else { Ok((user, audiences)) }
+            }
         });
         match outcome {
             Ok((user, audiences)) => Reviewed::Authenticated(user, audiences),
@@ -141,4 +142,127 @@ fn bearer_token(header: &str) -> Option<&str> {
     let mut parts = header.trim().split(' ');
     parts.next().filter(|scheme| scheme.eq_ignore_ascii_case("bearer"))?;
     parts.next().filter(|token| !token.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::authentication::{
+        fixture::Existing,
+        service_accounts::{BoundObjects, Reference, SERVICE_ACCOUNTS, TokenSpec},
+    };
+
+    const HERE: &str = "https://here";
+
+    fn authenticator(options: Option<Authentication>) -> Authenticator {
+        Authenticator::new(options, TokenIssuer::new(HERE.to_owned(), None))
+    }
+
+    fn enabled() -> Authenticator {
+        authenticator(Some(Authentication::new().token("abc", "jane", &["dev"])))
+    }
+
+    fn certificate(expires_in: i64) -> ClientCertificate {
+        let user = Arc::new(User::authenticated("admin".to_owned(), vec!["system:masters".to_owned()]));
+        ClientCertificate::Valid { user, not_after: Timestamp::now() + SignedDuration::from_secs(expires_in) }
+    }
+
+    /// Returns the name of the user of a request, or the code of its error.
+    fn user(
+        authenticator: &Authenticator,
+        authorization: &str,
+        certificate: Option<ClientCertificate>,
+    ) -> Result<String, i32> {
+        let (mut parts, ()) = Request::builder().header(AUTHORIZATION, authorization).body(()).unwrap().into_parts();
+        if let Some(certificate) = certificate {
+            parts.extensions.insert(certificate);
+        }
+        let objects = Existing::default().with(SERVICE_ACCOUNTS, "robot", None);
+        let credentials = authenticator.credentials(&parts);
+        let user = credentials.and_then(|credentials| credentials.resolve(&objects, &[HERE.to_owned()]));
+        user.map(|user| user.name.clone()).map_err(|error| error.into_status().unwrap().code.unwrap())
+    }
+
+    fn token(authenticator: &Authenticator, account: &str, audience: &str) -> String {
+        let uid = format!("{SERVICE_ACCOUNTS}-{account}");
+        let serviceaccount = Reference { name: account.to_owned(), uid };
+        let bound = BoundObjects { namespace: "ns".to_owned(), serviceaccount, ..BoundObjects::default() };
+        let spec = TokenSpec { bound, audiences: vec![audience.to_owned()], expiration_seconds: 600 };
+        authenticator.issuer.issue(spec, Timestamp::now()).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_that_of_its_certificate_or_its_token() {
+        let authenticator = enabled();
+        let user = |authorization: &str, certificate| user(&authenticator, authorization, certificate);
+        assert_eq!(user("", Some(certificate(60))).unwrap(), "admin");
+        assert_eq!(user("Bearer wrong", Some(certificate(60))).unwrap(), "admin");
+        assert_eq!(user("Bearer abc", None).unwrap(), "jane");
+        assert_eq!(user("bearer abc more", None).unwrap(), "jane");
+        for invalid in [ClientCertificate::Invalid, certificate(-60)] {
+            assert_eq!(user("Bearer abc", Some(invalid.clone())).unwrap(), "jane");
+            assert_eq!(user("", Some(invalid)), Err(401));
+        }
+        assert_eq!(user("Bearer wrong", None), Err(401));
+        assert_eq!(user("Bearer eyJ.eyJ.eyJ", None), Err(401));
+    }
+
+    #[test]
+    fn requests_without_credentials_are_anonymous_if_that_is_allowed() {
+        for (allowed, expected) in [(true, Ok("system:anonymous".to_owned())), (false, Err(401))] {
+            let authenticator = authenticator(Some(Authentication::new().anonymous(allowed)));
+            for authorization in ["", "Basic YTpi", "Bearer", "Bearer "] {
+                assert_eq!(user(&authenticator, authorization, None), expected, "{authorization:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_of_service_accounts_are_valid_while_the_account_exists() {
+        let authenticator = enabled();
+        let user = |account: &str, audience: &str| {
+            user(&authenticator, &format!("Bearer {}", token(&authenticator, account, audience)), None)
+        };
+        assert_eq!(user("robot", HERE).unwrap(), "system:serviceaccount:ns:robot");
+        assert_eq!(user("robot", "vault"), Err(401));
+        assert_eq!(user("deleted", HERE), Err(401));
+    }
+
+    #[test]
+    fn reviews_return_the_user_or_the_error() {
+        let (authenticator, objects) = (enabled(), Existing::default().with(SERVICE_ACCOUNTS, "robot", None));
+        let review = |token: &str, audiences: &[&str]| {
+            let audiences: Vec<String> = audiences.iter().map(|audience| (*audience).to_owned()).collect();
+            match authenticator.review(&objects, token, &audiences) {
+                Reviewed::Authenticated(user, audiences) => Ok(format!("{} for {}", user.name, audiences.join(","))),
+                Reviewed::Rejected(error) => Err(error),
+            }
+        };
+        assert_eq!(review("abc", &[]).unwrap(), "jane for https://here");
+        assert_eq!(review("abc", &["vault", HERE]).unwrap(), "jane for https://here");
+        for (token, audiences) in [("abc", ["vault"]), ("wrong", [HERE]), ("", [HERE])] {
+            assert_eq!(review(token, &audiences).unwrap_err(), INVALID_TOKEN);
+        }
+        let vault = token(&authenticator, "robot", "vault");
+        assert_eq!(review(&vault, &["vault"]).unwrap(), "system:serviceaccount:ns:robot for vault");
+        let error = review(&vault, &[]).unwrap_err();
+        assert!(error.starts_with("[invalid bearer token, token audiences [\"vault\"] is invalid"), "{error}");
+        let deleted = review(&token(&authenticator, "deleted", HERE), &[]).unwrap_err();
+        assert_eq!(deleted, "[invalid bearer token, serviceaccounts \"deleted\" not found]");
+    }
+
+    #[test]
+    fn without_authentication_every_other_token_is_that_of_the_administrator() {
+        let (authenticator, objects) = (authenticator(None), Existing::default());
+        let requested = ["vault".to_owned()];
+        let Reviewed::Authenticated(user, audiences) = authenticator.review(&objects, "any", &requested) else {
+            panic!("the token is valid");
+        };
+        assert_eq!((user.name.as_str(), audiences.as_slice()), ("admin", requested.as_slice()));
+        let deleted = token(&authenticator, "robot", HERE);
+        assert!(matches!(authenticator.review(&objects, &deleted, &[]), Reviewed::Rejected(_)));
+    }
 }

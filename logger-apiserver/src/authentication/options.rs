@@ -45,6 +45,12 @@ impl Authentication {
         self
     }
 
+    /// Rejects anonymous requests unless they are authorized by roles.
+    pub(crate) fn with_authorization(mut self, by_roles: bool) -> Self {
+        self.allows_anonymous &= by_roles;
+        self
+    }
+
     /// Adds a bearer token of a user, who is also in the group `system:authenticated`.
     #[must_use]
     pub fn token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {

@@ -241,39 +241,11 @@ fn quoted(texts: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
-    use crate::api::object::Stored;
+    use crate::authentication::fixture::Existing;
 
     const NOW: i64 = 1_800_000_000;
     const HERE: &str = "https://here";
-
-    /// The objects of a resource in any namespace.
-    #[derive(Default)]
-    struct Existing(Vec<(&'static str, Stored)>);
-
-    impl Existing {
-        /// Adds an object whose UID is that of its resource and name.
-        fn with(mut self, resource: &'static str, name: &str, deletion: Option<i64>) -> Self {
-            let deletion = deletion.map(|second| json!(Timestamp::from_second(second).unwrap()));
-            let metadata = json!({ "name": name, "uid": format!("{resource}-{name}"), "deletionTimestamp": deletion });
-            let Value::Object(fields) = json!({ "metadata": metadata }) else { panic!("an object") };
-            self.0.push((resource, Arc::new(Object::from_json(fields).unwrap())));
-            self
-        }
-    }
-
-    impl Objects for Existing {
-        fn get(&self, resource: &str, _: &str, name: &str) -> Option<Stored> {
-            let mut found = self.0.iter().filter(|(other, object)| *other == resource && object.name() == name);
-            found.next().map(|(_, object)| object.clone())
-        }
-
-        fn list(&self, _: &str, _: Option<&str>) -> Vec<Stored> {
-            Vec::new()
-        }
-    }
 
     fn accounts() -> Existing {
         Existing::default().with(SERVICE_ACCOUNTS, "robot", None)

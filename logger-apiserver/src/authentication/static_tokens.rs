@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn each_line_is_a_token_with_its_user() {
         let tokens = tokens("abc,admin,7,\"system:masters, ops\"\n\nd e,jane,\nf,joe,1,dev\n").unwrap();
-        let user = |token: &str| tokens.user(token).map(|user| (user.name.clone(), user.uid.clone(), user.groups.join(",")));
+        let user =
+            |token: &str| tokens.user(token).map(|user| (user.name.clone(), user.uid.clone(), user.groups.join(",")));
         let expected = |name: &str, uid: &str, groups: &str| Some((name.to_owned(), uid.to_owned(), groups.to_owned()));
         assert_eq!(user("abc"), expected("admin", "7", "system:masters,ops,system:authenticated"));
         assert_eq!(user("d e"), expected("jane", "", "system:authenticated"));

@@ -18,12 +18,17 @@ use tower::BoxError;
 
 use crate::{
     api::error::{ApiError, Result},
+    authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
     controllers::{garbage_collector::GarbageCollector, role_aggregation},
     handlers::load::{self, LoadError},
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
-    server::{access, builder::Builder, dispatch},
+    server::{
+        access::{self, Identity},
+        builder::Builder,
+        dispatch,
+    },
     storage::{shared::SharedState, state::State, store::Event},
     wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
 };
@@ -39,8 +44,8 @@ pub struct ApiServer {
     collector: Option<Arc<Mutex<GarbageCollector>>>,
     /// The OpenAPI documents that were built. Locked after the state, never before.
     documents: Arc<Mutex<DocumentCache>>,
-    /// The user of the requests.
-    user: Arc<User>,
+    /// The source of the user of the requests.
+    identity: Identity,
 }
 
 impl ApiServer {
@@ -58,11 +63,16 @@ impl ApiServer {
 
     /// Creates a server with a state.
     pub(crate) fn from_state(state: State, collector: Option<GarbageCollector>) -> Self {
+        let identity = if state.authenticator.is_enabled() {
+            Identity::Authenticated(state.authenticator.clone())
+        } else {
+            Identity::User(Arc::new(User::administrator()))
+        };
         Self {
             shared: Arc::new(SharedState::new(state)),
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
-            user: Arc::new(User::administrator()),
+            identity,
         }
     }
 
@@ -106,11 +116,22 @@ impl ApiServer {
     /// Returns a handle to the same server whose requests are those of a user. The user is also in the group
     /// `system:authenticated`, and a service account (`system:serviceaccount:<namespace>:<name>`) without groups is in
     /// the groups of its namespace. What the user may do depends on [`Builder::rbac`]. Requests of other handles are
-    /// those of `admin` in the group `system:masters`, who may do anything.
+    /// those of `admin` in the group `system:masters`, who may do anything, or are authenticated
+    /// ([`Builder::authentication`]).
     #[must_use]
     pub fn as_user(&self, name: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
-        Self { user: Arc::new(User::new(name, groups)), ..self.clone() }
+        self.with_user(User::new(name, groups))
+    }
+
+    /// Returns a handle to the same server whose requests are those of the administrator.
+    #[cfg(feature = "serve")]
+    pub(crate) fn as_administrator(&self) -> Self {
+        self.with_user(User::administrator())
+    }
+
+    fn with_user(&self, user: User) -> Self {
+        Self { identity: Identity::User(Arc::new(user)), ..self.clone() }
     }
 
     /// Returns what users did and tried to do, without duplicates, sorted by user: to compare the permissions that a
@@ -187,9 +208,13 @@ impl ApiServer {
     async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
         let mut changed = self.shared.subscribe();
         let deadline = Instant::now() + MAX_WAIT;
+        let credentials = match self.identity.credentials(parts) {
+            Ok(credentials) => credentials,
+            Err(error) => return error.into(),
+        };
         loop {
             changed.mark_unchanged();
-            match self.attempt(parts, body.clone()) {
+            match self.attempt(&credentials, parts, body.clone()) {
                 Err(ApiError::TooLargeResourceVersion(error)) => {
                     // `shared` owns the sender, so that the channel is not closed.
                     if timeout_at(deadline, changed.changed()).await.is_err() {
@@ -220,18 +245,19 @@ impl ApiServer {
     /// Returns the response to a request that the user may not make, for requests that others handle.
     #[cfg(feature = "serve")]
     pub(crate) fn denial(&self, parts: &Parts) -> Option<Response<Body>> {
-        let outcome = access::authorize(&mut self.shared.lock(), &self.user, parts);
+        let credentials = self.identity.credentials(parts);
+        let outcome = credentials.and_then(|found| access::admit(&mut self.shared.lock(), &found, parts));
         let response = ApiResponse::from(outcome.err()?);
         Some(response.into_response(self.shared.clone(), encoding_of(parts)))
     }
 
-    fn attempt(&self, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+    fn attempt(&self, credentials: &Credentials, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
         let mut state = self.shared.lock();
         if !dispatch::is_health_request(parts) {
             state.check()?;
         }
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = access::authorize(&mut state, &self.user, parts)
+        let outcome = access::admit(&mut state, credentials, parts)
             .and_then(|user| dispatch::handle(&mut state, &mut documents, &user, parts, body));
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
