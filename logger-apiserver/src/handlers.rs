@@ -9,5 +9,6 @@ pub(crate) mod load;
 pub(crate) mod pods;
 pub(crate) mod request;
 pub(crate) mod scale;
+pub(crate) mod tokens;
 pub(crate) mod watch;
 pub(crate) mod write;

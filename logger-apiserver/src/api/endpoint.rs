@@ -13,6 +13,8 @@ pub(crate) enum Endpoint {
     Finalize,
     /// `/binding` and `/eviction`, of a pod.
     Pod(PodSubresource),
+    /// `/token`, of a service account.
+    Token,
     /// `/scale`, whose fields are at these paths.
     Scale(ScalePaths),
 }

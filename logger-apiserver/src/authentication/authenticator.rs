@@ -191,7 +191,7 @@ mod tests {
         let serviceaccount = Reference { name: account.to_owned(), uid };
         let bound = BoundObjects { namespace: "ns".to_owned(), serviceaccount, ..BoundObjects::default() };
         let spec = TokenSpec { bound, audiences: vec![audience.to_owned()], expiration_seconds: 600 };
-        authenticator.issuer.issue(spec, Timestamp::now()).unwrap()
+        authenticator.issuer.issue(spec, Timestamp::now().as_second()).unwrap()
     }
 
     #[test]

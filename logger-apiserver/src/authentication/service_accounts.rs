@@ -96,12 +96,11 @@ impl TokenIssuer {
         vec![self.issuer.clone()]
     }
 
-    /// Issues a token.
+    /// Issues a token at a time, in seconds since 1970.
     ///
     /// # Errors
     /// The system provides no random numbers for the key or the signature.
-    pub(crate) fn issue(&self, spec: TokenSpec, now: Timestamp) -> Result<String, SigningKeyError> {
-        let now = now.as_second();
+    pub(crate) fn issue(&self, spec: TokenSpec, now: i64) -> Result<String, SigningKeyError> {
         let account = &spec.bound.serviceaccount.name;
         let claims = Claims {
             sub: format!("system:serviceaccount:{}:{account}", spec.bound.namespace),
@@ -142,8 +141,8 @@ impl Claims {
     /// Returns the user of a verified token, and the requested audiences that it is for.
     ///
     /// # Errors
-    /// The token is for other audiences, is expired, or an object that it is bound to does not exist any more. The error
-    /// is that of the real server.
+    /// The token is for other audiences, is expired, or an object that it is bound to does not exist any more. The
+    /// error is that of the real server.
     pub(super) fn authenticate(
         &self,
         objects: &dyn Objects,
@@ -273,7 +272,7 @@ mod tests {
 
     fn issue(issuer: &TokenIssuer, bound: BoundObjects, audience: &str) -> Claims {
         let spec = TokenSpec { bound, audiences: vec![audience.to_owned()], expiration_seconds: 600 };
-        issuer.verify(&issuer.issue(spec, at(NOW)).unwrap()).unwrap().unwrap()
+        issuer.verify(&issuer.issue(spec, NOW).unwrap()).unwrap().unwrap()
     }
 
     fn outcome(claims: &Claims, objects: &Existing, second: i64) -> Result<User, String> {
@@ -306,7 +305,7 @@ mod tests {
     fn tokens_of_other_issuers_and_keys_are_distinguished() {
         let (issuer, other) = (issuer(), TokenIssuer::new("https://elsewhere".to_owned(), None));
         let spec = || TokenSpec { bound: bound(), audiences: vec![HERE.to_owned()], expiration_seconds: 600 };
-        let token = issuer.issue(spec(), at(NOW)).unwrap();
+        let token = issuer.issue(spec(), NOW).unwrap();
         assert_eq!(other.verify(&token), None);
         assert_eq!(issuer.verify("token"), None);
         let same_name = TokenIssuer::new(HERE.to_owned(), None);
@@ -321,7 +320,7 @@ mod tests {
         let key = Arc::new(SigningKey::generate().unwrap());
         let [first, second] = [key.clone(), key].map(|key| TokenIssuer::new(HERE.to_owned(), Some(key)));
         let spec = TokenSpec { bound: bound(), audiences: first.audiences(), expiration_seconds: 600 };
-        let token = first.issue(spec, at(NOW)).unwrap();
+        let token = first.issue(spec, NOW).unwrap();
         assert!(matches!(second.verify(&token), Some(Ok(_))));
     }
 

@@ -185,9 +185,7 @@ pub(crate) fn ensure_namespace(object: &mut Object, request: &ResourceRequest) -
         return Ok(());
     };
     match object.metadata.namespace.as_ref() {
-        Some(other) if other != namespace => Err(ApiError::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        )),
+        Some(other) if other != namespace => Err(ApiError::namespace_mismatch()),
         _ => {
             object.metadata.namespace = Some(namespace.clone());
             Ok(())
@@ -276,7 +274,7 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
             namespace::prepare_finalize(new, old);
             return Ok(());
         }
-        Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => {}
+        Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {}
     }
     metadata::preserve_system_fields(new, old);
     if kind.has_status {

@@ -12,6 +12,7 @@ use crate::{
         error::{ApiError, Result},
         kind::group_version,
     },
+    authentication::service_accounts::SERVICE_ACCOUNTS,
     meta::{
         health,
         review::{self, Review},
@@ -179,16 +180,25 @@ fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
     if !kind.is_custom {
         subresources.reverse();
     }
-    let pod_subresources = kind.strategy.pod_subresources.iter().map(|subresource| pod_subresource(*subresource));
     let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
-    std::iter::once(resource).chain(pod_subresources).chain(served).collect()
+    std::iter::once(resource).chain(created_subresources(kind)).chain(served).collect()
 }
 
-fn pod_subresource(subresource: PodSubresource) -> Value {
-    let (group, version, kind) = subresource.group_version_kind();
+/// Returns the subresources that can only be created: those of pods and service accounts.
+fn created_subresources(kind: &Resource) -> Vec<Value> {
+    let of_pod = |subresource: &PodSubresource| {
+        let type_ = subresource.group_version_kind();
+        created_subresource(&format!("pods/{}", type_.2.to_lowercase()), type_)
+    };
+    if !kind.is_custom && kind.group_resource() == SERVICE_ACCOUNTS {
+        return vec![created_subresource("serviceaccounts/token", ("authentication.k8s.io", "v1", "TokenRequest"))];
+    }
+    kind.strategy.pod_subresources.iter().map(of_pod).collect()
+}
+
+fn created_subresource(name: &str, (group, version, kind): (&str, &str, &str)) -> Value {
     let mut body = json!({
-        "name": format!("pods/{}", kind.to_lowercase()), "singularName": "", "namespaced": true, "kind": kind,
-        "verbs": ["create"],
+        "name": name, "singularName": "", "namespaced": true, "kind": kind, "verbs": ["create"],
     });
     if !group.is_empty() {
         body["group"] = json!(group);

@@ -205,7 +205,7 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
         subresource: match author.endpoint {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
-            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => "",
+            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => "",
         },
         types: author.kind.types(),
         reset,
@@ -256,7 +256,9 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
             let reset = kind.strategy.status_reset_fields.iter().map(|path| fields(path));
             [(kind.api_version(), FieldSet::of(reset.chain([fields(&["spec"])])))].into()
         }
-        Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Scale(_) => BTreeMap::new(),
+        Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {
+            BTreeMap::new()
+        }
     }
 }
 

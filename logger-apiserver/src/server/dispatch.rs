@@ -15,11 +15,12 @@ use crate::{
         error::{ApiError, Result},
         kind::ScalePaths,
     },
+    authentication::service_accounts::SERVICE_ACCOUNTS,
     authorization::user::User,
     handlers::{
         apply, delete, get, list, pods,
         request::{self, ResourceRequest},
-        scale,
+        scale, tokens,
         watch::Watch,
         write,
     },
@@ -191,6 +192,7 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
         {
             Ok(Endpoint::Pod(subresource))
         }
+        (Some("token"), _) if !kind.is_custom && kind.group_resource() == SERVICE_ACCOUNTS => Ok(Endpoint::Token),
         (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
         (Some(_), _) if kind.is_custom => Err(ApiError::not_found(kind, target.name.as_deref().unwrap_or_default())),
         (Some(_), _) => Err(ApiError::unknown_resource()),
@@ -206,6 +208,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
     if let Endpoint::Pod(subresource) = request.endpoint {
         pods::create(state, method, request, subresource)?;
         return Ok(ApiResponse::success(StatusCode::CREATED));
+    }
+    if request.endpoint == Endpoint::Token {
+        return Ok(ApiResponse::Value(StatusCode::CREATED, tokens::create(state, method, request)?));
     }
     if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(ApiError::method_not_allowed());
