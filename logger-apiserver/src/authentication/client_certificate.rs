@@ -1,9 +1,14 @@
 //! The client certificate of the connection of a request, after the TLS handshake.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
+#[cfg(feature = "serve")]
+use std::{collections::BTreeMap, fmt::Write};
 
 use jiff::Timestamp;
+#[cfg(feature = "serve")]
+use ring::digest::{SHA256, digest};
 
+#[cfg(feature = "serve")]
 use super::service_accounts::CREDENTIAL_ID;
 use crate::authorization::user::User;
 
@@ -17,11 +22,17 @@ pub(crate) enum ClientCertificate {
     Invalid,
 }
 
+#[cfg(feature = "serve")]
 impl ClientCertificate {
     /// Returns the user of a certificate: its name is the common name, and its groups are the organizations.
-    #[cfg(feature = "serve")]
-    pub(crate) fn user(common_name: &str, organizations: Vec<String>, fingerprint: &str) -> User {
-        let extra = BTreeMap::from([(CREDENTIAL_ID.to_owned(), vec![format!("X509SHA256={fingerprint}")])]);
+    pub(crate) fn user(common_name: &str, organizations: Vec<String>, certificate: &[u8]) -> User {
+        let digest = digest(&SHA256, certificate);
+        let fingerprint = digest.as_ref().iter().fold("X509SHA256=".to_owned(), |mut text, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        let extra = BTreeMap::from([(CREDENTIAL_ID.to_owned(), vec![fingerprint])]);
         User { extra, ..User::authenticated(common_name.to_owned(), organizations) }
     }
 }
