@@ -14,7 +14,7 @@ use crate::authorization::user::User;
 
 /// A client certificate, in the extensions of each request of its connection.
 #[derive(Debug, Clone)]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "only connections have certificates"))]
+#[cfg_attr(not(any(feature = "serve", test)), expect(dead_code, reason = "only connections have certificates"))]
 pub(crate) enum ClientCertificate {
     /// A trusted authority issued it.
     Valid { user: Arc<User>, not_after: Timestamp },

@@ -130,10 +130,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let [first, second] = [(), ()].map(|()| Authority::open(directory.path()).unwrap());
         assert_eq!(first.issuer.key().serialize_pem(), second.issuer.key().serialize_pem());
-        assert_ne!(
-            first.issuer.key().serialize_pem(),
-            Authority::generate().unwrap().issuer.key().serialize_pem()
-        );
+        assert_ne!(first.issuer.key().serialize_pem(), Authority::generate().unwrap().issuer.key().serialize_pem());
     }
 
     #[test]
