@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod apply;
+mod authentication;
 mod authorization;
 mod built_in;
 mod cel_rules;
