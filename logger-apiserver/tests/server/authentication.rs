@@ -89,9 +89,9 @@ async fn a_token_request_has_the_defaults_of_the_real_server() {
     assert_eq!(request["metadata"]["uid"].as_str(), account.metadata.uid.as_deref());
     assert_eq!(request["spec"], json!({ "audiences": [ISSUER], "expirationSeconds": 3600, "boundObjectRef": null }));
     let typed: TokenRequest = decode(request);
-    let status = typed.status.unwrap();
-    let seconds = status.expiration_timestamp.0.as_second() - typed.metadata.creation_timestamp.unwrap().0.as_second();
-    assert_eq!((seconds, status.token.split('.').count()), (3600, 3));
+    let (status, created) = (typed.status.unwrap(), typed.metadata.creation_timestamp.unwrap());
+    let seconds = status.expiration_timestamp.unwrap().0.as_second() - created.0.as_second();
+    assert_eq!((seconds, status.token.unwrap().split('.').count()), (3600, 3));
     let accounts = Api::<ServiceAccount>::namespaced(client.clone(), "default");
     let typed: TokenRequest = decode(json!({ "metadata": {}, "spec": { "audiences": ["vault"] } }));
     let typed = accounts.create_token_request("robot", &PostParams::default(), &typed).await.unwrap();

@@ -8,3 +8,4 @@ mod memory;
 mod program;
 mod restarts;
 mod sockets;
+mod tls;
