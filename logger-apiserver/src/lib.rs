@@ -64,8 +64,9 @@
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
-//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace.
-//!   Ephemeral containers and resizes return 404, and so do logs except on a socket (`serve::serve`).
+//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, `/finalize` of a namespace, and
+//!   `/token` of a service account. Ephemeral containers and resizes return 404, and so do logs except on a socket
+//!   (`serve::serve`).
 //!
 //! # Reads
 //!
@@ -91,9 +92,17 @@
 //!
 //! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0 --write-kubeconfig
 //! FILE [--data-dir DIR]` serves real kubectl (`serve::serve`, with `serve::Limits`) and persists objects in a data
-//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There
-//! is neither TLS nor authentication: every client is an administrator, who can impersonate users (`kubectl --as`), and
-//! every token is that of an administrator.
+//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. The
+//! program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the option `--insecure`; the
+//! kubeconfig has the credentials of an administrator.
+//!
+//! # Authentication
+//!
+//! By default every request is that of an administrator, who can impersonate users (`kubectl --as`), or of the user of
+//! [`ApiServer::client_as`]. With [`Builder::authentication`] it is that of its client certificate or of its bearer token:
+//! a configured one, or one of a service account. The server issues tokens of service accounts (`TokenRequest`), bound to
+//! pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of the issuer
+//! (`/openid/v1/jwks`), tokens in Secrets, bootstrap tokens, OpenID Connect, and webhooks.
 //!
 //! # Authorization
 //!
