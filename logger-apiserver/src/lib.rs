@@ -99,9 +99,9 @@
 //! # Authentication
 //!
 //! By default every request is that of an administrator, who can impersonate users (`kubectl --as`), or of the user of
-//! [`ApiServer::client_as`]. With [`Builder::authentication`] it is that of its client certificate or of its bearer token:
-//! a configured one, or one of a service account. The server issues tokens of service accounts (`TokenRequest`), bound to
-//! pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of the issuer
+//! [`ApiServer::client_as`]. With [`Builder::authentication`] it is that of its client certificate or of its bearer
+//! token: a configured one, or one of a service account. The server issues tokens of service accounts (`TokenRequest`),
+//! bound to pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of the issuer
 //! (`/openid/v1/jwks`), tokens in Secrets, bootstrap tokens, OpenID Connect, and webhooks.
 //!
 //! # Authorization

@@ -106,8 +106,8 @@ impl Builder {
         self
     }
 
-    /// Sets the key that signs and verifies the tokens of service accounts, so that tokens of an earlier server with the
-    /// same key are valid. By default a key is generated for the first token.
+    /// Sets the key that signs and verifies the tokens of service accounts, so that tokens of an earlier server with
+    /// the same key are valid. By default a key is generated for the first token.
     #[must_use]
     pub fn service_account_key(mut self, key: SigningKey) -> Self {
         self.service_account_key = Some(Arc::new(key));

@@ -56,7 +56,8 @@ pub async fn serve(server: ApiServer, listener: TcpListener, limits: Limits, sto
 }
 
 /// Serves HTTPS until `stop` completes, and then completes requests in progress. With
-/// [`Builder::authentication`](crate::Builder::authentication), a request is that of the user of its client certificate.
+/// [`Builder::authentication`](crate::Builder::authentication), a request is that of the user of its client
+/// certificate.
 pub async fn serve_tls(
     server: ApiServer,
     listener: TcpListener,

@@ -39,8 +39,8 @@ pub fn write_tls_kubeconfig(path: &Path, server: SocketAddr, authority: &str, cl
     write(path, &cluster, &user)
 }
 
-/// Returns the address that clients on this host connect to: the loopback address in place of the unspecified one, which
-/// no certificate has.
+/// Returns the address that clients on this host connect to: the loopback address in place of the unspecified one,
+/// which no certificate has.
 fn reachable(server: SocketAddr) -> SocketAddr {
     let ip = match server.ip() {
         ip if !ip.is_unspecified() => ip,
