@@ -10,7 +10,6 @@ use super::signing_key::{SigningKey, SigningKeyError};
 const ALGORITHM: &str = "ES256";
 
 /// A token whose signature is not verified.
-#[derive(Debug)]
 pub(super) struct Unverified<'a> {
     /// The encoded header and claims, which the signature covers.
     message: &'a str,

@@ -6,23 +6,23 @@ use std::{
 };
 
 /// The error for certificates and keys that cannot be used. It contains no part of a key.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read `{}`: {source}", path.display())]
+    #[error("cannot read `{}`: {reason}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
-        source: io::Error,
+        reason: String,
     },
     /// A file cannot be written.
-    #[error("cannot write `{}`: {source}", path.display())]
+    #[error("cannot write `{}`: {reason}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
-        source: io::Error,
+        reason: String,
     },
     /// A file with a key cannot be parsed.
     #[error("cannot parse `{}`: {reason}; remove the file so that a key is generated", path.display())]
@@ -49,12 +49,12 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    pub(super) fn read(path: &Path, source: io::Error) -> Self {
-        Self::Read { path: path.to_owned(), source }
+    pub(super) fn read(path: &Path, error: &io::Error) -> Self {
+        Self::Read { path: path.to_owned(), reason: error.to_string() }
     }
 
-    pub(super) fn write(path: &Path, source: io::Error) -> Self {
-        Self::Write { path: path.to_owned(), source }
+    pub(super) fn write(path: &Path, error: &io::Error) -> Self {
+        Self::Write { path: path.to_owned(), reason: error.to_string() }
     }
 
     pub(super) fn parse(path: &Path, reason: impl ToString) -> Self {

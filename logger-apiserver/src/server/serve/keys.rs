@@ -30,17 +30,17 @@ pub(super) fn open(path: &Path) -> Result<KeyPair, TlsError> {
     match fs::read_to_string(path) {
         Ok(text) => return KeyPair::from_pem(&text).map_err(|error| TlsError::parse(path, error)),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(TlsError::read(path, error)),
+        Err(error) => return Err(TlsError::read(path, &error)),
     }
     let key = generate()?;
     match create(path, &key.serialize_pem()) {
         Ok(()) => Ok(key),
         // Another process was first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let text = fs::read_to_string(path).map_err(|error| TlsError::read(path, error))?;
+            let text = fs::read_to_string(path).map_err(|error| TlsError::read(path, &error))?;
             KeyPair::from_pem(&text).map_err(|error| TlsError::parse(path, error))
         }
-        Err(error) => Err(TlsError::write(path, error)),
+        Err(error) => Err(TlsError::write(path, &error)),
     }
 }
 

@@ -46,7 +46,7 @@ impl PemPair {
     /// # Errors
     /// A file cannot be read.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let read = |path: &Path| fs::read_to_string(path).map_err(|source| TlsError::read(path, source));
+        let read = |path: &Path| fs::read_to_string(path).map_err(|error| TlsError::read(path, &error));
         Ok(Self { certificate: read(certificate)?, key: read(key)? })
     }
 }
