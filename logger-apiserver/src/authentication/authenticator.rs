@@ -101,7 +101,7 @@ impl Authenticator {
         match outcome {
             Ok((user, audiences)) => Reviewed::Authenticated(user, audiences),
             Err(error) if error == INVALID_TOKEN => Reviewed::Rejected(error),
-            // The real server has a second authenticator, which recognizes only the token of its own client.
+            // The real server has a second authenticator, which recognizes only the token of the server itself.
             Err(error) => Reviewed::Rejected(format!("[{INVALID_TOKEN}, {error}]")),
         }
     }
