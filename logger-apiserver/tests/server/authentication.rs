@@ -1,5 +1,6 @@
 //! Tokens of service accounts, token reviews, and authentication of requests, in one process.
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use http::Request;
 use k8s_openapi::api::{
     authentication::v1::{TokenRequest, TokenReview},
@@ -209,6 +210,29 @@ async fn reviews_return_the_service_account_and_its_pod() {
     Api::<Pod>::namespaced(client.clone(), "default").delete("web", &now).await.unwrap();
     let invalidated = "[invalid bearer token, service account token has been invalidated]";
     assert_eq!(review(&client, &bound, &[]).await, json!({ "user": {}, "error": invalidated }));
+}
+
+/// A kubelet requests 3607 seconds, and the token is valid for a year.
+#[tokio::test]
+async fn tokens_of_kubelets_are_valid_longer() {
+    let client = ApiServer::new().client();
+    create_account(&client).await;
+    let spec = json!({ "serviceAccountName": "robot", "containers": [{ "name": "c", "image": "c" }] });
+    create::<Pod>(&client, json!({ "metadata": { "name": "web" }, "spec": spec })).await;
+    let bound = json!({ "kind": "Pod", "name": "web" });
+    for (spec, seconds, warns) in [
+        (json!({ "boundObjectRef": bound, "expirationSeconds": 3607 }), 365 * 24 * 60 * 60, true),
+        (json!({ "boundObjectRef": bound, "expirationSeconds": 3607, "audiences": ["vault"] }), 3607, false),
+        (json!({ "boundObjectRef": bound, "expirationSeconds": 3606 }), 3606, false),
+        (json!({ "expirationSeconds": 3607 }), 3607, false),
+    ] {
+        let token = token(&client, spec.clone()).await;
+        let claims = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+        let claims: Value = serde_json::from_slice(&claims).unwrap();
+        let time = |claim: &str| claims[claim].as_i64().unwrap();
+        let warns_after = claims["kubernetes.io"]["warnafter"].as_i64();
+        assert_eq!((time("exp") - time("iat"), warns_after.is_some()), (seconds, warns), "{spec}");
+    }
 }
 
 #[tokio::test]

@@ -300,7 +300,7 @@ async fn the_programs_credentials_survive_a_restart_with_a_data_directory() {
     program.terminate();
     assert!(program.wait().success());
 
-    let _program = Program::start_secure(&[&args[..], &["--port", &port]].concat());
+    let _program = Program::start_secure(&[&args[..], &["--port", port.as_str()]].concat());
     let client = from_file(&kubeconfig).await;
     assert_eq!(whoami(&client).await.unwrap()["username"], "admin");
     let mut config = Kubeconfig::read_from(&kubeconfig).unwrap();
