@@ -96,7 +96,7 @@ mod tests {
         let key = open(&path).unwrap();
         assert_eq!(open(&path).unwrap().serialize_pem(), key.serialize_pem());
         let names: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert_eq!(names, [path.clone()], "no staged file remains");
+        assert_eq!(names, std::slice::from_ref(&path), "no staged file remains");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
