@@ -27,23 +27,33 @@
 //! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply
 //! uses it together with the list and map types of the schema, and reports conflicts.
 //!
-//! The kinds that operators write are served too, each in version `v1` (autoscalers in `v2`):
+//! Every kind that kube-apiserver 1.36 serves by default is served too, each in version `v1` (autoscalers also in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|
-//! | core | `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
-//! | `admissionregistration.k8s.io` | `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
+//! | core | `ComponentStatus` (read-only), `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `PodTemplate`, `ReplicationController`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
+//! | `admissionregistration.k8s.io` | `MutatingAdmissionPolicy`, `MutatingAdmissionPolicyBinding`, `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
+//! | `apiregistration.k8s.io` | `APIService` |
 //! | `apps` | `ControllerRevision`, `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
 //! | `autoscaling` | `HorizontalPodAutoscaler` |
 //! | `batch` | `CronJob`, `Job` |
+//! | `certificates.k8s.io` | `CertificateSigningRequest`, with `/approval` |
 //! | `coordination.k8s.io` | `Lease` |
 //! | `discovery.k8s.io` | `EndpointSlice` |
 //! | `events.k8s.io` | `Event` |
-//! | `networking.k8s.io` | `Ingress`, `IngressClass`, `NetworkPolicy` |
+//! | `flowcontrol.apiserver.k8s.io` | `FlowSchema`, `PriorityLevelConfiguration` |
+//! | `networking.k8s.io` | `IPAddress`, `Ingress`, `IngressClass`, `NetworkPolicy`, `ServiceCIDR` |
+//! | `node.k8s.io` | `RuntimeClass` |
 //! | `policy` | `PodDisruptionBudget` |
 //! | `rbac.authorization.k8s.io` | `ClusterRole`, `ClusterRoleBinding`, `Role`, `RoleBinding` |
+//! | `resource.k8s.io` | `DeviceClass`, `ResourceClaim`, `ResourceClaimTemplate`, `ResourceSlice` |
 //! | `scheduling.k8s.io` | `PriorityClass`, with the two system classes |
-//! | `storage.k8s.io` | `StorageClass` |
+//! | `storage.k8s.io` | `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `StorageClass`, `VolumeAttachment`, `VolumeAttributesClass` |
+//!
+//! With k8s-openapi's types of an older version of Kubernetes, the kinds of `resource.k8s.io` and
+//! `VolumeAttributesClass` (1.34) or the mutating admission policies (1.36) are not served.
+//!
+//! The service `default/kubernetes` exists from the start, with its endpoints.
 //!
 //! Their bodies are decoded as Go decodes them, defaulted, validated against their schemas, and merged by Kubernetes'
 //! list and map types.
@@ -52,8 +62,13 @@
 //!
 //! - Controllers other than the garbage collector, the namespace controller and the aggregation of roles
 //!   ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes a status.
-//! - Services: cluster IPs outside `10.0.0.0/16`, IPv6, and the service `kubernetes`. The service account of a Pod (the
-//!   `ServiceAccount` admission plugin) and the finalizers of volumes and claims are not set.
+//! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`
+//!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) and the finalizers of
+//!   volumes and claims are not set.
+//! - Aggregated API servers: an `APIService` is stored, and its version is not served. Those of the served versions do
+//!   not exist, and neither do the default flow schemas and priority levels.
+//! - Certificates are not parsed. In `autoscaling/v1`, the annotations for metrics other than that of the CPU have the
+//!   representation of version 2.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of

@@ -1,6 +1,9 @@
 //! Resources: defaulting, validation, merging and field ownership of the objects of each kind.
 
+pub(crate) mod autoscalers;
 pub(crate) mod built_in;
+pub(crate) mod certificate_signing_request;
+pub(crate) mod conversion;
 pub(crate) mod definition;
 pub(crate) mod events;
 pub(crate) mod managed_fields;

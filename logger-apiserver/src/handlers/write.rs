@@ -2,6 +2,7 @@
 
 pub(crate) mod escalation;
 pub(crate) mod rules;
+mod signers;
 
 use std::sync::Arc;
 
@@ -55,6 +56,7 @@ pub(crate) fn insert(
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
     escalation::check(state, request, &object, None)?;
+    (kind.strategy.set_user)(&mut object, &request.user);
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
@@ -149,6 +151,7 @@ pub(crate) fn replace(
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
+    signers::check(state, request, &new, old)?;
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
@@ -265,8 +268,9 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
 fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &request.kind;
     match request.endpoint {
-        Endpoint::Status => {
+        Endpoint::Status | Endpoint::Approval => {
             prepare_status_update(kind, new, old);
+            (kind.strategy.prepare_for_subresource)(&request.endpoint, kind, new, old)?;
             (kind.strategy.propagate)(new, old);
             return Ok(());
         }
@@ -295,10 +299,10 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
     Ok(())
 }
 
-/// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for built-in kinds.
+/// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for most built-in kinds.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
     metadata::preserve_system_fields(new, old);
-    if kind.is_custom {
+    if kind.is_custom || kind.strategy.preserves_metadata_in_status {
         let metadata = std::mem::replace(&mut new.metadata, old.metadata.clone());
         new.metadata.managed_fields = metadata.managed_fields;
     }

@@ -152,6 +152,23 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
 }
 
 fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
+    let mut resource = json!({
+        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
+        "verbs": verbs(kind, is_terminating),
+    });
+    for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
+        if !names.is_empty() {
+            resource[field] = json!(names);
+        }
+    }
+    std::iter::once(resource).chain(created_subresources(kind)).chain(subresources(kind)).collect()
+}
+
+/// Returns the verbs of the main endpoint.
+fn verbs(kind: &Resource, is_terminating: bool) -> Vec<&'static str> {
+    if kind.strategy.is_read_only {
+        return vec!["get", "list"];
+    }
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     if is_terminating {
         verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
@@ -160,28 +177,30 @@ fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
     } else if !kind.strategy.allows_delete_collection {
         verbs.retain(|verb| *verb != "deletecollection");
     }
-    let mut resource = json!({
-        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
-    });
-    for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
-        if !names.is_empty() {
-            resource[field] = json!(names);
-        }
+    verbs
+}
+
+/// Returns the subresources of a resource that are more than created, by name, or for custom kinds the status first.
+fn subresources(kind: &Resource) -> impl Iterator<Item = Value> {
+    const ALL: [&str; 3] = ["get", "patch", "update"];
+    let body = |name: &str, verbs: &[&str]| {
+        json!({
+            "name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
+            "kind": kind.kind, "verbs": verbs,
+        })
+    };
+    let mut scale = body("scale", &ALL);
+    (scale["group"], scale["version"], scale["kind"]) = (json!("autoscaling"), json!("v1"), json!("Scale"));
+    let mut served = [
+        (kind.strategy.has_approval, body("approval", &ALL)),
+        (kind.strategy.has_finalize, body("finalize", &["update"])),
+        (kind.scale.is_some(), scale),
+        (kind.has_status, body("status", &ALL)),
+    ];
+    if kind.is_custom {
+        served.reverse();
     }
-    let status = json!({
-        "name": format!("{}/status", kind.plural), "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind,
-        "verbs": ["get", "patch", "update"],
-    });
-    let scale = json!({
-        "name": format!("{}/scale", kind.plural), "singularName": "", "namespaced": kind.namespaced,
-        "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
-    });
-    let mut subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
-    if !kind.is_custom {
-        subresources.reverse();
-    }
-    let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
-    std::iter::once(resource).chain(created_subresources(kind)).chain(served).collect()
+    served.into_iter().filter(|(is_served, _)| *is_served).map(|(_, body)| body)
 }
 
 /// Returns the subresources that can only be created: those of pods and service accounts.

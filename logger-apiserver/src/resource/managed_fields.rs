@@ -205,6 +205,7 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
         subresource: match author.endpoint {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
+            Endpoint::Approval => "approval",
             Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => "",
         },
         types: author.kind.types(),
@@ -255,6 +256,10 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
         Endpoint::Status => {
             let reset = kind.strategy.status_reset_fields.iter().map(|path| fields(path));
             [(kind.api_version(), FieldSet::of(reset.chain([fields(&["spec"])])))].into()
+        }
+        Endpoint::Approval => {
+            let reset = [fields(&["spec"]), fields(&["status", "certificate"])];
+            [(kind.api_version(), FieldSet::of(reset))].into()
         }
         Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {
             BTreeMap::new()

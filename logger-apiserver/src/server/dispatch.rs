@@ -186,6 +186,7 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
         (Some("finalize"), _) if kind.strategy.has_finalize => Ok(Endpoint::Finalize),
+        (Some("approval"), _) if kind.strategy.has_approval => Ok(Endpoint::Approval),
         (Some(name), _)
             if let Some(subresource) = PodSubresource::find(name)
                 && kind.strategy.pod_subresources.contains(&subresource) =>
@@ -215,6 +216,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
     if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(ApiError::method_not_allowed());
     }
+    if kind.strategy.is_read_only {
+        check_read_only(method, request)?;
+    }
     match *method {
         Method::GET | Method::HEAD if named => {
             Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
@@ -226,7 +230,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
         Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
-        Method::POST | Method::DELETE if request.endpoint == Endpoint::Status => Err(unsupported_verb(kind, method)),
+        Method::POST | Method::DELETE if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval) => {
+            Err(unsupported_verb(kind, method))
+        }
         Method::POST if !named || kind.is_custom => {
             Ok(ApiResponse::object(StatusCode::CREATED, request, &write::create(state, request)?))
         }
@@ -244,6 +250,17 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::DELETE if kind.strategy.allows_delete_collection => {
             Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
         }
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+/// Rejects everything but reads, and watches.
+fn check_read_only(method: &Method, request: &ResourceRequest) -> Result<()> {
+    match *method {
+        Method::GET | Method::HEAD if request.query.flag("watch") => {
+            Err(ApiError::not_supported(&request.kind, "watch"))
+        }
+        Method::GET | Method::HEAD => Ok(()),
         _ => Err(ApiError::method_not_allowed()),
     }
 }

@@ -15,6 +15,7 @@ mod fakes;
 mod faults;
 mod garbage_collection;
 mod http_rules;
+mod kinds;
 mod limits;
 mod pagination;
 mod protobuf;
