@@ -12,7 +12,7 @@ use crate::{
     controllers::{garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
-        bootstrap::{self, policies},
+        bootstrap::{self, control_plane, policies},
     },
     storage::{
         state::State,
@@ -136,6 +136,7 @@ impl Builder {
         if is_new {
             bootstrap::create(&mut state);
         }
+        control_plane::create(&mut state);
         self.create_policies(&mut state);
         definitions::install_all(&mut state);
         let changes = state.store.take_events();
@@ -150,6 +151,7 @@ impl Builder {
     pub fn build(self) -> ApiServer {
         let mut state = self.state();
         bootstrap::create(&mut state);
+        control_plane::create(&mut state);
         self.create_policies(&mut state);
         state.store.take_events();
         self.start(state)
