@@ -60,8 +60,8 @@
 //!
 //! # Not implemented
 //!
-//! - Controllers other than the garbage collector, the namespace controller and the aggregation of roles
-//!   ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes a status.
+//! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
+//!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
 //! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`
 //!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) and the finalizers of
 //!   volumes and claims are not set.
@@ -75,7 +75,7 @@
 //!   autoscalers, webhook configurations, CEL in admission policies.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields.
-//! - Webhooks, admission policies, quotas and limit ranges are stored and shown, but not evaluated.
+//! - Webhooks and admission policies are stored and shown, but not evaluated.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.

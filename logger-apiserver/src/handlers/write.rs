@@ -1,5 +1,6 @@
 //! The verbs `create`, `update` and `patch`, with the checks of the real server in its order.
 
+mod admission;
 pub(crate) mod escalation;
 pub(crate) mod rules;
 mod signers;
@@ -64,6 +65,7 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
+    let charges = admission::validate(state, request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run stores nothing, so this does not apply to it.
@@ -82,6 +84,7 @@ pub(crate) fn insert(
         object.metadata.resource_version = version;
         return kind.read(&Arc::new(object));
     }
+    admission::store_charges(state, &charges);
     kind.read(&commit::store(state, kind, &object))
 }
 
@@ -155,6 +158,7 @@ pub(crate) fn replace(
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
+    let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
@@ -164,6 +168,7 @@ pub(crate) fn replace(
     // A removed object is not stored.
     if !dry_run && !written.should_delete() {
         ensure_storable(request, &mut written, Some(old))?;
+        admission::store_charges(state, &charges);
     }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
     // A removed object is not stored, so it is not converted back from the storage version.

@@ -20,7 +20,7 @@ use crate::{
     api::error::{ApiError, Result},
     authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
-    controllers::{garbage_collector::GarbageCollector, role_aggregation},
+    controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
     handlers::load::{self, LoadError},
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
@@ -170,7 +170,7 @@ impl ApiServer {
         let loaded = load::load(&mut state, object);
         let changes = state.store.take_events();
         self.with_collector(|collector| collector.observe(&changes));
-        let changes = self.aggregate_roles(&mut state, changes);
+        let changes = self.run_controllers(&mut state, changes);
         self.shared.commit(state, &changes).map_err(|error| LoadError::unreadable(error.message()))?;
         loaded
     }
@@ -232,13 +232,17 @@ impl ApiServer {
         Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Aggregates cluster roles after these changes, and returns all changes. Like the garbage collector, this is a
-    /// controller of kube-controller-manager.
-    fn aggregate_roles(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
-        if state.rbac && self.collector.is_some() && role_aggregation::is_affected(&changes) {
-            role_aggregation::aggregate(state);
-            changes.extend(state.store.take_events());
+    /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
+    /// collector, these are controllers of kube-controller-manager.
+    fn run_controllers(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
+        if self.collector.is_none() {
+            return changes;
         }
+        if state.rbac && role_aggregation::is_affected(&changes) {
+            role_aggregation::aggregate(state);
+        }
+        resource_quota::sync(state, &changes);
+        changes.extend(state.store.take_events());
         changes
     }
 
@@ -263,7 +267,7 @@ impl ApiServer {
         // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));
         let changes = changes.unwrap_or_else(|| state.store.take_events());
-        let changes = self.aggregate_roles(&mut state, changes);
+        let changes = self.run_controllers(&mut state, changes);
         match self.shared.commit(state, &changes) {
             Err(error) if !dispatch::is_health_request(parts) => Err(error),
             _ => outcome,

@@ -72,9 +72,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager, and
-    /// with [`rbac`](Self::rbac) the aggregation of cluster roles. All complete before the response to the request that triggers them. Without them, objects with dependents and
-    /// namespaces wait for an external controller.
+    /// Sets whether the server runs the garbage collector, the namespace controller and the quota controller of
+    /// kube-controller-manager, and with [`rbac`](Self::rbac) the aggregation of cluster roles. All complete before the
+    /// response to the request that triggers them. Without them, objects with dependents and namespaces wait for an
+    /// external controller, and a quota limits nothing before its status is written.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
         self.collects = collects;

@@ -19,6 +19,7 @@ mod kinds;
 mod limits;
 mod pagination;
 mod protobuf;
+mod quotas;
 mod reactors;
 mod reads;
 mod scale;

@@ -14,7 +14,7 @@ use crate::{
     resource::{
         autoscalers,
         built_in::{BuiltIn, TypeInfo, defaults, rules},
-        priority_class,
+        limit_range, priority_class,
         strategy::{Generation, Naming, Objects},
         topology,
     },
@@ -169,6 +169,7 @@ pub(super) static ALL: [BuiltIn; 13] = [
 ];
 
 fn admit_pod(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Result<()> {
+    limit_range::default_pod(objects, pod);
     topology::admit(objects, pod);
     priority_class::admit(objects, kind, pod)
 }
