@@ -16,6 +16,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tower::BoxError;
 
+#[cfg(feature = "serve")]
+use crate::server::metrics::{self, Metrics};
 use crate::{
     api::error::{ApiError, Result},
     authentication::authenticator::Credentials,
@@ -46,6 +48,8 @@ pub struct ApiServer {
     documents: Arc<Mutex<DocumentCache>>,
     /// The source of the user of the requests.
     identity: Identity,
+    #[cfg(feature = "serve")]
+    metrics: Arc<Metrics>,
 }
 
 impl ApiServer {
@@ -73,6 +77,8 @@ impl ApiServer {
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
             identity,
+            #[cfg(feature = "serve")]
+            metrics: Arc::new(Metrics::new()),
         }
     }
 
@@ -192,6 +198,8 @@ impl ApiServer {
 
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
+        #[cfg(feature = "serve")]
+        let measurement = self.metrics.start(&self.shared.lock(), &parts);
         let encoding = encoding_of(&parts);
         let response = match Limited::new(body, MAX_BODY_BYTES).collect().await {
             Ok(body) => self.handle(&parts, body.to_bytes()).await,
@@ -201,6 +209,8 @@ impl ApiServer {
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
         let response = response.into_response(self.shared, encoding);
+        #[cfg(feature = "serve")]
+        let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
@@ -261,8 +271,13 @@ impl ApiServer {
             state.check()?;
         }
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = access::admit(&mut state, credentials, parts)
-            .and_then(|user| dispatch::handle(&mut state, &mut documents, &user, parts, body));
+        let outcome = access::admit(&mut state, credentials, parts).and_then(|user| {
+            #[cfg(feature = "serve")]
+            if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
+                return Ok(self.metrics.respond(&state));
+            }
+            dispatch::handle(&mut state, &mut documents, &user, parts, body)
+        });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));

@@ -5,6 +5,7 @@ mod failing_disk;
 mod limits;
 #[cfg(target_os = "linux")]
 mod memory;
+mod metrics;
 mod program;
 mod restarts;
 mod sockets;
