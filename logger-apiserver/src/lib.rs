@@ -98,6 +98,9 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
+//! JSON is nested up to 128 levels, where the real server accepts 10,000. Its invalid Unicode is replaced by U+FFFD, as
+//! there. Fields are in alphabetical order; the real server has those of built-in kinds in the order of its Go types.
+//!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are
 //! listed up to 1 MiB and their paths have at most 4 KiB, and the cells of a table are null once they are larger than
