@@ -1,5 +1,5 @@
-//! Controllers that run within the request that triggers them: garbage collection, namespace deletion, the usage of quotas
-//! and the aggregation of cluster roles.
+//! Controllers that run within the request that triggers them: garbage collection, namespace deletion, the usage of
+//! quotas and the aggregation of cluster roles.
 
 pub(crate) mod garbage_collector;
 pub(crate) mod resource_quota;

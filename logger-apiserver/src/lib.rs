@@ -27,7 +27,7 @@
 //! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply
 //! uses it together with the list and map types of the schema, and reports conflicts.
 //!
-//! Every kind that kube-apiserver 1.36 serves by default is served too, each in version `v1` (autoscalers also in `v2`):
+//! Every kind that kube-apiserver 1.36 serves by default is served too, in version `v1` (autoscalers also in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|

@@ -47,7 +47,6 @@ impl Kind {
     pub(crate) fn api_version(&self) -> String {
         group_version(&self.group, &self.version)
     }
-
 }
 
 /// Returns `name.group`, or `name` in the core group; for kinds and for resources.

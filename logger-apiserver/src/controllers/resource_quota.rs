@@ -1,4 +1,5 @@
-//! The quota controller of kube-controller-manager: the status of a quota has its limits, and the usage of its namespace.
+//! The quota controller of kube-controller-manager: the status of a quota has its limits and the usage of its
+//! namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -118,7 +118,7 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
 
 /// Returns whether the deletion needs a warning about dependents.
 fn needs_orphan_warning(kind: &Resource, options: &DeleteOptions) -> bool {
-    kind.strategy.orphans_dependents && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
+    kind.group_kind() == "Job.batch" && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
 pub(crate) fn check_preconditions(kind: &Resource, object: &Object, options: &DeleteOptions) -> Result<()> {

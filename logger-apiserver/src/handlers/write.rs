@@ -304,7 +304,7 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
     Ok(())
 }
 
-/// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for most built-in kinds.
+/// Prepares an update of the status. For custom kinds, and for few built-in kinds, it preserves the metadata as well.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
     metadata::preserve_system_fields(new, old);
     if kind.is_custom || kind.strategy.preserves_metadata_in_status {

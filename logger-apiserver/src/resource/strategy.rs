@@ -14,7 +14,8 @@ use crate::{
 /// How the objects of one resource are defaulted, prepared, validated, stored and deleted.
 ///
 /// Hooks run in the order of a request: `defaults`, the defaults of the schema, `default`, `set_user`,
-/// `prepare_for_create`, `prepare_for_update` or `prepare_for_subresource`, `propagate`, `rules`, `validate`, `allocate`.
+/// `prepare_for_create`, `prepare_for_update` or `prepare_for_subresource`, `propagate`, `rules`, `validate`,
+/// `allocate`.
 #[derive(Debug)]
 pub(crate) struct Strategy {
     /// The effects of writes and deletions on other objects.

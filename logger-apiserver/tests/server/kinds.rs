@@ -38,7 +38,9 @@ fn valid_objects() -> Vec<(&'static str, &'static str, Value)> {
         (
             "/apis/apiregistration.k8s.io/v1/apiservices",
             "v2.example.com",
-            json!({ "spec": { "group": "example.com", "version": "v2", "groupPriorityMinimum": 9, "versionPriority": 9 } }),
+            json!({
+                "spec": { "group": "example.com", "version": "v2", "groupPriorityMinimum": 9, "versionPriority": 9 },
+            }),
         ),
         ("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "a", json!({ "spec": flow })),
         (

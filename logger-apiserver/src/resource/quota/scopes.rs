@@ -8,7 +8,7 @@ use crate::{api::object::Object, resource::selector};
 const PRIORITY_CLASS: &str = "PriorityClass";
 const VOLUME_ATTRIBUTES_CLASS: &str = "VolumeAttributesClass";
 
-/// Returns whether all scopes of a quota include an object. Kinds without scopes count only against quotas without them.
+/// Returns whether all scopes of a quota include an object. Kinds without scopes count against quotas without them.
 pub(crate) fn is_selected(quota: &Object, evaluator: &Evaluator, object: &Object) -> bool {
     let list = |path: &str| quota.field(path).and_then(Value::as_array).into_iter().flatten();
     let scopes = list("spec.scopes").map(|scope| json!({ "scopeName": scope, "operator": "Exists" }));

@@ -25,8 +25,8 @@ async fn requests_are_counted_by_their_labels() {
     let text = metrics(&client).await;
     let labels = |code: u16| {
         format!(
-            "apiserver_request_total{{code=\"{code}\",component=\"apiserver\",dry_run=\"\",group=\"\",resource=\"configmaps\",\
-             scope=\"resource\",subresource=\"\",verb=\"POST\",version=\"v1\"}} 1"
+            "apiserver_request_total{{code=\"{code}\",component=\"apiserver\",dry_run=\"\",group=\"\",\
+             resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=\"POST\",version=\"v1\"}} 1"
         )
     };
     assert!(text.contains(&labels(201)) && text.contains(&labels(409)), "{text}");
@@ -49,7 +49,8 @@ async fn watches_are_counted_while_they_run() {
     let api = widgets(&client);
     create(&api, &widget("a")).await;
     let watch = api.watch(&WatchParams::default().timeout(5), "0").await.unwrap();
-    let running = "group=\"example.com\",resource=\"widgets\",scope=\"namespace\",subresource=\"\",verb=\"WATCH\",version=\"v1\"}";
+    let running = "group=\"example.com\",resource=\"widgets\",scope=\"namespace\",subresource=\"\",verb=\"WATCH\",\
+                   version=\"v1\"}";
     assert!(metrics(&client).await.contains(&format!("{running} 1")));
     let events: Vec<_> = watch.try_collect().await.unwrap();
     let text = metrics(&client).await;
