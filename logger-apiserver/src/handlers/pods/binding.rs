@@ -41,7 +41,7 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     Ok(())
 }
 
-/// Returns the labels that a pod gets in place of its own: those of the binding, and the topology of its target if that
+/// Returns the labels that replace those of a pod: those of the binding, and the topology of its target if that
 /// is declared to be a node (`PodTopologyLabels`).
 fn labels(state: &State, binding: &Value, node: &str) -> BTreeMap<String, String> {
     let declared = binding.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
