@@ -52,7 +52,6 @@ pub(super) static ALL: [BuiltIn; 5] = [
         .cluster()
         .status()
         .generation(Generation::Content)
-        .requires_resource_version()
         .rules(&[rules::flow_schema]),
     BuiltIn::new(
         FLOW_CONTROL,
@@ -63,6 +62,5 @@ pub(super) static ALL: [BuiltIn; 5] = [
     .cluster()
     .status()
     .generation(Generation::Content)
-    .requires_resource_version()
     .rules(&[rules::priority_level]),
 ];

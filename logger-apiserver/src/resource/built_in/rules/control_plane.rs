@@ -163,19 +163,29 @@ fn conditions(conditions: &FieldValue<'_>, errors: &mut Errors) {
     }
 }
 
+/// The methods to distinguish flows, sorted.
+const METHODS: [&str; 2] = ["ByNamespace", "ByUser"];
+
 /// Validates the precedence and the priority level of a flow schema.
 pub(in crate::resource::built_in) fn flow_schema(change: &Change<'_>, errors: &mut Errors) {
     let spec = FieldValue::of(change.object, "spec");
     let (level, precedence) = (spec.at("priorityLevelConfiguration").at("name"), spec.at("matchingPrecedence"));
-    if !(1..=10_000).contains(&precedence.value.as_i64().unwrap_or_default()) {
-        errors.push(precedence.invalid("must be between 1 and 10000"));
+    match precedence.value.as_i64().unwrap_or_default() {
+        ..=0 => errors.push(precedence.invalid("must be a positive value")),
+        1 if change.object.name() != "exempt" => {
+            errors.push(precedence.invalid("only the schema named 'exempt' may have matchingPrecedence 1"));
+        }
+        1..=10_000 => {}
+        _ => errors.push(precedence.invalid("must not be greater than 10000")),
     }
     if level.is_empty() {
         errors.push(level.required("must reference a priority level"));
     }
     let method = spec.at("distinguisherMethod").at("type");
-    if spec.at("distinguisherMethod").is_set() && !matches!(method.text(), "ByNamespace" | "ByUser") {
-        errors.push(method.unsupported(&["ByNamespace", "ByUser"]));
+    if spec.at("distinguisherMethod").is_set() && !METHODS.contains(&method.text()) {
+        // The real server shows its Go struct.
+        let shown = format!("{{\"Type\":{:?}}}", method.text());
+        errors.push(FieldError::unsupported(&method.path, shown, &METHODS.map(str::to_owned)));
     }
 }
 
