@@ -16,7 +16,10 @@ pub(crate) fn get(state: &State, request: &ResourceRequest) -> Result<Stored> {
     if requested > current {
         return Err(ApiError::TooLargeResourceVersion(TooLargeResourceVersion { requested, current, is_watch: false }));
     }
-    request.existing(state)
+    let kind = &request.kind;
+    // The real server has no storage for read-only kinds, and another error.
+    let not_found = if kind.strategy.is_read_only { ApiError::singular_not_found } else { ApiError::not_found };
+    request.find(state)?.ok_or_else(|| not_found(kind, request.name()))
 }
 
 /// Rejects invalid list options.

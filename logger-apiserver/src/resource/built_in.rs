@@ -42,7 +42,7 @@ pub(crate) struct BuiltIn {
     /// Replicas are in the spec and the status, the selector in the spec.
     pub(crate) has_scale: bool,
     pub(crate) strategy: Strategy,
-    /// The warning that every request for the kind returns.
+    /// The warning that every request with a supported method returns.
     pub(crate) warning: Option<&'static str>,
     type_info: LazyLock<TypeInfo>,
 }

@@ -132,7 +132,12 @@ fn content_type(parts: &Parts) -> String {
 fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
-    if parts.method == Method::HEAD && !kind.is_custom {
+    let is_unsupported = match parts.method {
+        Method::GET => false,
+        Method::HEAD => !kind.is_custom,
+        _ => kind.strategy.is_read_only,
+    };
+    if is_unsupported {
         return Err(ApiError::method_not_allowed());
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
@@ -216,12 +221,12 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
     if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(ApiError::method_not_allowed());
     }
-    if kind.strategy.is_read_only {
-        check_read_only(method, request)?;
-    }
     match *method {
         Method::GET | Method::HEAD if named => {
             Ok(ApiResponse::object(StatusCode::OK, request, &get::get(state, request)?))
+        }
+        Method::GET | Method::HEAD if request.query.flag("watch") && kind.strategy.is_read_only => {
+            Err(ApiError::not_supported(kind, "watch"))
         }
         Method::GET | Method::HEAD if request.query.flag("watch") && request.encoding == Encoding::Yaml => {
             Err(ApiError::stream_not_acceptable())
@@ -250,17 +255,6 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::DELETE if kind.strategy.allows_delete_collection => {
             Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
         }
-        _ => Err(ApiError::method_not_allowed()),
-    }
-}
-
-/// Rejects everything but reads, and watches.
-fn check_read_only(method: &Method, request: &ResourceRequest) -> Result<()> {
-    match *method {
-        Method::GET | Method::HEAD if request.query.flag("watch") => {
-            Err(ApiError::not_supported(&request.kind, "watch"))
-        }
-        Method::GET | Method::HEAD => Ok(()),
         _ => Err(ApiError::method_not_allowed()),
     }
 }
