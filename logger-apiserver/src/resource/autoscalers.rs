@@ -73,6 +73,10 @@ fn to_storage(autoscaler: &mut Object) {
             list.push(cpu_metric(value, utilization));
         }
     }
+    if let Some(Value::Object(status)) = autoscaler.body.get_mut("status") {
+        // Version 2 omits zero (`omitempty`).
+        status.retain(|name, value| name != "currentReplicas" || *value != 0);
+    }
     apply_defaults(&mut autoscaler.body);
 }
 
