@@ -329,6 +329,7 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("rbac.v1.Role", "rules", Zero("null")),
     ("rbac.v1.RoleBinding", "roleRef", STRUCT),
     ("rbac.v1.RoleRef", "apiGroup", Default(r#""rbac.authorization.k8s.io""#)),
+    ("resource.v1.DeviceClaim", "requests", Zero("null")),
     ("resource.v1.DeviceClass", "spec", STRUCT),
     ("resource.v1.ResourceClaim", "spec", STRUCT),
     ("resource.v1.ResourceClaim", "status", STRUCT),

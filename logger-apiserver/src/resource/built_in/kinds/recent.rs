@@ -20,18 +20,23 @@ k8s_openapi::k8s_if_ge_1_34! {
     pub(super) static SINCE_1_34: [BuiltIn; 5] = [
         BuiltIn::new(RESOURCE, "DeviceClass", "deviceclasses", TypeInfo::of::<DeviceClass>)
             .cluster()
-            .generation(Generation::Content),
+            .generation(Generation::Content)
+            .returns_deleted_object(),
         BuiltIn::new(RESOURCE, "ResourceClaim", "resourceclaims", TypeInfo::of::<ResourceClaim>)
             .status()
             .preserves_metadata_in_status()
+            .status_reset_fields(&[&["metadata"]])
+            .returns_deleted_object()
             .defaults(&[defaults::resource_claim])
             .immutable(&[("spec", IMMUTABLE)]),
         BuiltIn::new(RESOURCE, "ResourceClaimTemplate", "resourceclaimtemplates", TypeInfo::of::<ResourceClaimTemplate>)
+            .returns_deleted_object()
             .defaults(&[defaults::resource_claim_template])
             .immutable(&[("spec", IMMUTABLE)]),
         BuiltIn::new(RESOURCE, "ResourceSlice", "resourceslices", TypeInfo::of::<ResourceSlice>)
             .cluster()
             .generation(Generation::Content)
+            .returns_deleted_object()
             .selectable(&["spec.driver", "spec.nodeName"])
             .defaults(&[defaults::resource_slice])
             .immutable(&[("spec.driver", IMMUTABLE), ("spec.nodeName", IMMUTABLE), ("spec.pool.name", IMMUTABLE)]),
