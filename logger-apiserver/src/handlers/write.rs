@@ -293,13 +293,13 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
     (kind.strategy.propagate)(new, old);
     let content_changed = match kind.strategy.generation {
         Generation::Unset | Generation::Constant => false,
-        Generation::Content => new.content_differs(old, !kind.has_status),
+        Generation::Content | Generation::Updates => new.content_differs(old, !kind.has_status),
         Generation::ContentAndAnnotations => {
             new.content_differs(old, !kind.has_status) || new.metadata.annotations != old.metadata.annotations
         }
     };
     if content_changed {
-        new.metadata.generation = new.metadata.generation.map(|generation| generation + 1);
+        new.metadata.generation = Some(new.metadata.generation.unwrap_or_default() + 1);
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(crate) fn fill_system_fields(generation: Generation, object: &mut Object) {
     let metadata = &mut object.metadata;
     metadata.uid = Some(Uuid::new_v4().to_string());
     metadata.creation_timestamp = Some(now());
-    if generation != Generation::Unset {
+    if !matches!(generation, Generation::Unset | Generation::Updates) {
         metadata.generation = Some(1);
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// Hooks run in the order of a request: `defaults`, the defaults of the schema, `default`, `set_user`,
 /// `prepare_for_create`, `prepare_for_update` or `prepare_for_subresource`, `propagate`, `rules`, `validate`,
-/// `allocate`.
+/// `warnings`, `allocate`.
 #[derive(Debug)]
 pub(crate) struct Strategy {
     /// The effects of writes and deletions on other objects.
@@ -84,6 +84,8 @@ pub(crate) struct Strategy {
     pub(crate) rules: &'static [Rule],
     /// Validation of the complete object, and of an update (`Validate`, `ValidateUpdate`).
     pub(crate) validate: fn(&Object, Option<&Object>) -> Vec<FieldError>,
+    /// The warnings for a valid object that is created or updated (`WarningsOnCreate`, `WarningsOnUpdate`).
+    pub(crate) warnings: fn(&Object) -> Vec<String>,
     /// Admission of a new object, which depends on other objects.
     pub(crate) admit: fn(&dyn Objects, &Kind, &mut Object) -> Result<()>,
     /// Allocates what is unique in the cluster, such as addresses.
@@ -123,6 +125,8 @@ pub(crate) enum Generation {
     Constant,
     /// Changes of anything but metadata and status.
     Content,
+    /// Changes of content, from the first one on: a new object has no generation.
+    Updates,
     /// Changes of content and of annotations.
     ContentAndAnnotations,
 }
@@ -176,6 +180,7 @@ impl Strategy {
         propagate: |_, _| {},
         rules: &[],
         validate: |_, _| Vec::new(),
+        warnings: |_| Vec::new(),
         admit: |_, _, _| Ok(()),
         allocate: |_, _, _| Ok(()),
         check_delete: |_, _| Ok(()),

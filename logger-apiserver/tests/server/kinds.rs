@@ -89,6 +89,10 @@ async fn every_kind_is_created_read_listed_and_deleted() {
         let (code, list) = send(&client, "GET", collection, &Value::Null).await;
         let is_listed = list["items"].as_array().unwrap().iter().any(|item| item["metadata"]["name"] == name);
         assert!(code == 200 && is_listed, "{collection}: {list}");
+        if created["metadata"]["finalizers"].is_array() {
+            let (code, changed) = send(&client, "PATCH", &path, &json!({ "metadata": { "finalizers": null } })).await;
+            assert_eq!(code, 200, "{collection}: {changed}");
+        }
         let (code, deleted) = send(&client, "DELETE", &path, &Value::Null).await;
         assert_eq!(code, 200, "{collection}: {deleted}");
         assert_eq!(send(&client, "GET", &path, &Value::Null).await.0, 404, "{collection}");
@@ -111,6 +115,9 @@ async fn defaults_are_those_of_go() {
     assert_eq!(controller["status"], json!({ "replicas": 0 }));
     let driver = created("csidrivers").await;
     assert_eq!(driver["spec"]["volumeLifecycleModes"], json!(["Persistent"]));
+    assert!(driver["metadata"]["generation"].is_null(), "{driver}");
+    let class = created("volumeattributesclasses").await;
+    assert_eq!(class["metadata"]["finalizers"], json!(["kubernetes.io/vac-protection"]));
     let level = created("prioritylevelconfigurations").await;
     assert_eq!(level["spec"]["limited"]["nominalConcurrencyShares"], 30);
     let claim = created("resourceclaims").await;
@@ -140,6 +147,24 @@ async fn invalid_objects_are_rejected() {
             "/api/v1/namespaces/default/replicationcontrollers",
             json!({ "metadata": { "name": "a" }, "spec": { "selector": { "app": "b" }, "template": pod_template() } }),
             "`selector` does not match template `labels`",
+        ),
+        (
+            "/apis/storage.k8s.io/v1/volumeattachments",
+            json!({ "metadata": { "name": "a" }, "spec": { "attacher": "d", "nodeName": "n" } }),
+            "spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+        ),
+        (
+            "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities",
+            json!({ "metadata": { "name": "a" } }),
+            "storageClassName: Invalid value: \"\"",
+        ),
+        (
+            "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
+            json!({
+                "metadata": { "name": "a" },
+                "spec": { "priorityLevelConfiguration": { "name": "low" }, "matchingPrecedence": 20_000 },
+            }),
+            "must not be greater than 10000",
         ),
     ];
     for (path, body, expected) in cases {
@@ -218,6 +243,7 @@ async fn autoscalers_have_two_versions() {
     assert_eq!((code, &first["spec"]["targetCPUUtilizationPercentage"]), (201, &json!(70)), "{first}");
     let (_, second) = send(&client, "GET", &format!("{SECOND}/a"), &Value::Null).await;
     assert_eq!(second["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 70);
+    assert!(second["status"]["currentReplicas"].is_null(), "{second}");
     let (code, second) = send(&client, "PATCH", &format!("{SECOND}/a"), &json!({ "spec": { "minReplicas": 2 } })).await;
     assert_eq!(code, 200, "{second}");
     let (_, first) = send(&client, "GET", &format!("{FIRST}/a"), &Value::Null).await;

@@ -18,6 +18,7 @@ mod policies;
 mod schedules;
 mod selectors;
 mod services;
+mod storage;
 mod workloads;
 
 use serde_json::Value;
@@ -43,6 +44,7 @@ pub(super) use pods::pod;
 pub(super) use policies::network_policy;
 pub(super) use schedules::cron_job;
 pub(super) use services::service;
+pub(super) use storage::{csi_driver, csi_storage_capacity, volume_attachment, volume_attributes_class};
 pub(super) use workloads::{
     CONTROLLER, daemon_set, deployment, job, pod_template, replica_set, replication_controller, stateful_set,
 };

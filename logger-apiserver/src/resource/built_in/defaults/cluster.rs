@@ -1,4 +1,4 @@
-//! Defaults of nodes, limit ranges, persistent volumes and API services.
+//! Defaults of nodes, limit ranges, persistent volumes, volume attributes classes and API services.
 
 use serde_json::{Value, json};
 
@@ -60,6 +60,17 @@ pub(in super::super) fn new_api_service(service: &mut Object) -> Result<()> {
             "message": "Local APIServices are always available",
         });
         service.body.insert("status".to_owned(), json!({ "conditions": [condition] }));
+    }
+    Ok(())
+}
+
+/// Protects a new volume attributes class from deletion while it is used (admission plugin
+/// `StorageObjectInUseProtection`).
+pub(in super::super) fn new_attributes_class(class: &mut Object) -> Result<()> {
+    const FINALIZER: &str = "kubernetes.io/vac-protection";
+    let finalizers = class.metadata.finalizers.get_or_insert_default();
+    if finalizers.iter().all(|finalizer| finalizer != FINALIZER) {
+        finalizers.push(FINALIZER.to_owned());
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ k8s_openapi::k8s_if_ge_1_34! {
 
     use super::{IMMUTABLE, storage::STORAGE};
     use crate::resource::{
-        built_in::{TypeInfo, defaults},
+        built_in::{TypeInfo, defaults, rules},
         strategy::Generation,
     };
 
@@ -44,7 +44,8 @@ k8s_openapi::k8s_if_ge_1_34! {
             .short_names(&["vac"])
             .cluster()
             .returns_deleted_object()
-            .immutable(&[("driverName", IMMUTABLE), ("parameters", IMMUTABLE)]),
+            .prepare_for_create(defaults::new_attributes_class)
+            .rules(&[rules::volume_attributes_class]),
     ];
 }
 k8s_openapi::k8s_if_le_1_33! {

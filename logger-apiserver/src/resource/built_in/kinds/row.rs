@@ -188,6 +188,12 @@ impl BuiltIn {
         self
     }
 
+    /// The warnings for a written object.
+    pub(super) const fn warnings(mut self, warnings: fn(&Object) -> Vec<String>) -> Self {
+        self.strategy.warnings = warnings;
+        self
+    }
+
     pub(super) const fn revalidates_metadata(mut self) -> Self {
         self.strategy.revalidates_metadata = true;
         self
@@ -211,7 +217,7 @@ impl BuiltIn {
         self
     }
 
-    /// Every request for the kind returns this warning.
+    /// Every request with a supported method returns this warning.
     pub(super) const fn deprecated(mut self, warning: &'static str) -> Self {
         self.warning = Some(warning);
         self
