@@ -74,7 +74,7 @@
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
 //!   autoscalers, webhook configurations, CEL in admission policies.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
-//!   return warnings only for deprecated fields.
+//!   return warnings only for deprecated fields and for the tokens of storage drivers.
 //! - Webhooks and admission policies are stored and shown, but not evaluated.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
