@@ -338,7 +338,6 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("resource.v1.ResourceClaimTemplateSpec", "metadata", STRUCT),
     ("resource.v1.ResourceClaimTemplateSpec", "spec", STRUCT),
     ("resource.v1.ResourceSlice", "spec", STRUCT),
-    ("resource.v1.ResourceSliceSpec", "devices", Zero("null")),
     ("resource.v1.ResourceSliceSpec", "pool", STRUCT),
     ("scheduling.v1.PriorityClass", "preemptionPolicy", Default(r#""PreemptLowerPriority""#)),
     ("scheduling.v1.PriorityClass", "preemptionPolicy", Enum(&["Never", "PreemptLowerPriority"])),
