@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::storage::v1::CSIStorageCapacity;
+use logger_apiserver::{Fault, Faults, Requests};
 use logger_runtime::{
     SharedInformer,
     controller::{Controller, RunError},
@@ -10,7 +11,7 @@ use logger_runtime::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, Running, recorder, recording_reconciler};
+use crate::fixture::{Fixture, Running, recorder, recording_reconciler, server};
 
 #[tokio::test(start_paused = true)]
 async fn no_reconcile_starts_before_every_informer_has_synced() {
@@ -37,7 +38,9 @@ async fn no_reconcile_starts_before_every_informer_has_synced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sync_timeout_is_an_error_that_names_the_informers_and_the_reasons() {
-    let fixture = Fixture::new();
+    let faults = Faults::new();
+    faults.always(Requests::to("csistoragecapacities"), Fault::answer(404, "404 page not found\n"));
+    let fixture = Fixture::with_client(server().client_with(faults.layer()));
     let capacities: SharedInformer<CSIStorageCapacity> = fixture.factory.informer();
     fixture.factory.start();
     let never: SharedInformer<k8s_openapi::api::core::v1::Pod> = fixture.factory.informer();

@@ -69,7 +69,10 @@ async fn a_missing_crd_is_not_found_with_a_suggestion() {
 
 #[tokio::test(start_paused = true)]
 async fn a_built_in_kind_that_is_not_served_does_not_suggest_a_crd() {
-    let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(ApiServer::new().client(), "default");
+    let faults = Faults::new();
+    faults.always(Requests::to("horizontalpodautoscalers"), Fault::answer(404, "404 page not found\n"));
+    let client = ApiServer::new().client_with(faults.layer());
+    let scalers = TypedClient::<HorizontalPodAutoscaler>::namespaced(client, "default");
     let text = scalers.get("web").await.unwrap_err().to_string();
     assert!(
         text.ends_with(
