@@ -32,6 +32,8 @@ pub struct Run<'a, C> {
     desired: usize,
     /// The faults that are not repaired yet.
     active: Vec<Fault>,
+    /// The nodes that are lost, with their zones. The repair of a zone restores nodes that other faults have lost.
+    lost: BTreeMap<String, String>,
     statistics: BTreeMap<&'static str, Statistics>,
 }
 
@@ -53,7 +55,7 @@ impl<'a, C: Cluster> Run<'a, C> {
         observer.wait_for("the agents are ready", RECOVERY, |observed| observed.ready() >= desired).await?;
         observer.promise(true);
         observer.note("the invariant is promised");
-        Ok(Run { cluster, observer, desired, active: Vec::new(), statistics: BTreeMap::new() })
+        Ok(Run { cluster, observer, desired, active: Vec::new(), lost: BTreeMap::new(), statistics: BTreeMap::new() })
     }
 
     /// Returns the faults that are not repaired yet.
@@ -76,7 +78,7 @@ impl<'a, C: Cluster> Run<'a, C> {
     /// Fails if the fault cannot be injected, if the Logger does not recover, or if the invariant is violated.
     pub async fn inject(&mut self, fault: Fault) -> Result<Injected, Error> {
         let observation = self.observe().await?;
-        let is_covered = fault.is_covered(&observation, &self.lost(&observation), self.desired);
+        let is_covered = fault.is_covered(&observation, &self.lost(), self.desired);
         let statistics = self.statistics.entry(fault.kind()).or_default();
         statistics.count += 1;
         statistics.uncovered += usize::from(!is_covered);
@@ -86,6 +88,10 @@ impl<'a, C: Cluster> Run<'a, C> {
         let injected = Injected { kind: fault.kind(), at: Instant::now() };
         self.cluster.inject(&fault).await.map_err(|error| self.describe(&fault, error))?;
         self.observer.note(format!("injected: {fault}"));
+        if fault.loses_nodes() {
+            let affected = observation.nodes.into_iter().filter(|node| fault.affects(&node.name, &node.zone));
+            self.lost.extend(affected.map(|node| (node.name, node.zone)));
+        }
         self.active.push(fault);
         if !is_covered {
             self.recover(&injected).await?;
@@ -100,7 +106,8 @@ impl<'a, C: Cluster> Run<'a, C> {
     /// Fails if it does not recover in time, or if the invariant is violated.
     pub async fn recover(&mut self, fault: &Injected) -> Result<(), Error> {
         let what = format!("the Logger has recovered from: {}", fault.kind);
-        let has_recovered = |observed: &Observation| observed.has_recovered(self.desired, &self.lost(observed));
+        let lost = self.lost();
+        let has_recovered = |observed: &Observation| observed.has_recovered(self.desired, &lost);
         let recovered = self.observer.wait_for(&what, RECOVERY, has_recovered).await;
         recovered.map_err(|error| format!("{error}\n{}", self.observer.timeline()))?;
         self.statistics.entry(fault.kind).or_default().recoveries.push(fault.at.elapsed());
@@ -116,6 +123,9 @@ impl<'a, C: Cluster> Run<'a, C> {
     pub async fn repair(&mut self, index: usize) -> Result<(), Error> {
         let fault = self.active.remove(index);
         self.cluster.repair(&fault).await.map_err(|error| self.describe(&fault, error))?;
+        if fault.loses_nodes() {
+            self.lost.retain(|node, zone| !fault.affects(node, zone));
+        }
         self.observer.note(format!("repaired: {fault}"));
         self.observer.check()
     }
@@ -172,9 +182,9 @@ impl<'a, C: Cluster> Run<'a, C> {
         report
     }
 
-    /// Returns the nodes that are lost.
-    fn lost(&self, observation: &Observation) -> Vec<String> {
-        self.active.iter().filter(|fault| fault.loses_nodes()).flat_map(|fault| fault.nodes(observation)).collect()
+    /// Returns the names of the nodes that are lost.
+    fn lost(&self) -> Vec<String> {
+        self.lost.keys().cloned().collect()
     }
 
     fn describe(&self, fault: &Fault, error: Error) -> Error {
