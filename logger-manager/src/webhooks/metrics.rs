@@ -47,7 +47,7 @@ pub(super) struct RequestMetrics {
     path: String,
     latency: Arc<dyn Histogram>,
     in_flight: Arc<dyn Gauge>,
-    count: AtomicI32,
+    active: AtomicI32,
 }
 
 impl RequestMetrics {
@@ -57,7 +57,7 @@ impl RequestMetrics {
             path: path.to_owned(),
             latency: provider.histogram(LATENCY, labels, LATENCY_BUCKETS),
             in_flight: provider.gauge(IN_FLIGHT, labels),
-            count: AtomicI32::new(0),
+            active: AtomicI32::new(0),
             provider,
         };
         metrics.in_flight.set(0.0);
@@ -76,7 +76,7 @@ impl RequestMetrics {
     }
 
     fn add_in_flight(&self, change: i32) {
-        let before = self.count.fetch_add(change, Ordering::Relaxed);
+        let before = self.active.fetch_add(change, Ordering::Relaxed);
         self.in_flight.set(f64::from(before.saturating_add(change)));
     }
 }

@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
-use logger_core::description::KindDescription;
+use logger_core::{GroupVersionKind, description::KindDescription};
 use logger_runtime::{
     error::panic_message,
     metrics::{Counter, MetricsProvider},
@@ -28,6 +28,7 @@ use crate::{
 pub(in crate::webhooks) struct AdmissionHandler {
     path: String,
     kind: KindDescription,
+    expected: GroupVersionKind,
     reviewer: Arc<dyn Reviewer>,
     requests: RequestMetrics,
     panics: Arc<dyn Counter>,
@@ -40,9 +41,11 @@ impl AdmissionHandler {
         reviewer: Arc<dyn Reviewer>,
         provider: &Arc<dyn MetricsProvider>,
     ) -> Self {
+        let KindDescription { group, version, kind: name, .. } = kind.clone();
         AdmissionHandler {
             path: path.to_owned(),
             kind,
+            expected: GroupVersionKind { group: group.into(), version: version.into(), kind: name.into() },
             reviewer,
             requests: RequestMetrics::new(Arc::clone(provider), path),
             panics: metrics::panics(provider.as_ref()),
@@ -61,10 +64,9 @@ impl AdmissionHandler {
     }
 
     async fn decide(&self, review: &Review) -> Result<Decision, Denied> {
-        let (found, kind) = (&review.kind, &self.kind);
-        if (&*found.group, &*found.version, &*found.kind) != (&*kind.group, &*kind.version, &*kind.kind) {
-            let expected = format!("{}/{}, Kind={}", kind.group, kind.version, kind.kind);
-            return Err(Denied::bad_request(format!("the webhook is for `{expected}`: found `{found}`")));
+        if review.kind != self.expected {
+            let message = format!("the webhook is for `{}`: found `{}`", self.expected, review.kind);
+            return Err(Denied::bad_request(message));
         }
         let reviewed = async { self.reviewer.review(&review.request, &review.objects).await };
         match AssertUnwindSafe(reviewed).catch_unwind().await {
