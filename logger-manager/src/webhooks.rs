@@ -109,8 +109,7 @@ impl Webhooks {
     /// # Errors
     /// Fails with the first error.
     pub fn check(&self) -> Result<(), WebhookError> {
-        check::check(&self.admission)?;
-        Ok(self.routes().validate()?)
+        self.router().map(drop)
     }
 
     /// Returns the router of the webhooks, for a server.
@@ -118,8 +117,10 @@ impl Webhooks {
     /// # Errors
     /// Fails if the set is [invalid](Self::check).
     pub fn router(&self) -> Result<Router, WebhookError> {
-        self.check()?;
-        Ok(self.routes())
+        check::check(&self.admission)?;
+        let router = self.routes();
+        router.validate()?;
+        Ok(router)
     }
 
     fn routes(&self) -> Router {
@@ -145,7 +146,7 @@ impl Webhooks {
         WebhookError,
     > {
         let router = Arc::new(self.router()?);
-        Ok(move |request| {
+        Ok(move |request: Request<Bytes>| {
             let router = Arc::clone(&router);
             let response: BoxFuture<'static, _> = Box::pin(async move { router.respond(request).await });
             response

@@ -7,7 +7,7 @@ mod request;
 mod review;
 mod reviewer;
 
-use std::future::{Future, ready};
+use std::future::ready;
 
 use logger_runtime::ApiObject;
 

@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn names_and_paths_are_unique() {
-        let expected = "two validating webhooks have the name `vpod-v1.core.k8s.io`: set another one with `Webhook::name`";
+        let expected =
+            "two validating webhooks have the name `vpod-v1.core.k8s.io`: set another one with `Webhook::name`";
         assert_eq!(error(&Webhooks::new().add(pods()).add(pods())), expected);
         let other = pods().name("other.example.com");
         let expected = "invalid path of a webhook: `POST /validate--v1-pod` has two handlers; register each path once";

@@ -40,7 +40,8 @@ impl Conversion {
         description: ConversionWebhookDescription,
         convert: impl Fn(&mut Value, &str) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
-        let convert = move |object: &mut Value, target: &str| convert(object, target).map_err(|error| error.to_string());
+        let convert =
+            move |object: &mut Value, target: &str| convert(object, target).map_err(|error| error.to_string());
         Conversion { description, convert: Arc::new(convert) }
     }
 

@@ -35,8 +35,7 @@ const CONVERSION_TIME: Metric = Metric {
 };
 
 /// The default buckets of Prometheus, and smaller ones: most reviews take less than a millisecond.
-const LATENCY_BUCKETS: &[f64] =
-    &[0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+const LATENCY_BUCKETS: &[f64] = &[0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// From microseconds, which a conversion usually takes.
 const CONVERSION_BUCKETS: &[f64] = &[1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 1e-2, 1e-1, 1.0];

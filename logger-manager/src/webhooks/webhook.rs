@@ -2,9 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use k8s_openapi::{
-    api::admissionregistration::v1::MatchCondition, apimachinery::pkg::apis::meta::v1::LabelSelector,
-};
+use k8s_openapi::{api::admissionregistration::v1::MatchCondition, apimachinery::pkg::apis::meta::v1::LabelSelector};
 use logger_core::description::{
     AdmissionType, AdmissionWebhookDescription, FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects,
 };

@@ -187,10 +187,7 @@ mod tests {
                 json!([{ "name": "new" }, { "name": "a", "unknown": 1 }, { "name": "b", "unknown": 2, "image": "x" }]),
             ),
             (json!([{ "name": "b" }]), json!([{ "name": "b", "unknown": 2 }])),
-            (
-                json!([{ "name": "a" }, { "name": "c" }]),
-                json!([{ "name": "a", "unknown": 1 }, { "name": "c" }]),
-            ),
+            (json!([{ "name": "a" }, { "name": "c" }]), json!([{ "name": "a", "unknown": 1 }, { "name": "c" }])),
         ] {
             assert_eq!(change(&sent, &before, &after), expected, "{after}");
             operations(&sent, &before, &after);

@@ -88,14 +88,15 @@ impl Identity {
         if fields.get("apiVersion").and_then(Value::as_str) != Some(target) {
             return Err(format!("the conversion did not set the apiVersion `{target}`"));
         }
-        if fields.get("kind").and_then(Value::as_str) != Some(&self.kind) {
+        if fields.get("kind").and_then(Value::as_str) != Some(self.kind.as_str()) {
             return Err("the conversion changed the kind".to_owned());
         }
         let metadata = fields.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
         if !metadata.is_object() {
             return Err("the conversion removed the metadata".to_owned());
         }
-        let changed = IDENTITY.into_iter().zip(&self.metadata).find(|(name, before)| metadata.get(name) != before.as_ref());
+        let changed =
+            IDENTITY.into_iter().zip(&self.metadata).find(|(name, before)| metadata.get(name) != before.as_ref());
         changed.map_or(Ok(()), |(name, _)| Err(format!("the conversion changed `metadata.{name}`")))
     }
 
