@@ -1,5 +1,6 @@
 //! The handlers of resource requests, by verb.
 
+pub(crate) mod admission;
 pub(crate) mod apply;
 pub(crate) mod decode;
 pub(crate) mod delete;

@@ -51,8 +51,8 @@ pub(crate) fn mutate(
     dry_run: bool,
 ) -> Result<()> {
     let Some(session) = session(request) else { return Ok(()) };
-    let attributes = Attributes::of_write(request, old, request.name(), dry_run);
-    let outcome = resolve(state, session, request, Phase::Mutating, attributes, Some(object))?;
+    let attributes = Attributes::of_write(request, old, object.name(), dry_run);
+    let outcome = resolve(state, session, request, Phase::Mutating, attributes, Some(&*object))?;
     if let Some(mutated) = outcome.map(|outcome| outcome.result).transpose()?.flatten() {
         *object = mutated;
     }
@@ -63,19 +63,12 @@ pub(crate) fn mutate(
 ///
 /// # Errors
 /// As [`mutate`].
-pub(crate) fn validate_new(
-    state: &State,
-    request: &ResourceRequest,
-    object: &mut Object,
-    dry_run: bool,
-) -> Result<()> {
+pub(crate) fn validate_new(state: &State, request: &ResourceRequest, object: &mut Object, dry_run: bool) -> Result<()> {
     let Some(session) = session(request) else { return Ok(()) };
     let attributes = Attributes::of_write(request, None, object.name(), dry_run);
-    let Some(outcome) = resolve(state, session, request, Phase::Validating, attributes, Some(object))? else {
-        return Ok(());
-    };
+    let outcome = resolve(state, session, request, Phase::Validating, attributes, Some(&*object))?;
     // The object that is stored is the one that was validated. Its name and UID were generated for the calls.
-    if let Some(validated) = outcome.result? {
+    if let Some(validated) = outcome.map(|outcome| outcome.result).transpose()?.flatten() {
         let metadata = &mut object.metadata;
         metadata.name = validated.metadata.name;
         metadata.uid = validated.metadata.uid;
@@ -132,10 +125,12 @@ pub(crate) fn prepare_deletions(
     options: &DeleteOptions,
     dry_run: bool,
 ) -> Result<()> {
-    let check = |object| check_deletion(state, request, object, options, dry_run);
-    // Each of them adds its call.
-    let pending = objects.iter().filter(|object| matches!(check(object), Err(ApiError::AdmissionPending))).count();
-    if pending > 0 { Err(ApiError::AdmissionPending) } else { Ok(()) }
+    let mut is_pending = false;
+    for object in objects {
+        let checked = check_deletion(state, request, object, options, dry_run);
+        is_pending |= matches!(checked, Err(ApiError::AdmissionPending));
+    }
+    if is_pending { Err(ApiError::AdmissionPending) } else { Ok(()) }
 }
 
 /// Returns the session of a request. Subresources with other kinds than the object call no webhooks.

@@ -17,6 +17,7 @@ use crate::{
     },
     authorization::user::User,
     handlers::{
+        admission::Session,
         apply, delete, get, list, pods,
         request::{self, ResourceRequest},
         scale,
@@ -39,13 +40,14 @@ use crate::{
     },
 };
 
-/// Handles a request.
+/// Handles a request. With a session, writes call webhooks.
 pub(crate) fn handle(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
     body: Bytes,
+    admission: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
@@ -54,7 +56,7 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, &content_type(parts), &body)
             }
-            None => resource(state, target, user, parts, body),
+            None => resource(state, target, user, parts, body, admission),
         };
     }
     if route == Route::Unknown {
@@ -128,7 +130,14 @@ fn content_type(parts: &Parts) -> String {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+fn resource(
+    state: &mut State,
+    target: Target,
+    user: &Arc<User>,
+    parts: &Parts,
+    body: Bytes,
+    admission: Option<&Arc<Session>>,
+) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     if parts.method == Method::HEAD && !kind.is_custom {
@@ -151,8 +160,12 @@ fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, 
         body,
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
+        admission: admission.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
+    if let Err(ApiError::AdmissionPending) = outcome {
+        return outcome;
+    }
     match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
         warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),

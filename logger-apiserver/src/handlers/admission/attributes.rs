@@ -41,8 +41,7 @@ impl Attributes {
     }
 
     /// Returns the attributes of a deletion.
-    pub(super) fn of_deletion(request: &ResourceRequest, old: &Stored, options: Value, dry_run: bool) -> Self {
-        let mut options = options;
+    pub(super) fn of_deletion(request: &ResourceRequest, old: &Stored, mut options: Value, dry_run: bool) -> Self {
         options["kind"] = json!("DeleteOptions");
         options["apiVersion"] = json!("meta.k8s.io/v1");
         let key = (old.namespace(), old.name());
@@ -78,8 +77,13 @@ impl Attributes {
         attributes
     }
 
+    /// Returns whether the labels of the namespace are those of the new object: it is a namespace itself.
+    pub(super) fn has_labels_of_namespace(&self) -> bool {
+        self.is_namespace() && self.subresource.is_empty() && self.operation != "DELETE"
+    }
+
     /// Returns whether the object is a namespace.
-    pub(super) fn is_namespace(&self) -> bool {
+    fn is_namespace(&self) -> bool {
         self.kind.group.is_empty() && self.kind.plural == "namespaces"
     }
 }

@@ -74,7 +74,7 @@ impl Call {
             let why = "attempted to modify the object, which is not supported for this operation";
             return Err(ApiError::internal_error(&format!("admission webhook {name:?} {why}")));
         };
-        let mut sent = encode(Some(object), &self.attributes.kind, &one.kind)?;
+        let mut sent = encode(Some(&*object), &self.attributes.kind, &one.kind)?;
         let before = sent.clone();
         patch::apply("application/json-patch+json", operations, None, &mut sent)
             .map_err(|error| ApiError::internal_error(&error.message()))?;
@@ -90,9 +90,10 @@ impl Call {
 
     /// Calls all webhooks. The error is that of the first one that denies the request.
     async fn validate(self, call: &CallFn) -> Outcome {
-        let calls = self.hooks.iter().map(|one| async {
+        let this = &self;
+        let calls = self.hooks.iter().map(|one| async move {
             let mut warnings = Vec::new();
-            (self.call(call, one, self.object.as_ref(), &mut warnings).await, warnings)
+            (this.call(call, one, this.object.as_ref(), &mut warnings).await, warnings)
         });
         let (mut result, mut all_warnings) = (Ok(self.object.clone()), Vec::new());
         for (response, warnings) in join_all(calls).await {
@@ -120,18 +121,15 @@ impl Call {
         let (new, old) = (encode(object, own, kind)?, encode(self.attributes.old.as_deref(), own, kind)?);
         let request = review::Request::new(&self.attributes, kind, &new, &old);
         let sent = send(call, hook, request.body).await;
-        let response = sent.and_then(|response| {
-            Response::parse(response.status(), response.body(), self.phase, &request.uid)
-        });
+        let response =
+            sent.and_then(|response| Response::parse(response.status(), response.body(), self.phase, &request.uid));
         match response {
             Ok(mut response) => {
                 warnings.extend(response.take_warnings());
                 if response.allowed { Ok(Some(response)) } else { Err(review::denial(&hook.name, response.status)) }
             }
             Err(_) if hook.ignores_failures => Ok(None),
-            Err(why) => {
-                Err(ApiError::internal_error(&format!("failed calling webhook {:?}: {why}", hook.name)))
-            }
+            Err(why) => Err(ApiError::internal_error(&format!("failed calling webhook {:?}: {why}", hook.name))),
         }
     }
 }

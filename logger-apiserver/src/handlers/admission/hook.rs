@@ -117,14 +117,9 @@ impl Hook {
     /// Returns whether the labels of the object's namespace match. Other cluster-scoped objects match any selector.
     fn selects_namespace(&self, state: &State, attributes: &Attributes) -> Result<bool> {
         let selector = &self.namespace_selector;
-        if *selector == LabelSelector::default() {
-            return Ok(true);
-        }
-        if attributes.is_namespace() && attributes.operation == "CREATE" {
-            // The labels of a new namespace are only known to the call.
-            return Ok(true);
-        }
-        if attributes.namespace.is_empty() {
+        // The labels of a written namespace are checked with those of the object.
+        let is_unconditional = *selector == LabelSelector::default() || attributes.has_labels_of_namespace();
+        if is_unconditional || attributes.namespace.is_empty() {
             return Ok(true);
         }
         let namespace = state.store.get("namespaces", "", &attributes.namespace);
@@ -132,15 +127,15 @@ impl Hook {
         Ok(selects(selector, &namespace))
     }
 
-    /// Returns whether the labels of the new or the old object match.
+    /// Returns whether the labels of the new or the old object match. A written namespace must also match the selector
+    /// of namespaces.
     pub(super) fn selects_object(&self, attributes: &Attributes, object: Option<&Object>) -> bool {
-        let is_new_namespace = attributes.is_namespace() && attributes.operation == "CREATE";
-        if is_new_namespace && object.is_some_and(|object| !selects(&self.namespace_selector, object)) {
+        let is_outside = |object| !selects(&self.namespace_selector, object);
+        if attributes.has_labels_of_namespace() && object.is_some_and(is_outside) {
             return false;
         }
         let mut objects = object.into_iter().chain(attributes.old.as_deref());
-        self.object_selector == LabelSelector::default()
-            || objects.any(|object| selects(&self.object_selector, object))
+        self.object_selector == LabelSelector::default() || objects.any(|object| selects(&self.object_selector, object))
     }
 }
 

@@ -46,10 +46,8 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn new(phase: Phase, attributes: &Attributes) -> Self {
         let old = attributes.old.as_ref();
-        let identity = |old: &Object| {
-            [old.namespace(), old.name(), old.uid(), old.resource_version()].map(str::to_owned)
-        };
-        Self { phase, operation: attributes.operation, old: old.map(|old| identity(old)) }
+        let old = old.map(|old| [old.namespace(), old.name(), old.uid(), old.resource_version()].map(str::to_owned));
+        Self { phase, operation: attributes.operation, old }
     }
 }
 
