@@ -29,4 +29,5 @@ mod support;
 mod tables;
 mod versions;
 mod watches;
+mod webhooks;
 mod writes;
