@@ -1,10 +1,9 @@
 //! Calls that fail, calls in order, and calls that use the server themselves.
 
-use std::{future::pending, time::Duration};
+use std::future::pending;
 
 use http::StatusCode;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use serde_json::json;
 
 use super::*;
 
@@ -89,7 +88,7 @@ async fn a_webhook_that_does_not_answer_times_out() {
     let started = tokio::time::Instant::now();
     let result = widgets(&server.client()).create(&PostParams::default(), &widget("a")).await;
     let (code, _, message) = rejection(result);
-    assert_eq!((code, started.elapsed()), (500, Duration::from_secs(3)));
+    assert_eq!((code, started.elapsed().as_secs()), (500, 3));
     let expected = "Internal error occurred: failed calling webhook \"it.example.com\": failed to call webhook: Post \
                     \"https://webhooks.system.svc:443/it?timeout=3s\": context deadline exceeded";
     assert_eq!(message, expected);

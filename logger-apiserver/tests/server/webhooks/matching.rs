@@ -4,7 +4,6 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
     core::{ApiResource, GroupVersionKind},
 };
-use serde_json::json;
 
 use super::*;
 
@@ -77,7 +76,8 @@ async fn another_version_is_converted_unless_the_policy_is_exact() {
     let created = widgets.create(&PostParams::default(), &object).await.unwrap();
     assert_eq!(created.types.unwrap().api_version, "example.com/v2");
     assert_eq!(created.data["spec"]["mode"], "Fast");
-    let [request] = &reviews.take()[..] else { panic!("one review") };
+    let requests = reviews.take();
+    let [request] = &requests[..] else { panic!("one review: {requests:?}") };
     assert_eq!((&request["kind"]["version"], &request["requestKind"]["version"]), (&json!("v1"), &json!("v2")));
     assert_eq!(request["object"]["apiVersion"], "example.com/v1");
 }

@@ -2,7 +2,6 @@
 
 use http::{Method, header::WARNING};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use serde_json::json;
 
 use super::*;
 
@@ -97,7 +96,8 @@ async fn a_generated_name_is_known_to_validating_webhooks_only() {
     object.metadata.name = None;
     object.metadata.generate_name = Some("a-".to_owned());
     let created = create(&widgets, &object).await;
-    let [mutating, validating] = &reviews.take()[..] else { panic!("two reviews") };
+    let requests = reviews.take();
+    let [mutating, validating] = &requests[..] else { panic!("two reviews: {requests:?}") };
     assert_eq!((mutating.get("name"), mutating["object"]["metadata"].get("name")), (None, None));
     let name = json!(created.metadata.name);
     assert_eq!((&validating["name"], &validating["object"]["metadata"]["name"]), (&name, &name));
