@@ -127,7 +127,7 @@ impl Validator<Pod> for OnNode {
     async fn validate_create(&self, _: &Pod, _: &AdmissionRequest) -> Result<(), Denied> {
         let status =
             json!({ "status": "Failure", "code": 404, "reason": "NotFound", "message": "nodes \"n\" not found" });
-        Err(kube::Error::Api(Box::new(serde_json::from_value(status).unwrap())))?
+        Err(kube::Error::Api(Box::new(serde_json::from_value(status).unwrap())).into())
     }
 }
 

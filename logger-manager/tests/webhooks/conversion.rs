@@ -11,9 +11,10 @@ use crate::fixture::{respond, send};
 
 const PATH: &str = "/convert/widgets.example.com";
 
-/// Renames `spec.speed` of v1 to `spec.pace` of v2. Other speeds than numbers make mistakes.
+/// Renames `spec.speed` of v1 to `spec.pace` of v2. Speeds that are not numbers select an error.
 fn convert(object: &mut Value, target: &str) -> Result<(), String> {
-    let speed = object["spec"].as_object_mut().and_then(|spec| spec.remove("speed"));
+    let spec = object.get_mut("spec").and_then(Value::as_object_mut);
+    let speed = spec.and_then(|spec| spec.remove("speed"));
     match speed.as_ref().and_then(Value::as_str) {
         Some("fail") => return Err("unknown speed".to_owned()),
         Some("panic") => panic!("the speed"),
@@ -79,10 +80,8 @@ async fn partial_objects_are_converted() {
     let object = json!({ "apiVersion": "example.com/v1", "kind": "Widget" });
     let response = converted(&json!([object])).await;
     // The server requires metadata.
-    let expected = json!([{ "apiVersion": "example.com/v2", "kind": "Widget", "metadata": {}, "spec": null }]);
-    let without_spec = response["convertedObjects"].clone();
-    assert_eq!(without_spec[0]["metadata"], expected[0]["metadata"]);
-    assert_eq!(without_spec[0]["apiVersion"], expected[0]["apiVersion"]);
+    let expected = json!([{ "apiVersion": "example.com/v2", "kind": "Widget", "metadata": {} }]);
+    assert_eq!(response["convertedObjects"], expected);
     assert_eq!(converted(&json!([])).await["result"]["status"], "Success");
 }
 
