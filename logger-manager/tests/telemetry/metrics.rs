@@ -18,7 +18,7 @@ use logger_core::description::ConversionWebhookDescription;
 use logger_manager::{
     CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
     serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
-    webhooks::AdmissionRequest,
+    webhooks::{AdmissionRequest, Denied},
 };
 use logger_runtime::{
     Controller, EventRecorder, HandlerOptions, InformerFactory, ObjectKey, ReconcileError,
@@ -86,7 +86,7 @@ async fn retry_request(metrics: &Arc<dyn MetricsProvider>) {
 fn webhooks(metrics: &Arc<dyn MetricsProvider>) -> Router {
     let conversion = ConversionWebhookDescription::new("example.com", "Widget", "widgets");
     let webhooks = Webhooks::new()
-        .defaulter::<ConfigMap>(|_: &mut ConfigMap, _: &AdmissionRequest| Ok(()))
+        .defaulter::<ConfigMap>(|_: &mut ConfigMap, _: &AdmissionRequest| Ok::<_, Denied>(()))
         .conversion(conversion, |_, _| Ok::<_, String>(()));
     webhooks.metrics(Arc::clone(metrics)).router().unwrap()
 }

@@ -154,7 +154,7 @@ async fn conversions_are_counted_by_kind_and_result() {
         "conversion_webhook_objects_total{group=\"example.com\",kind=\"Widget\",result=\"success\"} 1",
         "conversion_webhook_objects_total{group=\"example.com\",kind=\"Widget\",result=\"error\"} 2",
         "conversion_webhook_object_duration_seconds_count{group=\"example.com\",kind=\"Widget\"} 3",
-        "controller_runtime_conversion_webhook_panics_total 1",
+        "controller_runtime_conversion_webhook_panics_total{} 1",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

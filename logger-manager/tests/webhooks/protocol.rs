@@ -99,6 +99,6 @@ async fn requests_are_counted_by_path_and_code() {
     sample("controller_runtime_webhook_requests_total{webhook=\"/mutate--v1-configmap\",code=\"200\"} 1");
     sample("controller_runtime_webhook_requests_total{webhook=\"/validate--v1-configmap\",code=\"415\"} 1");
     sample("controller_runtime_webhook_latency_seconds_count{webhook=\"/mutate--v1-configmap\"} 1");
-    sample("controller_runtime_webhook_panics_total 1");
+    sample("controller_runtime_webhook_panics_total{} 1");
     sample("controller_runtime_webhook_requests_in_flight{webhook=\"/mutate--v1-configmap\"} 0.0");
 }
