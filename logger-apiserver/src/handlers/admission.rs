@@ -2,8 +2,8 @@
 //!
 //! Requests are handled under the lock of the state, and webhooks are called without it: they may use this server
 //! themselves. So a handler that needs a call adds it to the [`Session`] of its request and fails with
-//! [`ApiError::AdmissionPending`]. The server then makes the calls and handles the request again, with their outcomes. An
-//! outcome is that of one state of the stored object: if another request has changed the object, webhooks are called
+//! [`ApiError::AdmissionPending`]. The server then makes the calls and handles the request again, with their outcomes.
+//! An outcome is that of one state of the stored object: if another request has changed the object, webhooks are called
 //! again, as after a conflict in the real server.
 //!
 //! The order is that of the real server: mutating webhooks one after the other, with defaults after each patch;

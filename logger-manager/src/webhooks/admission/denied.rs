@@ -22,19 +22,19 @@ use crate::webhooks::wire;
 ///
 /// The error of a failed request of a client is passed on with its status.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Denied(Box<Reason>);
+pub struct Denied(Reason);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Reason {
     Invalid(Vec<FieldError>),
-    Status(Status),
+    Status(Box<Status>),
 }
 
 impl Denied {
     /// Denies an object with invalid fields, as the API server does: the name of the object is added.
     #[must_use]
     pub fn invalid(errors: impl IntoIterator<Item = FieldError>) -> Self {
-        Denied(Box::new(Reason::Invalid(errors.into_iter().collect())))
+        Denied(Reason::Invalid(errors.into_iter().collect()))
     }
 
     /// Denies a request that the rules do not permit.
@@ -52,7 +52,7 @@ impl Denied {
     /// Denies a request with a status.
     #[must_use]
     pub fn status(status: Status) -> Self {
-        Denied(Box::new(Reason::Status(status)))
+        Denied(Reason::Status(Box::new(status)))
     }
 
     /// Denies a review that cannot be decoded.
@@ -66,8 +66,8 @@ impl Denied {
 
     /// Returns the status for an object.
     pub(super) fn into_status(self, kind: &KindDescription, name: &str) -> Status {
-        match *self.0 {
-            Reason::Status(status) => status,
+        match self.0 {
+            Reason::Status(status) => *status,
             Reason::Invalid(errors) => invalid(&errors, kind, name),
         }
     }
@@ -111,7 +111,7 @@ fn cause(error: &FieldError) -> StatusCause {
 
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
+        match &self.0 {
             Reason::Invalid(errors) => f.write_str(&aggregate(errors)),
             Reason::Status(status) => f.write_str(status.message.as_deref().unwrap_or("without explanation")),
         }
