@@ -1,6 +1,5 @@
 //! The handlers of resource requests, by verb.
 
-pub(crate) mod admission;
 pub(crate) mod apply;
 pub(crate) mod decode;
 pub(crate) mod delete;
@@ -10,5 +9,7 @@ pub(crate) mod load;
 pub(crate) mod pods;
 pub(crate) mod request;
 pub(crate) mod scale;
+pub(crate) mod tokens;
 pub(crate) mod watch;
+pub(crate) mod webhooks;
 pub(crate) mod write;

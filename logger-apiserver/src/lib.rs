@@ -27,45 +27,61 @@
 //! with `/status` and `/scale` if it declares them. Every write records field ownership in `metadata.managedFields`; server-side apply
 //! uses it together with the list and map types of the schema, and reports conflicts.
 //!
-//! The kinds that operators write are served too, each in version `v1` (autoscalers in `v2`):
+//! Every kind that kube-apiserver 1.36 serves by default is served too, in version `v1` (autoscalers also in `v2`):
 //!
 //! | group | kinds |
 //! |---|---|
-//! | core | `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
-//! | `admissionregistration.k8s.io` | `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
+//! | core | `ComponentStatus` (read-only), `ConfigMap`, `Endpoints`, `Event`, `LimitRange`, `Node`, `PersistentVolume`, `PersistentVolumeClaim`, `Pod`, `PodTemplate`, `ReplicationController`, `ResourceQuota`, `Secret`, `Service`, `ServiceAccount` |
+//! | `admissionregistration.k8s.io` | `MutatingAdmissionPolicy`, `MutatingAdmissionPolicyBinding`, `MutatingWebhookConfiguration`, `ValidatingAdmissionPolicy`, `ValidatingAdmissionPolicyBinding`, `ValidatingWebhookConfiguration` |
+//! | `apiregistration.k8s.io` | `APIService` |
 //! | `apps` | `ControllerRevision`, `DaemonSet`, `Deployment`, `ReplicaSet`, `StatefulSet` |
 //! | `autoscaling` | `HorizontalPodAutoscaler` |
 //! | `batch` | `CronJob`, `Job` |
+//! | `certificates.k8s.io` | `CertificateSigningRequest`, with `/approval` |
 //! | `coordination.k8s.io` | `Lease` |
 //! | `discovery.k8s.io` | `EndpointSlice` |
 //! | `events.k8s.io` | `Event` |
-//! | `networking.k8s.io` | `Ingress`, `IngressClass`, `NetworkPolicy` |
+//! | `flowcontrol.apiserver.k8s.io` | `FlowSchema`, `PriorityLevelConfiguration` |
+//! | `networking.k8s.io` | `IPAddress`, `Ingress`, `IngressClass`, `NetworkPolicy`, `ServiceCIDR` |
+//! | `node.k8s.io` | `RuntimeClass` |
 //! | `policy` | `PodDisruptionBudget` |
 //! | `rbac.authorization.k8s.io` | `ClusterRole`, `ClusterRoleBinding`, `Role`, `RoleBinding` |
+//! | `resource.k8s.io` | `DeviceClass`, `ResourceClaim`, `ResourceClaimTemplate`, `ResourceSlice` |
 //! | `scheduling.k8s.io` | `PriorityClass`, with the two system classes |
-//! | `storage.k8s.io` | `StorageClass` |
+//! | `storage.k8s.io` | `CSIDriver`, `CSINode`, `CSIStorageCapacity`, `StorageClass`, `VolumeAttachment`, `VolumeAttributesClass` |
+//!
+//! With k8s-openapi's types of an older version of Kubernetes, the kinds of `resource.k8s.io` and
+//! `VolumeAttributesClass` (1.34) or the mutating admission policies (1.36) are not served.
+//!
+//! The service `default/kubernetes` exists from the start, with its endpoints.
 //!
 //! Their bodies are decoded as Go decodes them, defaulted, validated against their schemas, and merged by Kubernetes'
 //! list and map types.
 //!
 //! # Not implemented
 //!
-//! - Controllers other than the garbage collector, the namespace controller and the aggregation of roles
-//!   ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes a status.
-//! - Services: cluster IPs outside `10.0.0.0/16`, IPv6, and the service `kubernetes`. The service account of a Pod (the
-//!   `ServiceAccount` admission plugin) and the finalizers of volumes and claims are not set.
+//! - Controllers other than the garbage collector, the namespace controller, the usage of quotas and the aggregation of
+//!   roles ([`Builder::collects_garbage`]): nothing creates the pods of a Deployment or writes another status.
+//! - Services: cluster IPs outside `10.0.0.0/16` and IPv6. Their `IPAddress` objects do not exist, and a `ServiceCIDR`
+//!   adds no addresses. The service account of a Pod (the `ServiceAccount` admission plugin) and the finalizers of
+//!   volumes and claims are not set.
+//! - Aggregated API servers: an `APIService` is stored, and its version is not served. Those of the served versions do
+//!   not exist, and neither do the default flow schemas and priority levels.
+//! - Certificates are not parsed. In `autoscaling/v1`, the annotations for metrics other than that of the CPU have the
+//!   representation of version 2.
 //! - Validation beyond the schemas covers the most common errors: containers, probes, volumes and mounts, strategies,
 //!   selectors, schedules, roles, ingress paths, ranges. Not validated: affinities, topology spread constraints,
 //!   security contexts except ids, projected volumes, resize policies, volume sources in full, metrics and behaviors of
 //!   autoscalers, webhook configurations, CEL in admission policies.
 //! - Updates of existing pods: hardly any field can change, and the error does not show the difference. Built-in kinds
 //!   return warnings only for deprecated fields.
-//! - Admission policies, quotas and limit ranges are stored and shown, but not evaluated.
+//! - Admission policies are stored and shown, but not evaluated.
 //! - Times are returned as they were written, not in their shortest representation.
 //! - Kubelets: a pod on a node gets its grace period when it is deleted, and remains until it is deleted with a period
 //!   of 0.
-//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, and `/finalize` of a namespace.
-//!   Ephemeral containers and resizes return 404, and so do logs except on a socket (`serve::serve`).
+//! - Subresources other than `/status`, `/scale`, `/eviction` and `/binding` of a pod, `/finalize` of a namespace, and
+//!   `/token` of a service account. Ephemeral containers and resizes return 404, and so do logs except on a socket
+//!   (`serve::serve`).
 //!
 //! # Reads
 //!
@@ -82,6 +98,9 @@
 //! built-in kinds. An object that is too large is stored without its managed fields if it fits then, as there. A JSON
 //! patch has at most 10,000 operations, which copy at most 3 MiB.
 //!
+//! JSON is nested up to 128 levels, where the real server accepts 10,000. Its invalid Unicode is replaced by U+FFFD, as
+//! there. Fields are in alphabetical order; the real server has those of built-in kinds in the order of its Go types.
+//!
 //! In addition, nothing that a request computes is much larger than its body and the object, where the real server can
 //! run out of memory: aliases in YAML add at most 400,000 nodes and text of 6 MiB, defaults at most 3 MiB, errors are
 //! listed up to 1 MiB and their paths have at most 4 KiB, and the cells of a table are null once they are larger than
@@ -91,9 +110,18 @@
 //!
 //! The feature `serve` adds a program: `cargo run -p logger-apiserver --features serve -- --port 0 --write-kubeconfig
 //! FILE [--data-dir DIR]` serves real kubectl (`serve::serve`, with `serve::Limits`) and persists objects in a data
-//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature. There
-//! is neither TLS nor authentication: every client is an administrator, who can impersonate users (`kubectl --as`), and
-//! every token is that of an administrator.
+//! directory (`Builder::build_on`). Discovery, OpenAPI and health checks are served with and without the feature, and
+//! `/metrics` with it: requests, watches and objects under the names of kube-apiserver, as OpenMetrics text. The
+//! program serves HTTPS and authenticates requests (`serve::serve_tls`), unless it has the option `--insecure`; the
+//! kubeconfig has the credentials of an administrator.
+//!
+//! # Authentication
+//!
+//! By default every request is that of an administrator, who can impersonate users (`kubectl --as`), or of the user of
+//! [`ApiServer::client_as`]. With [`Builder::authentication`] it is that of its client certificate or of its bearer
+//! token: a configured one, or one of a service account. The server issues tokens of service accounts (`TokenRequest`),
+//! bound to pods, secrets and nodes, and reviews them (`TokenReview`). Not implemented: the keys of the issuer
+//! (`/openid/v1/jwks`), tokens in Secrets, bootstrap tokens, OpenID Connect, and webhooks.
 //!
 //! # Authorization
 //!
@@ -111,7 +139,7 @@
 //! With [`ApiServer::call_webhooks`], writes call the webhooks of the stored `MutatingWebhookConfiguration`s and
 //! `ValidatingWebhookConfiguration`s: a function of the test in place of an HTTPS client. The order, the rules and
 //! selectors, the reviews, the checks of the responses, failure policies, timeouts, reinvocation, warnings and errors are
-//! those of the real server. Not called are webhooks for `/scale`, `/binding` and `/eviction`, for access reviews, and for
+//! those of the real server. Not called are webhooks for `/scale`, `/binding`, `/eviction` and `/token`, for reviews, and for
 //! what the controllers of this server do. Webhooks see a pod without its priority. A webhook with `matchConditions` is an
 //! error, because they are not evaluated.
 //!
@@ -124,6 +152,7 @@
 //! those that users of kubectl see are in `tests/kubectl/differences.yaml`.
 
 mod api;
+mod authentication;
 mod authorization;
 mod controllers;
 mod handlers;
@@ -137,6 +166,11 @@ mod testing;
 mod wire;
 
 pub use crate::{
+    authentication::{
+        options::Authentication,
+        signing_key::{SigningKey, SigningKeyError},
+        static_tokens::TokenFileError,
+    },
     authorization::recorder::Authorization,
     handlers::load::LoadError,
     response::api_response::Body,

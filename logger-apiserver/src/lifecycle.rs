@@ -4,3 +4,4 @@ pub(crate) mod commit;
 pub(crate) mod definitions;
 pub(crate) mod deletion;
 pub(crate) mod namespaces;
+pub(crate) mod quotas;

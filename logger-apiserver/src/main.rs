@@ -1,6 +1,8 @@
-//! The in-memory API server as a program: listens on a TCP socket, and optionally persists objects in a data directory.
+//! The in-memory API server as a program: listens on a TCP socket, with TLS and authentication unless disabled, and
+//! optionally persists objects in a data directory.
 
 use std::{
+    fs,
     io::{self, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -9,30 +11,55 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::{Parser, ValueEnum};
+use clap::{ArgAction, Parser, ValueEnum};
 use logger_apiserver::{
-    ApiServer, Safety,
-    serve::{self, Limits},
+    ApiServer, Authentication, Builder, Safety,
+    serve::{self, Authority, Limits, PemPair, Tls},
 };
 use tokio::{net::TcpListener, sync::watch};
 
 /// In-memory Kubernetes API server for kubectl and other clients
 ///
-/// It serves HTTP without TLS and authentication: every client is an administrator, who may do anything and impersonate
-/// other users. SIGINT and SIGTERM stop it.
+/// Clients authenticate with client certificates, such as that of the administrator in the written kubeconfig, or with
+/// bearer tokens, such as those of service accounts. SIGINT and SIGTERM stop it.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
     /// Address to listen on. Any address except a loopback one exposes the server to the network
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// Port to listen on; 0 selects a free port
-    #[arg(long, default_value_t = 8080)]
-    port: u16,
-    /// File to write a kubeconfig to, once the server listens
+    /// Port to listen on; 0 selects a free port. 6443 by default, or 8080 with --insecure
+    #[arg(long)]
+    port: Option<u16>,
+    /// File to write a kubeconfig to, once the server listens. Except with --insecure, it has the credentials of an
+    /// administrator
     #[arg(long, value_name = "FILE")]
     write_kubeconfig: Option<PathBuf>,
-    /// Directory to persist objects in. Without it, objects are lost when the server stops
+    /// Serve HTTP without TLS and authentication: every client is an administrator, who may do anything and impersonate
+    /// other users
+    #[arg(long)]
+    insecure: bool,
+    /// Certificate of the server as PEM, with those of its issuers, which the written kubeconfig trusts. By default the
+    /// server issues one
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file", conflicts_with = "insecure")]
+    tls_cert_file: Option<PathBuf>,
+    /// Private key of --tls-cert-file
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    tls_private_key_file: Option<PathBuf>,
+    /// Authorities of client certificates as PEM, in addition to that of the server
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    client_ca_file: Option<PathBuf>,
+    /// Bearer tokens and their users: lines of `token,user,uid,"group1,group2"`
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    token_auth_file: Option<PathBuf>,
+    /// Whether requests without credentials are those of the user `system:anonymous`. They are always rejected with
+    /// --authorization-mode AlwaysAllow
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set)]
+    anonymous_auth: bool,
+    /// Issuer of the tokens of service accounts, and their default audience
+    #[arg(long, value_name = "URL", default_value = "https://kubernetes.default.svc.cluster.local")]
+    service_account_issuer: String,
+    /// Directory to persist objects and private keys in. Without it, they are lost when the server stops
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Acknowledge writes before they are on disk: if the server is killed, the latest writes are lost
@@ -57,7 +84,7 @@ struct Args {
     /// kube-controller-manager
     #[arg(long)]
     no_garbage_collection: bool,
-    /// Whether impersonated users may do anything, or what roles and bindings allow
+    /// Whether users may do anything, or what roles and bindings allow
     #[arg(long, value_enum, value_name = "MODE", default_value_t = AuthorizationMode::AlwaysAllow)]
     authorization_mode: AuthorizationMode,
 }
@@ -86,33 +113,98 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(args: &Args) -> anyhow::Result<()> {
     let mut stopped = stopped()?;
-    let mut builder = ApiServer::builder()
-        .history(args.history)
-        .collects_garbage(!args.no_garbage_collection)
-        .rbac(args.authorization_mode == AuthorizationMode::Rbac);
-    if let Some(bytes) = args.history_bytes {
-        builder = builder.history_bytes(bytes);
-    }
+    let authority = if args.insecure { None } else { Some(authority(args)?) };
+    let builder = builder(args)?;
     let safety = if args.no_fsync { Safety::Relaxed } else { Safety::Synced };
     let server = match &args.data_dir {
         Some(path) => builder.build_on(path, safety)?,
         None => builder.build(),
     };
-    let address = SocketAddr::new(args.address, args.port);
+    let port = args.port.unwrap_or(if args.insecure { 8080 } else { 6443 });
+    let address = SocketAddr::new(args.address, port);
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen on {address}; use `--port 0` for a free port"))?;
     let address = listener.local_addr()?;
-    if let Some(path) = &args.write_kubeconfig {
-        serve::write_kubeconfig(path, address).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    print_address(address, args.write_kubeconfig.as_deref());
     let stop = async move {
         // The signal handler owns the sender and is never dropped.
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
-    serve::serve(server, listener, limits(args), stop).await;
+    match authority {
+        Some(authority) => {
+            let tls = tls(args, &authority, address)?;
+            print_address(args, address);
+            serve::serve_tls(server, listener, tls, limits(args), stop).await;
+        }
+        None => {
+            if let Some(path) = &args.write_kubeconfig {
+                serve::write_kubeconfig(path, address).with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            print_address(args, address);
+            serve::serve(server, listener, limits(args), stop).await;
+        }
+    }
     Ok(())
+}
+
+fn builder(args: &Args) -> anyhow::Result<Builder> {
+    let mut builder = ApiServer::builder()
+        .history(args.history)
+        .collects_garbage(!args.no_garbage_collection)
+        .rbac(args.authorization_mode == AuthorizationMode::Rbac)
+        .service_account_issuer(&args.service_account_issuer);
+    if let Some(bytes) = args.history_bytes {
+        builder = builder.history_bytes(bytes);
+    }
+    if let Some(directory) = keys_directory(args) {
+        builder = builder.service_account_key(serve::open_service_account_key(&directory)?);
+    }
+    if args.insecure {
+        return Ok(builder);
+    }
+    let mut authentication = Authentication::new().anonymous(args.anonymous_auth);
+    if let Some(path) = &args.token_auth_file {
+        let invalid = || format!("invalid token file `{}`", path.display());
+        authentication = authentication.tokens_csv(&read(path)?).with_context(invalid)?;
+    }
+    Ok(builder.authentication(authentication))
+}
+
+/// Returns the directory of the private keys, if they are persisted.
+fn keys_directory(args: &Args) -> Option<PathBuf> {
+    args.data_dir.as_ref().map(|directory| directory.join("pki"))
+}
+
+/// Returns the authority of the certificates.
+fn authority(args: &Args) -> anyhow::Result<Authority> {
+    Ok(match keys_directory(args) {
+        Some(directory) => Authority::open(&directory)?,
+        None => Authority::generate()?,
+    })
+}
+
+/// Returns the TLS of the server at an address, and writes the kubeconfig of an administrator.
+fn tls(args: &Args, authority: &Authority, address: SocketAddr) -> anyhow::Result<Tls> {
+    let (serving, trusted) = match (&args.tls_cert_file, &args.tls_private_key_file) {
+        (Some(certificate), Some(key)) => {
+            let serving = PemPair::read(certificate, key)?;
+            (serving.clone(), serving.certificate)
+        }
+        _ => (authority.serving([address.ip().to_string()])?, authority.certificate().to_owned()),
+    };
+    let clients = args.client_ca_file.as_deref().map(read).transpose()?;
+    let clients: Vec<&str> = std::iter::once(authority.certificate()).chain(clients.as_deref()).collect();
+    let tls = Tls::new(&serving, &clients)?;
+    if let Some(path) = &args.write_kubeconfig {
+        let administrator = authority.client("admin", "system:masters")?;
+        serve::write_tls_kubeconfig(path, address, &trusted, &administrator)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(tls)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn limits(args: &Args) -> Limits {
@@ -125,12 +217,17 @@ fn limits(args: &Args) -> Limits {
 }
 
 /// Prints the address of the server. A closed stdout is not an error.
-fn print_address(address: SocketAddr, kubeconfig: Option<&Path>) {
-    let mut message =
-        format!("serving on http://{address}, without TLS or authentication: every client is an administrator\n");
-    if let Some(path) = kubeconfig {
-        message += &format!("export KUBECONFIG={}\n", path.display());
-    }
+fn print_address(args: &Args, address: SocketAddr) {
+    let mut message = if args.insecure {
+        format!("serving on http://{address}, without TLS or authentication: every client is an administrator\n")
+    } else {
+        format!("serving on https://{address}\n")
+    };
+    message += &match (&args.write_kubeconfig, args.insecure) {
+        (Some(path), _) => format!("export KUBECONFIG={}\n", path.display()),
+        (None, true) => String::new(),
+        (None, false) => "use `--write-kubeconfig FILE` for the credentials of an administrator\n".to_owned(),
+    };
     let _ = io::stdout().write_all(message.as_bytes());
 }
 

@@ -1,14 +1,20 @@
 //! Resources: defaulting, validation, merging and field ownership of the objects of each kind.
 
+pub(crate) mod amounts;
+pub(crate) mod autoscalers;
 pub(crate) mod built_in;
+pub(crate) mod certificate_signing_request;
+pub(crate) mod conversion;
 pub(crate) mod definition;
 pub(crate) mod events;
+pub(crate) mod limit_range;
 pub(crate) mod managed_fields;
 pub(crate) mod metadata;
 pub(crate) mod namespace;
 pub(crate) mod patch;
 pub(crate) mod printer_columns;
 pub(crate) mod priority_class;
+pub(crate) mod quota;
 pub(crate) mod registry;
 pub(crate) mod request_size;
 pub(crate) mod scale;

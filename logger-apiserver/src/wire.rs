@@ -7,3 +7,4 @@ pub(crate) mod negotiation;
 pub(crate) mod protobuf;
 pub(crate) mod request;
 pub(crate) mod request_info;
+mod unicode;

@@ -96,7 +96,7 @@ impl Quantity {
     }
 
     /// Returns the quantity of an integer.
-    pub(crate) fn from_integer(number: i64) -> Self {
+    pub fn from_integer(number: i64) -> Self {
         Quantity { nanos: i128::from(number) * NANO, format: Format::Decimal, scale: Some(0) }
     }
 
@@ -119,6 +119,20 @@ impl Quantity {
     pub(crate) fn as_integer(self) -> Option<i64> {
         self.scale.filter(|scale| *scale >= 0)?;
         i64::try_from(self.nanos / NANO).ok().filter(|_| self.nanos % NANO == 0)
+    }
+
+    /// Returns the sum. The sum of zero and a quantity has the suffix family of the quantity, as on the API server.
+    pub fn plus(self, other: Quantity) -> Self {
+        Quantity { format: self.family_with(other), ..self.add(other, 1) }
+    }
+
+    /// Returns the difference, with the suffix family of [`plus`](Self::plus).
+    pub fn minus(self, other: Quantity) -> Self {
+        Quantity { format: self.family_with(other), ..self.add(other, -1) }
+    }
+
+    fn family_with(self, other: Quantity) -> Format {
+        if self.nanos == 0 { other.format } else { self.format }
     }
 
     /// Adds `sign * other`.
@@ -229,6 +243,17 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(Quantity::parse(text).unwrap().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn sums_have_the_suffix_family_of_the_first_quantity_that_is_not_zero() {
+        let quantity = |text: &str| Quantity::parse(text).unwrap();
+        for (one, two, sum) in
+            [("1Gi", "1Gi", "2Gi"), ("0", "1Gi", "1Gi"), ("500m", "1", "1500m"), ("1Gi", "24", "1073741848")]
+        {
+            assert_eq!(quantity(one).plus(quantity(two)).to_string(), sum, "{one} {two}");
+            assert_eq!(quantity(sum).minus(quantity(two)), quantity(one), "{one} {two}");
         }
     }
 

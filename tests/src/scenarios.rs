@@ -2,6 +2,7 @@
 //! the program and on a real kube-apiserver. If the outcomes differ, the embedded server is wrong.
 
 mod apply;
+mod authentication;
 mod authorization;
 mod built_in;
 mod controllers;
@@ -62,6 +63,8 @@ scenarios! {
     authorization::an_apply_that_creates_an_object_needs_both_verbs,
     authorization::access_reviews_name_the_binding,
     authorization::roles_beyond_the_permissions_of_their_author_are_rejected,
+    authentication::tokens_of_service_accounts_are_reviewed,
+    authentication::tokens_are_invalid_without_the_object_that_they_are_bound_to,
     limits::config_maps_and_secrets_of_more_than_1_mib_are_rejected,
     limits::annotations_of_more_than_256_kib_are_rejected,
     limits::objects_above_the_limits_of_etcd_are_rejected,

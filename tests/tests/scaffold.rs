@@ -29,8 +29,7 @@ fn a_new_project_works_at_once() {
     assert!(again.contains("nothing to do"), "{again}");
     project.run("sed s,cargo-logger/v[0-9]*,cargo-logger/v1, PROJECT > former; mv former PROJECT");
     let updated = project.run("cargo xtask update --allow-dirty");
-    assert!(updated.contains("replace PROJECT
-next: "), "{updated}");
+    assert!(updated.contains("replace PROJECT\nnext: "), "{updated}");
     let again = project.run("cargo xtask update");
     assert!(again.contains("nothing to do"), "{again}");
     project.run("cargo xtask create version --group apps --version v2 --kind Widget");

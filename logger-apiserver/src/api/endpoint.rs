@@ -11,8 +11,12 @@ pub(crate) enum Endpoint {
     Status,
     /// `/finalize`, of a namespace.
     Finalize,
+    /// `/approval`, of a certificate signing request.
+    Approval,
     /// `/binding` and `/eviction`, of a pod.
     Pod(PodSubresource),
+    /// `/token`, of a service account.
+    Token,
     /// `/scale`, whose fields are at these paths.
     Scale(ScalePaths),
 }

@@ -80,6 +80,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message, None)
     }
 
+    /// Creates the error for a request without valid credentials. It does not contain the reason.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized", None)
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message, None)
     }
@@ -118,6 +123,11 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "NotFound", format!("namespaces \"{name}\" not found"), Some(details))
     }
 
+    /// Creates the error for an object in another namespace than the path.
+    pub(crate) fn namespace_mismatch() -> Self {
+        Self::bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    }
+
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", kind.group_resource());
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message, Some(resource_details(kind, name)))
@@ -137,8 +147,13 @@ impl ApiError {
     }
 
     pub(crate) fn conflict(kind: &Kind, name: &str, detail: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {detail}", kind.group_resource());
-        Self::new(StatusCode::CONFLICT, "Conflict", message, Some(resource_details(kind, name)))
+        Self::conflict_of(&kind.plural, &kind.group, name, detail)
+    }
+
+    /// Like [`conflict`](Self::conflict), for a resource or kind that the request names.
+    pub(crate) fn conflict_of(resource: &str, group: &str, name: &str, detail: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {detail}", qualified(resource, group));
+        Self::new(StatusCode::CONFLICT, "Conflict", message, Some(details(resource, group, name)))
     }
 
     /// Creates the error for an apply that changes fields of other managers.

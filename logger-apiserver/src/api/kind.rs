@@ -47,11 +47,6 @@ impl Kind {
     pub(crate) fn api_version(&self) -> String {
         group_version(&self.group, &self.version)
     }
-
-    /// Returns whether objects are stored in the representation of another group.
-    pub(crate) fn shares_storage(&self) -> bool {
-        self.storage_group != self.group
-    }
 }
 
 /// Returns `name.group`, or `name` in the core group; for kinds and for resources.

@@ -25,7 +25,7 @@ pub(crate) fn confirm(
     }
     let missing: BTreeSet<String> = compact(missing).iter().map(describe).collect();
     let missing = missing.into_iter().collect::<Vec<_>>().join("\n");
-    let User { name, groups } = user;
+    let User { name, groups, .. } = user;
     let mut message = format!(
         "user {name:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{missing}",
         quoted(groups)

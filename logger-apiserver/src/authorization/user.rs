@@ -1,5 +1,7 @@
 //! Users: a name and groups.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::rbac::v1::Subject;
 
 /// The group that may do anything.
@@ -11,10 +13,14 @@ const UNAUTHENTICATED: &str = "system:unauthenticated";
 const ANONYMOUS: &str = "system:anonymous";
 
 /// The user of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) name: String,
+    /// Empty if authentication provides none.
+    pub(crate) uid: String,
     pub(crate) groups: Vec<String>,
+    /// What else authentication provides, such as the ID of the credential.
+    pub(crate) extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
@@ -27,6 +33,11 @@ impl User {
         {
             groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
         }
+        Self::authenticated(name, groups)
+    }
+
+    /// Creates a user with these groups and the one that authentication adds to those of every credential.
+    pub(crate) fn authenticated(name: String, mut groups: Vec<String>) -> Self {
         let has = |group: &str| groups.iter().any(|other| other == group);
         let added = match name == ANONYMOUS {
             true if has(UNAUTHENTICATED) => None,
@@ -35,7 +46,12 @@ impl User {
             false => Some(AUTHENTICATED),
         };
         groups.extend(added.map(str::to_owned));
-        Self { name, groups }
+        Self { name, groups, ..Self::default() }
+    }
+
+    /// Returns the user of a request without credentials.
+    pub(crate) fn anonymous() -> Self {
+        Self::new(ANONYMOUS, Vec::new())
     }
 
     /// Returns the administrator, whom a request without authentication belongs to.

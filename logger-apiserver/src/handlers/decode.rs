@@ -33,6 +33,18 @@ pub(crate) fn object(request: &ResourceRequest) -> Result<Object> {
     typed_object(request, fields.fields)
 }
 
+/// Decodes the fields of a body that is not an object of the kind and is not stored. It may omit its type, which the
+/// caller checks.
+pub(crate) fn unstored(request: &ResourceRequest, expected: Expected<'_>) -> Result<Map<String, Value>> {
+    body::check_media_type(&request.content_type, false)?;
+    let kind = expected.kind;
+    let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
+    fields.map(|decoded| decoded.fields).map_err(|error| match error {
+        DecodeError::Unrecognized(detail) => body::unrecognized(kind, &detail, &request.body),
+        DecodeError::Unreadable(detail) => expected.unhandled(kind, expected.version, &detail),
+    })
+}
+
 /// Decodes an object of the kind, and rejects objects of other types.
 fn typed_object(request: &ResourceRequest, fields: Map<String, Value>) -> Result<Object> {
     let kind = &request.kind;

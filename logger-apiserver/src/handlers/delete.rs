@@ -11,9 +11,9 @@ use crate::{
         object::Object,
     },
     handlers::{
-        admission,
         list::{self, Page},
         request::{ResourceRequest, is_dry_run},
+        webhooks,
     },
     lifecycle::{
         definitions,
@@ -38,7 +38,7 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     if needs_orphan_warning(&request.kind, &options) {
         request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
-    admission::check_deletion(state, request, &object, &options, dry_run)?;
+    webhooks::check_deletion(state, request, &object, &options, dry_run)?;
     if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
         return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
     }
@@ -56,9 +56,9 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let page = list::list(state, request)?;
-    admission::prepare_deletions(state, request, &page.items, &options, dry_run)?;
+    webhooks::prepare_deletions(state, request, &page.items, &options, dry_run)?;
     for object in &page.items {
-        admission::check_deletion(state, request, object, &options, dry_run)?;
+        webhooks::check_deletion(state, request, object, &options, dry_run)?;
         if !dry_run {
             check_preconditions(&request.kind, object, &options)?;
             deletion::delete(state, &request.kind, object, &options)?;
@@ -122,7 +122,7 @@ fn check_propagation(options: &DeleteOptions) -> Result<()> {
 
 /// Returns whether the deletion needs a warning about dependents.
 fn needs_orphan_warning(kind: &Resource, options: &DeleteOptions) -> bool {
-    kind.strategy.orphans_dependents && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
+    kind.group_kind() == "Job.batch" && options.propagation_policy.is_none() && options.orphan_dependents.is_none()
 }
 
 pub(crate) fn check_preconditions(kind: &Resource, object: &Object, options: &DeleteOptions) -> Result<()> {

@@ -12,9 +12,11 @@ use crate::{
         error::{ApiError, Result},
         object::{Object, now},
     },
-    handlers::{decode::Expected, request::ResourceRequest},
+    handlers::{
+        decode::{self, Expected},
+        request::ResourceRequest,
+    },
     storage::state::State,
-    wire::body::{self, DecodeError},
 };
 
 /// Handles the creation of a subresource of a pod, which is not stored.
@@ -28,7 +30,7 @@ pub(crate) fn create(
         return Err(ApiError::method_not_allowed());
     }
     let options = request.write_options("CreateOptions")?;
-    let body = decode(request, subresource)?;
+    let body = decode_body(request, subresource)?;
     let (_, _, kind) = subresource.group_version_kind();
     if body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() != request.name() {
         return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
@@ -41,15 +43,10 @@ pub(crate) fn create(
 }
 
 /// Decodes the body, which may omit its type.
-fn decode(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value> {
-    body::check_media_type(&request.content_type, false)?;
+fn decode_body(request: &ResourceRequest, subresource: PodSubresource) -> Result<Value> {
     let (group, version, kind) = subresource.group_version_kind();
     let expected = Expected { group, version, kind };
-    let fields = body::fields(&request.content_type, &request.body, &expected.api_version(), kind);
-    let body = fields.map(|decoded| decoded.fields).map_err(|error| match error {
-        DecodeError::Unrecognized(detail) => body::unrecognized(kind, &detail, &request.body),
-        DecodeError::Unreadable(detail) => expected.unhandled(kind, version, &detail),
-    })?;
+    let body = decode::unstored(request, expected)?;
     // Evictions in `policy/v1beta1` are accepted as well.
     let is_older = group == "policy" && body.get("apiVersion").is_some_and(|version| version == "policy/v1beta1");
     Expected { version: if is_older { "v1beta1" } else { version }, ..expected }.check(&body)?;

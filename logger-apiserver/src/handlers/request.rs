@@ -11,7 +11,7 @@ use crate::{
         object::Stored,
     },
     authorization::user::User,
-    handlers::admission::Session,
+    handlers::webhooks::Session,
     resource::{managed_fields::Author, registry::Resource},
     storage::state::State,
     wire::{content::Encoding, duplicate_fields, negotiation::Representation, request::Query},
@@ -43,7 +43,7 @@ pub(crate) struct ResourceRequest {
     /// The warnings of the response.
     pub(crate) warnings: RefCell<Vec<String>>,
     /// The calls of webhooks; none if the server calls no webhooks.
-    pub(crate) admission: Option<Arc<Session>>,
+    pub(crate) webhooks: Option<Arc<Session>>,
 }
 
 impl ResourceRequest {

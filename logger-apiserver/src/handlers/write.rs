@@ -1,7 +1,9 @@
 //! The verbs `create`, `update` and `patch`, with the checks of the real server in its order.
 
+mod admission;
 pub(crate) mod escalation;
 pub(crate) mod rules;
+mod signers;
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::attributes::Attributes,
-    handlers::{admission, decode, request::ResourceRequest},
+    handlers::{decode, request::ResourceRequest, webhooks},
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -54,9 +56,10 @@ pub(crate) fn insert(
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
-    admission::mutate(state, request, &mut object, None, dry_run)?;
+    webhooks::mutate(state, request, &mut object, None, dry_run)?;
     ensure_namespace(&mut object, request)?;
     escalation::check(state, request, &object, None)?;
+    (kind.strategy.set_user)(&mut object, &request.user);
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
@@ -64,7 +67,8 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
-    admission::validate_new(state, request, &mut object, dry_run)?;
+    webhooks::validate_new(state, request, &mut object, dry_run)?;
+    let charges = admission::validate(state, request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run stores nothing, so this does not apply to it.
@@ -83,6 +87,7 @@ pub(crate) fn insert(
         object.metadata.resource_version = version;
         return kind.read(&Arc::new(object));
     }
+    admission::store_charges(state, &charges);
     kind.read(&commit::store(state, kind, &object))
 }
 
@@ -153,7 +158,7 @@ pub(crate) fn mutate(
     old: &Stored,
     dry_run: bool,
 ) -> Result<()> {
-    admission::mutate(state, request, object, Some(old), dry_run)?;
+    webhooks::mutate(state, request, object, Some(old), dry_run)?;
     ensure_namespace(object, request)?;
     check_name(object, request)
 }
@@ -167,10 +172,12 @@ pub(crate) fn replace(
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
+    signers::check(state, request, &new, old)?;
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
-    admission::validate_update(state, request, &new, old, dry_run)?;
+    webhooks::validate_update(state, request, &new, old, dry_run)?;
+    let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
@@ -180,6 +187,7 @@ pub(crate) fn replace(
     // A removed object is not stored.
     if !dry_run && !written.should_delete() {
         ensure_storable(request, &mut written, Some(old))?;
+        admission::store_charges(state, &charges);
     }
     let stored = if dry_run { Arc::new(written) } else { commit::commit(state, kind, &written) };
     // A removed object is not stored, so it is not converted back from the storage version.
@@ -204,9 +212,7 @@ pub(crate) fn ensure_namespace(object: &mut Object, request: &ResourceRequest) -
         return Ok(());
     };
     match object.metadata.namespace.as_ref() {
-        Some(other) if other != namespace => Err(ApiError::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        )),
+        Some(other) if other != namespace => Err(ApiError::namespace_mismatch()),
         _ => {
             object.metadata.namespace = Some(namespace.clone());
             Ok(())
@@ -286,8 +292,9 @@ fn prepare_create(kind: &Resource, object: &mut Object) -> Result<()> {
 fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> Result<()> {
     let kind = &request.kind;
     match request.endpoint {
-        Endpoint::Status => {
+        Endpoint::Status | Endpoint::Approval => {
             prepare_status_update(kind, new, old);
+            (kind.strategy.prepare_for_subresource)(&request.endpoint, kind, new, old)?;
             (kind.strategy.propagate)(new, old);
             return Ok(());
         }
@@ -295,7 +302,7 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
             namespace::prepare_finalize(new, old);
             return Ok(());
         }
-        Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => {}
+        Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {}
     }
     metadata::preserve_system_fields(new, old);
     if kind.has_status {
@@ -316,10 +323,10 @@ fn prepare_update(request: &ResourceRequest, new: &mut Object, old: &Object) -> 
     Ok(())
 }
 
-/// Prepares an update of the status. For custom kinds it preserves the metadata as well, but not for built-in kinds.
+/// Prepares an update of the status. For custom kinds, and for few built-in kinds, it preserves the metadata as well.
 fn prepare_status_update(kind: &Resource, new: &mut Object, old: &Object) {
     metadata::preserve_system_fields(new, old);
-    if kind.is_custom {
+    if kind.is_custom || kind.strategy.preserves_metadata_in_status {
         let metadata = std::mem::replace(&mut new.metadata, old.metadata.clone());
         new.metadata.managed_fields = metadata.managed_fields;
     }

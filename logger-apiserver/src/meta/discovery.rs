@@ -12,6 +12,7 @@ use crate::{
         error::{ApiError, Result},
         kind::group_version,
     },
+    authentication::service_accounts::SERVICE_ACCOUNTS,
     meta::{
         health,
         review::{self, Review},
@@ -59,6 +60,9 @@ pub(crate) fn paths(kinds: &Registry) -> Value {
         ["/api", "/api/v1", "/apis", "/apis/", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
             .map(str::to_owned)
             .into();
+    if cfg!(feature = "serve") {
+        paths.insert("/metrics".to_owned());
+    }
     for group in group_names(kinds) {
         paths.insert(format!("/apis/{group}"));
         paths.extend(versions_of(kinds, group).into_iter().map(|version| format!("/apis/{group}/{version}")));
@@ -151,6 +155,23 @@ fn group_body(name: &str, versions: &[&str]) -> Value {
 }
 
 fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
+    let mut resource = json!({
+        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
+        "verbs": verbs(kind, is_terminating),
+    });
+    for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
+        if !names.is_empty() {
+            resource[field] = json!(names);
+        }
+    }
+    std::iter::once(resource).chain(created_subresources(kind)).chain(subresources(kind)).collect()
+}
+
+/// Returns the verbs of the main endpoint.
+fn verbs(kind: &Resource, is_terminating: bool) -> Vec<&'static str> {
+    if kind.strategy.is_read_only {
+        return vec!["get", "list"];
+    }
     let mut verbs = vec!["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     if is_terminating {
         verbs.retain(|verb| !["create", "patch", "update"].contains(verb));
@@ -159,36 +180,47 @@ fn resource_bodies(kind: &Resource, is_terminating: bool) -> Vec<Value> {
     } else if !kind.strategy.allows_delete_collection {
         verbs.retain(|verb| *verb != "deletecollection");
     }
-    let mut resource = json!({
-        "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
-    });
-    for (field, names) in [("shortNames", &kind.short_names), ("categories", &kind.categories)] {
-        if !names.is_empty() {
-            resource[field] = json!(names);
-        }
-    }
-    let status = json!({
-        "name": format!("{}/status", kind.plural), "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind,
-        "verbs": ["get", "patch", "update"],
-    });
-    let scale = json!({
-        "name": format!("{}/scale", kind.plural), "singularName": "", "namespaced": kind.namespaced,
-        "group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": ["get", "patch", "update"],
-    });
-    let mut subresources = [(kind.has_status, status), (kind.scale.is_some(), scale)];
-    if !kind.is_custom {
-        subresources.reverse();
-    }
-    let pod_subresources = kind.strategy.pod_subresources.iter().map(|subresource| pod_subresource(*subresource));
-    let served = subresources.into_iter().filter(|(served, _)| *served).map(|(_, body)| body);
-    std::iter::once(resource).chain(pod_subresources).chain(served).collect()
+    verbs
 }
 
-fn pod_subresource(subresource: PodSubresource) -> Value {
-    let (group, version, kind) = subresource.group_version_kind();
+/// Returns the subresources of a resource that are more than created, by name, or for custom kinds the status first.
+fn subresources(kind: &Resource) -> impl Iterator<Item = Value> {
+    const ALL: [&str; 3] = ["get", "patch", "update"];
+    let body = |name: &str, verbs: &[&str]| {
+        json!({
+            "name": format!("{}/{name}", kind.plural), "singularName": "", "namespaced": kind.namespaced,
+            "kind": kind.kind, "verbs": verbs,
+        })
+    };
+    let mut scale = body("scale", &ALL);
+    (scale["group"], scale["version"], scale["kind"]) = (json!("autoscaling"), json!("v1"), json!("Scale"));
+    let mut served = [
+        (kind.strategy.has_approval, body("approval", &ALL)),
+        (kind.strategy.has_finalize, body("finalize", &["update"])),
+        (kind.scale.is_some(), scale),
+        (kind.has_status, body("status", &ALL)),
+    ];
+    if kind.is_custom {
+        served.reverse();
+    }
+    served.into_iter().filter(|(is_served, _)| *is_served).map(|(_, body)| body)
+}
+
+/// Returns the subresources that can only be created: those of pods and service accounts.
+fn created_subresources(kind: &Resource) -> Vec<Value> {
+    let of_pod = |subresource: &PodSubresource| {
+        let type_ = subresource.group_version_kind();
+        created_subresource(&format!("pods/{}", type_.2.to_lowercase()), type_)
+    };
+    if !kind.is_custom && kind.group_resource() == SERVICE_ACCOUNTS {
+        return vec![created_subresource("serviceaccounts/token", ("authentication.k8s.io", "v1", "TokenRequest"))];
+    }
+    kind.strategy.pod_subresources.iter().map(of_pod).collect()
+}
+
+fn created_subresource(name: &str, (group, version, kind): (&str, &str, &str)) -> Value {
     let mut body = json!({
-        "name": format!("pods/{}", kind.to_lowercase()), "singularName": "", "namespaced": true, "kind": kind,
-        "verbs": ["create"],
+        "name": name, "singularName": "", "namespaced": true, "kind": kind, "verbs": ["create"],
     });
     if !group.is_empty() {
         body["group"] = json!(group);

@@ -1,5 +1,4 @@
-//! Access and token reviews. Without authorization by roles everything is allowed, and every token is that of the
-//! administrator.
+//! Access and token reviews. Without authorization by roles everything is allowed.
 
 use http::{Method, StatusCode};
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -10,6 +9,7 @@ use crate::{
         error::{ApiError, FieldError, Result},
         object::now,
     },
+    authentication::authenticator::Reviewed,
     authorization::{
         attributes::Attributes,
         policies::{MissingRole, errors},
@@ -141,25 +141,44 @@ impl Review {
     fn status(&self, state: &State, user: &User, spec: &Value) -> Value {
         match self.kind {
             "SelfSubjectReview" => json!({ "userInfo": user_info(user) }),
-            "TokenReview" => {
-                let audiences = spec.get("audiences").filter(|audiences| audiences.is_array()).cloned();
-                let audiences = audiences.unwrap_or_else(|| json!(["https://kubernetes.default.svc"]));
-                json!({ "authenticated": true, "user": user_info(&User::administrator()), "audiences": audiences })
-            }
+            "TokenReview" => token(state, spec),
             "SelfSubjectRulesReview" => rules(state, user, text(spec, "namespace")),
             "SelfSubjectAccessReview" => access(state, user, spec),
             _ => {
                 let groups = spec["groups"].as_array().into_iter().flatten();
                 let groups = groups.filter_map(|group| group.as_str().map(str::to_owned)).collect();
                 // Unlike those of a request, the groups are exactly these.
-                access(state, &User { name: text(spec, "user").to_owned(), groups }, spec)
+                access(state, &User { name: text(spec, "user").to_owned(), groups, ..User::default() }, spec)
             }
         }
     }
 }
 
+/// Returns the status of a token review.
+fn token(state: &State, spec: &Value) -> Value {
+    let audiences = spec["audiences"].as_array().into_iter().flatten();
+    let audiences: Vec<String> = audiences.filter_map(|audience| audience.as_str().map(str::to_owned)).collect();
+    match state.authenticator.review(&state.store, text(spec, "token"), &audiences) {
+        Reviewed::Authenticated(user, audiences) => {
+            json!({ "authenticated": true, "user": user_info(&user), "audiences": audiences })
+        }
+        Reviewed::Rejected(error) => json!({ "user": {}, "error": error }),
+    }
+}
+
+/// Returns a user without empty fields.
 fn user_info(user: &User) -> Value {
-    json!({ "username": user.name, "groups": user.groups })
+    let mut info = json!({ "username": user.name });
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    if !user.groups.is_empty() {
+        info["groups"] = json!(user.groups);
+    }
+    if !user.extra.is_empty() {
+        info["extra"] = json!(user.extra);
+    }
+    info
 }
 
 /// Returns the status of an access review.

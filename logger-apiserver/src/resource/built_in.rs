@@ -22,7 +22,7 @@ pub(crate) use published::published;
 pub(crate) use rules::{SYSTEM_PRIORITIES, check};
 pub(crate) use schema::{TypeInfo, default};
 
-use crate::resource::strategy::Strategy;
+use crate::resource::{conversion::Conversion, strategy::Strategy};
 
 /// The properties of one built-in kind.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct BuiltIn {
     pub(crate) version: &'static str,
     /// The group in whose representation objects are stored.
     pub(crate) storage_group: &'static str,
+    /// The conversion of objects that are stored in another representation.
+    pub(crate) conversion: Option<&'static Conversion>,
     pub(crate) short_names: &'static [&'static str],
     pub(crate) categories: &'static [&'static str],
     pub(crate) namespaced: bool,

@@ -7,14 +7,9 @@
 //!
 //! Events are stored in the representation of the core group.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
-use crate::{
-    api::object::{Object, Stored},
-    resource::registry::Resource,
-};
+use crate::{api::object::Object, resource::conversion::Conversion};
 
 /// The names of fields that differ: in the core group and in `events.k8s.io`.
 pub(crate) const NAMES: [(&str, &str); 7] = [
@@ -27,31 +22,22 @@ pub(crate) const NAMES: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
-impl Resource {
-    /// Converts a stored object to this kind.
-    pub(crate) fn read_stored(&self, stored: &Stored) -> Stored {
-        if !self.shares_storage() {
-            return stored.clone();
-        }
-        let mut object = Object::clone(stored);
-        rename(&mut object.body, |(core, new)| (core, new));
-        for name in ["reportingController", "reportingInstance"] {
-            if object.body.get(name).is_some_and(|text| text == "") {
-                object.body.remove(name);
-            }
-        }
-        self.default_built_in(&mut object.body);
-        Arc::new(object)
-    }
+/// The conversion of `events.k8s.io`.
+pub(crate) static CONVERSION: Conversion = Conversion { from_storage, to_storage };
 
-    /// Converts an object of this kind to the stored representation.
-    pub(crate) fn to_storage(&self, object: &mut Object) {
-        if self.shares_storage() {
-            rename(&mut object.body, |(core, new)| (new, core));
-            for name in ["reportingComponent", "reportingInstance"] {
-                object.body.entry(name).or_insert_with(|| Value::from(""));
-            }
+fn from_storage(event: &mut Object) {
+    rename(&mut event.body, |(core, new)| (core, new));
+    for name in ["reportingController", "reportingInstance"] {
+        if event.body.get(name).is_some_and(|text| text == "") {
+            event.body.remove(name);
         }
+    }
+}
+
+fn to_storage(event: &mut Object) {
+    rename(&mut event.body, |(core, new)| (new, core));
+    for name in ["reportingComponent", "reportingInstance"] {
+        event.body.entry(name).or_insert_with(|| Value::from(""));
     }
 }
 

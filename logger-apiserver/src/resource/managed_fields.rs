@@ -205,7 +205,8 @@ fn writer<'a>(author: Author<'a>, api_version: &'a str, reset: &'a BTreeMap<Stri
         subresource: match author.endpoint {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
-            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => "",
+            Endpoint::Approval => "approval",
+            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => "",
         },
         types: author.kind.types(),
         reset,
@@ -256,7 +257,13 @@ fn reset_fields(kind: &Resource, endpoint: &Endpoint) -> BTreeMap<String, FieldS
             let reset = kind.strategy.status_reset_fields.iter().map(|path| fields(path));
             [(kind.api_version(), FieldSet::of(reset.chain([fields(&["spec"])])))].into()
         }
-        Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Scale(_) => BTreeMap::new(),
+        Endpoint::Approval => {
+            let reset = [fields(&["spec"]), fields(&["status", "certificate"])];
+            [(kind.api_version(), FieldSet::of(reset))].into()
+        }
+        Endpoint::Main | Endpoint::Finalize | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => {
+            BTreeMap::new()
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use crate::{
     },
     resource::{
         built_in::{self, BuiltIn},
+        conversion::Conversion,
         managed_fields::{scale::ReplicaPaths, types::Type},
         printer_columns::Columns,
         strategy::Strategy,
@@ -210,6 +211,22 @@ impl Resource {
         self.custom().map(|custom| &*custom.versions)
     }
 
+    /// Returns the conversion of a built-in kind that is stored in another representation.
+    fn conversion(&self) -> Option<&'static Conversion> {
+        self.as_built_in().and_then(|facts| facts.conversion)
+    }
+
+    /// Converts a stored object of a built-in kind to this kind.
+    fn read_stored(&self, stored: &Stored) -> Stored {
+        let Some(conversion) = self.conversion() else {
+            return stored.clone();
+        };
+        let mut object = Object::clone(stored);
+        (conversion.from_storage)(&mut object);
+        self.default_built_in(&mut object.body);
+        Arc::new(object)
+    }
+
     /// Converts a stored object to this version.
     pub(crate) fn read(&self, stored: &Stored) -> Result<Stored> {
         self.versions().map_or_else(|| Ok(self.read_stored(stored)), |versions| versions.read(stored, &self.version))
@@ -223,7 +240,9 @@ impl Resource {
         }
         object.body.values_mut().for_each(go::normalize_numbers);
         self.default_built_in(&mut object.body);
-        self.to_storage(object);
+        if let Some(conversion) = self.conversion() {
+            (conversion.to_storage)(object);
+        }
         Ok(())
     }
 }
@@ -286,9 +305,12 @@ impl Registry {
         self.iter().any(|kind| !kind.is_custom && kind.group == group)
     }
 
-    /// Returns any served version of a resource.
+    /// Returns a served version of a resource: that in whose representation objects are stored, for built-in kinds.
     pub(crate) fn any_version(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
-        self.iter().find(|kind| kind.group == group && kind.plural == plural).cloned()
+        let mut versions = self.iter().filter(|kind| kind.group == group && kind.plural == plural);
+        let first = versions.next()?;
+        let is_stored = |kind: &&Arc<Resource>| kind.conversion().is_none();
+        Some(versions.chain([first]).find(is_stored).unwrap_or(first).clone())
     }
 
     /// Returns any served version of a resource, by its storage key.

@@ -1,7 +1,7 @@
 //! The limits of etcd for the requests that store objects.
 //!
-//! The real server stores objects of built-in kinds as protobuf, and custom objects and definitions as JSON. The size
-//! of a request is that of a transaction, which contains the object and several times its key.
+//! The real server stores objects of built-in kinds as protobuf, and custom objects, definitions and API services as
+//! JSON. The size of a request is that of a transaction, which contains the object and several times its key.
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn value_size(kind: &Resource, object: &Object) -> usize {
     if let Some(metadata) = json.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }
-    let is_json = kind.is_custom || kind.group == "apiextensions.k8s.io";
+    let is_json = kind.is_custom || matches!(kind.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
     let encoded = if is_json { None } else { protobuf::encode(&json) };
     // A line break ends stored JSON.
     encoded.map_or_else(|| go::json_size(&json) + 1, |bytes| bytes.len())

@@ -34,7 +34,7 @@ pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths
     let spec = integer(&object.body, &paths.spec_replicas_path)?;
     let status = integer(&object.body, &paths.status_replicas_path)?;
     let selector = match resource.is_custom {
-        false => object.field("spec.selector").map(selector::to_text),
+        false => object.field("spec.selector").map(|selector| selector_text(resource, selector)),
         true => selector_path(paths).map_or(Ok(None), |path| text(&object.body, path))?.map(str::to_owned),
     };
     // Objects that are older than the scale subresource can have larger counts. The real server truncates them too.
@@ -47,6 +47,14 @@ pub(crate) fn of_object(resource: &Resource, object: &Object, paths: &ScalePaths
             selector: selector.filter(|selector| !selector.is_empty()),
         }),
     })
+}
+
+/// Formats the selector of a built-in kind: a label selector, or labels for a replication controller.
+fn selector_text(resource: &Resource, selector: &Value) -> String {
+    match resource.kind.as_str() {
+        "ReplicationController" => selector::to_text(&json!({ "matchLabels": selector })),
+        _ => selector::to_text(selector),
+    }
 }
 
 fn metadata(object: &ObjectMeta) -> ObjectMeta {

@@ -21,6 +21,11 @@ use crate::{
     resource::strategy::Objects,
 };
 
+/// The range of cluster IPs.
+pub(crate) const RANGE: &str = "10.0.0.0/16";
+/// The cluster IP of the server itself: the service `default/kubernetes`.
+pub(crate) const API_SERVER_ADDRESS: &str = "10.0.0.1";
+
 const RESOURCE: &str = "services";
 const PORTS: std::ops::RangeInclusive<i64> = 30_000..=32_767;
 /// The first address and the last two are reserved: the network, the server, and the broadcast address.

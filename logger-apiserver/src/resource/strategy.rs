@@ -2,18 +2,20 @@
 
 use crate::{
     api::{
-        endpoint::PodSubresource,
+        endpoint::{Endpoint, PodSubresource},
         error::{FieldError, Result},
         kind::Kind,
         object::{Object, Stored},
     },
+    authorization::user::User,
     resource::built_in::{Fields, rules::Rule},
 };
 
 /// How the objects of one resource are defaulted, prepared, validated, stored and deleted.
 ///
-/// Hooks run in the order of a request: `defaults`, the defaults of the schema, `default`, `prepare_for_create` or
-/// `prepare_for_update`, `propagate`, `rules`, `validate`, `allocate`.
+/// Hooks run in the order of a request: `defaults`, the defaults of the schema, `default`, `set_user`,
+/// `prepare_for_create`, `prepare_for_update` or `prepare_for_subresource`, `propagate`, `rules`, `validate`,
+/// `allocate`.
 #[derive(Debug)]
 pub(crate) struct Strategy {
     /// The effects of writes and deletions on other objects.
@@ -26,6 +28,10 @@ pub(crate) struct Strategy {
     pub(crate) allows_delete_collection: bool,
     /// `/finalize` is served.
     pub(crate) has_finalize: bool,
+    /// `/approval` is served.
+    pub(crate) has_approval: bool,
+    /// Only the verbs `get` and `list` are served.
+    pub(crate) is_read_only: bool,
     /// The subresources that can only be created.
     pub(crate) pod_subresources: &'static [PodSubresource],
     /// An update of an object that does not exist creates it (`AllowCreateOnUpdate`).
@@ -52,6 +58,8 @@ pub(crate) struct Strategy {
     pub(crate) names_kind_in_field_errors: bool,
     /// Fields that a write of `/status` does not change, beside the spec (`GetResetFields`).
     pub(crate) status_reset_fields: &'static [&'static [&'static str]],
+    /// A write of `/status` does not change labels, annotations, finalizers and owners (`ResetObjectMetaForStatus`).
+    pub(crate) preserves_metadata_in_status: bool,
     /// Fields that never change, each with the reason for the error.
     pub(crate) immutable: &'static [(&'static str, &'static str)],
     /// The fields of the spec that may change; empty if all may.
@@ -62,10 +70,14 @@ pub(crate) struct Strategy {
     pub(crate) defaults: &'static [fn(&mut Fields)],
     /// Defaults of the complete object, after those of the schema.
     pub(crate) default: fn(&mut Object) -> Result<()>,
+    /// Sets the fields of a new object that identify the user who creates it.
+    pub(crate) set_user: fn(&mut Object, &User),
     /// Sets the fields of a new object (`PrepareForCreate`).
     pub(crate) prepare_for_create: fn(&mut Object) -> Result<()>,
     /// Restores and sets fields of an update (`PrepareForUpdate`).
     pub(crate) prepare_for_update: fn(&mut Object, &Object) -> Result<()>,
+    /// Restores, sets and checks fields of an update of `/status` or `/approval`.
+    pub(crate) prepare_for_subresource: fn(&Endpoint, &Kind, &mut Object, &Object) -> Result<()>,
     /// Sets fields that follow from a change, also for `/status`.
     pub(crate) propagate: fn(&mut Object, &Object),
     /// Validation beyond the schema, rule by rule.
@@ -124,6 +136,8 @@ pub(crate) enum Naming {
     Label,
     /// A path segment.
     PathSegment,
+    /// An IP address in its canonical representation.
+    IpAddress,
 }
 
 impl Strategy {
@@ -134,6 +148,8 @@ impl Strategy {
         naming: Naming::Subdomain,
         allows_delete_collection: true,
         has_finalize: false,
+        has_approval: false,
+        is_read_only: false,
         pod_subresources: &[],
         allows_create_on_update: false,
         allows_unconditional_update: true,
@@ -147,13 +163,16 @@ impl Strategy {
         selectable: &[],
         names_kind_in_field_errors: false,
         status_reset_fields: &[],
+        preserves_metadata_in_status: false,
         immutable: &[],
         updatable: &[],
         selects_its_template: false,
         defaults: &[],
         default: |_| Ok(()),
+        set_user: |_, _| {},
         prepare_for_create: |_| Ok(()),
         prepare_for_update: |_, _| Ok(()),
+        prepare_for_subresource: |_, _, _, _| Ok(()),
         propagate: |_, _| {},
         rules: &[],
         validate: |_, _| Vec::new(),

@@ -6,6 +6,7 @@
 mod autoscalers;
 mod built_in;
 mod cluster;
+mod control_plane;
 mod custom;
 mod duration;
 mod events;
@@ -13,6 +14,7 @@ mod network;
 mod pods;
 mod row;
 pub(crate) mod scale;
+mod storage;
 mod workloads;
 
 use serde::Serialize;

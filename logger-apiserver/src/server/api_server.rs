@@ -17,17 +17,24 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use tower::BoxError;
 
+#[cfg(feature = "serve")]
+use crate::server::metrics::{self, Metrics};
 use crate::{
     api::error::{ApiError, Result},
+    authentication::authenticator::Credentials,
     authorization::{recorder::Authorization, user::User},
-    controllers::{garbage_collector::GarbageCollector, role_aggregation},
+    controllers::{garbage_collector::GarbageCollector, resource_quota, role_aggregation},
     handlers::{
-        admission::{CallFn, Session},
         load::{self, LoadError},
+        webhooks::{CallFn, Session},
     },
     meta::openapi::DocumentCache,
     response::api_response::{ApiResponse, Body},
-    server::{access, builder::Builder, dispatch},
+    server::{
+        access::{self, Identity},
+        builder::Builder,
+        dispatch,
+    },
     storage::{shared::SharedState, state::State, store::Event},
     wire::{body::MAX_BODY_BYTES, content::Encoding, negotiation},
 };
@@ -43,10 +50,12 @@ pub struct ApiServer {
     collector: Option<Arc<Mutex<GarbageCollector>>>,
     /// The OpenAPI documents that were built. Locked after the state, never before.
     documents: Arc<Mutex<DocumentCache>>,
-    /// The user of the requests.
-    user: Arc<User>,
+    /// The source of the user of the requests.
+    identity: Identity,
     /// Sends requests to webhooks.
     webhooks: Arc<Webhooks>,
+    #[cfg(feature = "serve")]
+    metrics: Arc<Metrics>,
 }
 
 /// The function that sends requests to webhooks, if there is one.
@@ -80,12 +89,19 @@ impl ApiServer {
 
     /// Creates a server with a state.
     pub(crate) fn from_state(state: State, collector: Option<GarbageCollector>) -> Self {
+        let identity = if state.authenticator.is_enabled() {
+            Identity::Authenticated(state.authenticator.clone())
+        } else {
+            Identity::User(Arc::new(User::administrator()))
+        };
         Self {
             shared: Arc::new(SharedState::new(state)),
             collector: collector.map(|collector| Arc::new(Mutex::new(collector))),
             documents: Arc::default(),
-            user: Arc::new(User::administrator()),
+            identity,
             webhooks: Arc::default(),
+            #[cfg(feature = "serve")]
+            metrics: Arc::new(Metrics::new()),
         }
     }
 
@@ -145,11 +161,22 @@ impl ApiServer {
     /// Returns a handle to the same server whose requests are those of a user. The user is also in the group
     /// `system:authenticated`, and a service account (`system:serviceaccount:<namespace>:<name>`) without groups is in
     /// the groups of its namespace. What the user may do depends on [`Builder::rbac`]. Requests of other handles are
-    /// those of `admin` in the group `system:masters`, who may do anything.
+    /// those of `admin` in the group `system:masters`, who may do anything, or are authenticated
+    /// ([`Builder::authentication`]).
     #[must_use]
     pub fn as_user(&self, name: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
-        Self { user: Arc::new(User::new(name, groups)), ..self.clone() }
+        self.with_user(User::new(name, groups))
+    }
+
+    /// Returns a handle to the same server whose requests are those of the administrator.
+    #[cfg(feature = "serve")]
+    pub(crate) fn as_administrator(&self) -> Self {
+        self.with_user(User::administrator())
+    }
+
+    fn with_user(&self, user: User) -> Self {
+        Self { identity: Identity::User(Arc::new(user)), ..self.clone() }
     }
 
     /// Returns what users did and tried to do, without duplicates, sorted by user: to compare the permissions that a
@@ -188,7 +215,7 @@ impl ApiServer {
         let loaded = load::load(&mut state, object);
         let changes = state.store.take_events();
         self.with_collector(|collector| collector.observe(&changes));
-        let changes = self.aggregate_roles(&mut state, changes);
+        let changes = self.run_controllers(&mut state, changes);
         self.shared.commit(state, &changes).map_err(|error| LoadError::unreadable(error.message()))?;
         loaded
     }
@@ -210,6 +237,8 @@ impl ApiServer {
 
     pub(crate) async fn respond(self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
+        #[cfg(feature = "serve")]
+        let measurement = self.metrics.start(&self.shared.lock(), &parts);
         let encoding = encoding_of(&parts);
         let response = match Limited::new(body, MAX_BODY_BYTES).collect().await {
             Ok(body) => self.handle(&parts, body.to_bytes()).await,
@@ -219,6 +248,8 @@ impl ApiServer {
             Err(error) => ApiError::bad_request(format!("the request body could not be read: {error}")).into(),
         };
         let response = response.into_response(self.shared, encoding);
+        #[cfg(feature = "serve")]
+        let response = measurement.finish(response);
         if parts.method == http::Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
@@ -227,17 +258,21 @@ impl ApiServer {
     async fn handle(&self, parts: &Parts, body: Bytes) -> ApiResponse {
         let mut changed = self.shared.subscribe();
         let deadline = Instant::now() + MAX_WAIT;
-        let admission = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
+        let credentials = match self.identity.credentials(parts) {
+            Ok(credentials) => credentials,
+            Err(error) => return error.into(),
+        };
+        let webhooks = self.webhooks.lock().clone().map(|call| Arc::new(Session::new(call)));
         loop {
             changed.mark_unchanged();
-            match self.attempt(parts, body.clone(), admission.as_ref()) {
+            match self.attempt(&credentials, parts, body.clone(), webhooks.as_ref()) {
                 Err(ApiError::TooLargeResourceVersion(error)) => {
                     // `shared` owns the sender, so that the channel is not closed.
                     if timeout_at(deadline, changed.changed()).await.is_err() {
                         return error.into();
                     }
                 }
-                Err(ApiError::AdmissionPending) if let Some(session) = &admission => {
+                Err(ApiError::AdmissionPending) if let Some(session) = &webhooks => {
                     if let Err(error) = session.run().await {
                         return error.into();
                     }
@@ -253,37 +288,53 @@ impl ApiServer {
         Some(call(&mut collector.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Aggregates cluster roles after these changes, and returns all changes. Like the garbage collector, this is a
-    /// controller of kube-controller-manager.
-    fn aggregate_roles(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
-        if state.rbac && self.collector.is_some() && role_aggregation::is_affected(&changes) {
-            role_aggregation::aggregate(state);
-            changes.extend(state.store.take_events());
+    /// Updates quotas and aggregates cluster roles after these changes, and returns all changes. Like the garbage
+    /// collector, these are controllers of kube-controller-manager.
+    fn run_controllers(&self, state: &mut State, mut changes: Vec<Event>) -> Vec<Event> {
+        if self.collector.is_none() {
+            return changes;
         }
+        if state.rbac && role_aggregation::is_affected(&changes) {
+            role_aggregation::aggregate(state);
+        }
+        resource_quota::sync(state, &changes);
+        changes.extend(state.store.take_events());
         changes
     }
 
     /// Returns the response to a request that the user may not make, for requests that others handle.
     #[cfg(feature = "serve")]
     pub(crate) fn denial(&self, parts: &Parts) -> Option<Response<Body>> {
-        let outcome = access::authorize(&mut self.shared.lock(), &self.user, parts);
+        let credentials = self.identity.credentials(parts);
+        let outcome = credentials.and_then(|found| access::admit(&mut self.shared.lock(), &found, parts));
         let response = ApiResponse::from(outcome.err()?);
         Some(response.into_response(self.shared.clone(), encoding_of(parts)))
     }
 
-    fn attempt(&self, parts: &Parts, body: Bytes, admission: Option<&Arc<Session>>) -> Result<ApiResponse> {
+    fn attempt(
+        &self,
+        credentials: &Credentials,
+        parts: &Parts,
+        body: Bytes,
+        webhooks: Option<&Arc<Session>>,
+    ) -> Result<ApiResponse> {
         let mut state = self.shared.lock();
         if !dispatch::is_health_request(parts) {
             state.check()?;
         }
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = access::authorize(&mut state, &self.user, parts)
-            .and_then(|user| dispatch::handle(&mut state, &mut documents, &user, parts, body, admission));
+        let outcome = access::admit(&mut state, credentials, parts).and_then(|user| {
+            #[cfg(feature = "serve")]
+            if parts.uri.path() == metrics::PATH && parts.method == http::Method::GET {
+                return Ok(self.metrics.respond(&state));
+            }
+            dispatch::handle(&mut state, &mut documents, &user, parts, body, webhooks)
+        });
         drop(documents);
         // A failed request may have changed something as well. If this fails, all later requests fail.
         let changes = self.with_collector(|collector| collector.collect(&mut state));
         let changes = changes.unwrap_or_else(|| state.store.take_events());
-        let changes = self.aggregate_roles(&mut state, changes);
+        let changes = self.run_controllers(&mut state, changes);
         match self.shared.commit(state, &changes) {
             Err(error) if !dispatch::is_health_request(parts) => Err(error),
             _ => outcome,

@@ -1,9 +1,10 @@
-//! Bootstrap objects: the namespaces and system priority classes of every cluster.
+//! Bootstrap objects: the namespaces, system priority classes and control plane objects of every cluster.
 
+pub(crate) mod control_plane;
 pub(crate) mod policies;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     api::{endpoint::Endpoint, object::Object},
@@ -25,6 +26,23 @@ pub(crate) fn create(state: &mut State) {
     if let Some(kind) = state.registry.of_resource(priority_class::RESOURCE) {
         SYSTEM_PRIORITIES.iter().for_each(|priority| create_priority(state, &kind, priority));
     }
+}
+
+/// Creates an object if it does not exist.
+fn create_object(state: &mut State, resource: &str, object: &Value) {
+    let (Some(kind), Some(fields)) = (state.registry.of_resource(resource), object.as_object()) else {
+        return;
+    };
+    let Ok(mut object) = Object::from_json(fields.clone()) else {
+        return;
+    };
+    let exists = state.store.get(resource, object.namespace(), object.name()).is_some();
+    if exists || kind.default(&mut object.body).is_err() {
+        return;
+    }
+    managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut object);
+    metadata::fill_system_fields(kind.strategy.generation, &mut object);
+    state.store.put(resource, &object);
 }
 
 fn create_priority(state: &mut State, kind: &Resource, (name, value, description): &(&str, i64, &str)) {

@@ -1,10 +1,18 @@
 //! The options of a server.
 
+use std::sync::Arc;
+
 use crate::{
+    authentication::{
+        authenticator::Authenticator,
+        options::Authentication,
+        service_accounts::{DEFAULT_ISSUER, TokenIssuer},
+        signing_key::SigningKey,
+    },
     controllers::{garbage_collector::GarbageCollector, role_aggregation},
     server::{
         api_server::ApiServer,
-        bootstrap::{self, policies},
+        bootstrap::{self, control_plane, policies},
     },
     storage::{
         state::State,
@@ -15,17 +23,28 @@ use crate::{
 use crate::{lifecycle::definitions, storage::data_dir};
 
 /// Configures and starts a server. [`ApiServer::builder`] creates it, [`build`](Self::build) starts the server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Builder {
     pub(crate) history: History,
     pub(crate) watch_list: bool,
     pub(crate) collects: bool,
     pub(crate) rbac: bool,
+    authentication: Option<Authentication>,
+    service_account_issuer: String,
+    service_account_key: Option<Arc<SigningKey>>,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { history: History::default(), watch_list: true, collects: true, rbac: false }
+        Self {
+            history: History::default(),
+            watch_list: true,
+            collects: true,
+            rbac: false,
+            authentication: None,
+            service_account_issuer: DEFAULT_ISSUER.to_owned(),
+            service_account_key: None,
+        }
     }
 
     /// Sets the number of changes in the history, over all kinds and including deletions: 1024 by default. A list or a
@@ -53,9 +72,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether the server runs the garbage collector and the namespace controller of kube-controller-manager, and
-    /// with [`rbac`](Self::rbac) the aggregation of cluster roles. All complete before the response to the request that triggers them. Without them, objects with dependents and
-    /// namespaces wait for an external controller.
+    /// Sets whether the server runs the garbage collector, the namespace controller and the quota controller of
+    /// kube-controller-manager, and with [`rbac`](Self::rbac) the aggregation of cluster roles. All complete before the
+    /// response to the request that triggers them. Without them, objects with dependents and namespaces wait for an
+    /// external controller, and a quota limits nothing before its status is written.
     #[must_use]
     pub fn collects_garbage(mut self, collects: bool) -> Self {
         self.collects = collects;
@@ -68,6 +88,30 @@ impl Builder {
     #[must_use]
     pub fn rbac(mut self, rbac: bool) -> Self {
         self.rbac = rbac;
+        self
+    }
+
+    /// Sets that requests are authenticated. Requests of handles with a user ([`ApiServer::as_user`]) are those of that
+    /// user all the same. By default every request is that of an administrator.
+    #[must_use]
+    pub fn authentication(mut self, authentication: Authentication) -> Self {
+        self.authentication = Some(authentication);
+        self
+    }
+
+    /// Sets the issuer of the tokens of service accounts, and their default audience, as with
+    /// `--service-account-issuer`: `https://kubernetes.default.svc.cluster.local` by default.
+    #[must_use]
+    pub fn service_account_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.service_account_issuer = issuer.into();
+        self
+    }
+
+    /// Sets the key that signs and verifies the tokens of service accounts, so that tokens of an earlier server with
+    /// the same key are valid. By default a key is generated for the first token.
+    #[must_use]
+    pub fn service_account_key(mut self, key: SigningKey) -> Self {
+        self.service_account_key = Some(Arc::new(key));
         self
     }
 
@@ -93,6 +137,7 @@ impl Builder {
         if is_new {
             bootstrap::create(&mut state);
         }
+        control_plane::create(&mut state);
         self.create_policies(&mut state);
         definitions::install_all(&mut state);
         let changes = state.store.take_events();
@@ -107,17 +152,21 @@ impl Builder {
     pub fn build(self) -> ApiServer {
         let mut state = self.state();
         bootstrap::create(&mut state);
+        control_plane::create(&mut state);
         self.create_policies(&mut state);
         state.store.take_events();
         self.start(state)
     }
 
-    fn state(self) -> State {
-        State::new(Store::new(self.history), self.watch_list, self.rbac)
+    fn state(&self) -> State {
+        let issuer = TokenIssuer::new(self.service_account_issuer.clone(), self.service_account_key.clone());
+        let authentication = self.authentication.clone().map(|options| options.with_authorization(self.rbac));
+        let authenticator = Authenticator::new(authentication, issuer);
+        State::new(Store::new(self.history), self.watch_list, self.rbac, authenticator)
     }
 
     /// Creates the default roles and bindings that do not exist.
-    fn create_policies(self, state: &mut State) {
+    fn create_policies(&self, state: &mut State) {
         if self.rbac {
             policies::create(state);
             if self.collects {
@@ -126,7 +175,7 @@ impl Builder {
         }
     }
 
-    fn start(self, state: State) -> ApiServer {
+    fn start(&self, state: State) -> ApiServer {
         let collector = self.collects.then(|| GarbageCollector::new(&state.store));
         ApiServer::from_state(state, collector)
     }

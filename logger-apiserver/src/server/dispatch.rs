@@ -15,13 +15,14 @@ use crate::{
         error::{ApiError, Result},
         kind::ScalePaths,
     },
+    authentication::service_accounts::SERVICE_ACCOUNTS,
     authorization::user::User,
     handlers::{
-        admission::Session,
         apply, delete, get, list, pods,
         request::{self, ResourceRequest},
-        scale,
+        scale, tokens,
         watch::Watch,
+        webhooks::Session,
         write,
     },
     meta::{
@@ -47,7 +48,7 @@ pub(crate) fn handle(
     user: &Arc<User>,
     parts: &Parts,
     body: Bytes,
-    admission: Option<&Arc<Session>>,
+    webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
@@ -56,7 +57,7 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, &content_type(parts), &body)
             }
-            None => resource(state, target, user, parts, body, admission),
+            None => resource(state, target, user, parts, body, webhooks),
         };
     }
     if route == Route::Unknown {
@@ -136,7 +137,7 @@ fn resource(
     user: &Arc<User>,
     parts: &Parts,
     body: Bytes,
-    admission: Option<&Arc<Session>>,
+    webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
@@ -160,7 +161,7 @@ fn resource(
         body,
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
-        admission: admission.cloned(),
+        webhooks: webhooks.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
     if let Err(ApiError::AdmissionPending) = outcome {
@@ -198,12 +199,14 @@ fn endpoint(kind: &Resource, target: &Target) -> Result<Endpoint> {
         (None, _) => Ok(Endpoint::Main),
         (Some("status"), _) if kind.has_status => Ok(Endpoint::Status),
         (Some("finalize"), _) if kind.strategy.has_finalize => Ok(Endpoint::Finalize),
+        (Some("approval"), _) if kind.strategy.has_approval => Ok(Endpoint::Approval),
         (Some(name), _)
             if let Some(subresource) = PodSubresource::find(name)
                 && kind.strategy.pod_subresources.contains(&subresource) =>
         {
             Ok(Endpoint::Pod(subresource))
         }
+        (Some("token"), _) if !kind.is_custom && kind.group_resource() == SERVICE_ACCOUNTS => Ok(Endpoint::Token),
         (Some("scale"), Some(paths)) => Ok(Endpoint::Scale(paths.clone())),
         (Some(_), _) if kind.is_custom => Err(ApiError::not_found(kind, target.name.as_deref().unwrap_or_default())),
         (Some(_), _) => Err(ApiError::unknown_resource()),
@@ -220,8 +223,14 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         pods::create(state, method, request, subresource)?;
         return Ok(ApiResponse::success(StatusCode::CREATED));
     }
+    if request.endpoint == Endpoint::Token {
+        return Ok(ApiResponse::Value(StatusCode::CREATED, tokens::create(state, method, request)?));
+    }
     if request.endpoint == Endpoint::Finalize && *method != Method::PUT {
         return Err(ApiError::method_not_allowed());
+    }
+    if kind.strategy.is_read_only {
+        check_read_only(method, request)?;
     }
     match *method {
         Method::GET | Method::HEAD if named => {
@@ -234,7 +243,9 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
             Ok(ApiResponse::Watch(Box::new(Watch::new(state, request)?)))
         }
         Method::GET | Method::HEAD => Ok(ApiResponse::list(request, &list::list(state, request)?)),
-        Method::POST | Method::DELETE if request.endpoint == Endpoint::Status => Err(unsupported_verb(kind, method)),
+        Method::POST | Method::DELETE if matches!(request.endpoint, Endpoint::Status | Endpoint::Approval) => {
+            Err(unsupported_verb(kind, method))
+        }
         Method::POST if !named || kind.is_custom => {
             Ok(ApiResponse::object(StatusCode::CREATED, request, &write::create(state, request)?))
         }
@@ -252,6 +263,17 @@ fn perform(state: &mut State, method: &Method, request: &ResourceRequest) -> Res
         Method::DELETE if kind.strategy.allows_delete_collection => {
             Ok(ApiResponse::list(request, &delete::delete_collection(state, request)?))
         }
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+/// Rejects everything but reads, and watches.
+fn check_read_only(method: &Method, request: &ResourceRequest) -> Result<()> {
+    match *method {
+        Method::GET | Method::HEAD if request.query.flag("watch") => {
+            Err(ApiError::not_supported(&request.kind, "watch"))
+        }
+        Method::GET | Method::HEAD => Ok(()),
         _ => Err(ApiError::method_not_allowed()),
     }
 }

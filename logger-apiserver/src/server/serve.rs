@@ -1,27 +1,28 @@
-//! Serves HTTP/1.1 without TLS on a TCP socket, for kubectl and other clients.
+//! Serves HTTP/1.1 on a TCP socket, with or without TLS, for kubectl and other clients.
 //!
 //! Guarantees:
 //! - Each event of a watch is sent immediately.
-//! - Requests are bounded: 3 MiB of body, as on the real server, 1 MiB of headers, and 30 seconds to receive the
-//!   headers.
 //! - Logs of pods are requested from the kubelet of their node, at the address in the status of the Node.
-//! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress.
 //! - Requests are bounded: 1 MiB of request line and headers, exactly, and 3 MiB of body, as on the real server.
-//! - The head of a request, its body and the writing of its response have deadlines. Connections and requests in flight
-//!   are limited ([`Limits`]).
+//! - The TLS handshake, the head of a request, its body and the writing of its response have deadlines. Connections and
+//!   requests in flight are limited ([`Limits`]).
 //! - A client with many connections, watches or slow requests does not stop the others.
 //! - A graceful shutdown accepts no more connections, ends watches, and completes requests in progress. All connections
 //!   end with [`serve`]: no task is detached.
 //!
-//! There is neither TLS nor authentication: every client that can reach the port is an administrator, and may impersonate
-//! users with the headers `Impersonate-User` and `Impersonate-Group`.
+//! Without [`Builder::authentication`](crate::Builder::authentication), every client that can reach the port is an
+//! administrator, and may impersonate users with the headers `Impersonate-User` and `Impersonate-Group`.
 
 mod admission;
+mod authority;
 mod connection;
+mod error;
 mod exchange;
+mod keys;
 mod kubeconfig;
 mod kubelet;
 mod limits;
+mod tls;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -34,8 +35,12 @@ use tokio::{
 
 use crate::server::api_server::ApiServer;
 
-pub use kubeconfig::write_kubeconfig;
+pub use authority::Authority;
+pub use error::TlsError;
+pub use keys::open_service_account_key;
+pub use kubeconfig::{write_kubeconfig, write_tls_kubeconfig};
 pub use limits::Limits;
+pub use tls::{PemPair, Tls};
 
 use admission::Admission;
 use connection::Connection;
@@ -45,8 +50,31 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause after a connection could not be accepted, for example with too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until `stop` completes, and then completes requests in progress.
+/// Serves HTTP without TLS until `stop` completes, and then completes requests in progress.
 pub async fn serve(server: ApiServer, listener: TcpListener, limits: Limits, stop: impl Future<Output = ()>) {
+    accept(&server, listener, None, limits, stop).await;
+}
+
+/// Serves HTTPS until `stop` completes, and then completes requests in progress. With
+/// [`Builder::authentication`](crate::Builder::authentication), a request is that of the user of its client
+/// certificate.
+pub async fn serve_tls(
+    server: ApiServer,
+    listener: TcpListener,
+    tls: Tls,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
+    accept(&server, listener, Some(&tls), limits, stop).await;
+}
+
+async fn accept(
+    server: &ApiServer,
+    listener: TcpListener,
+    tls: Option<&Tls>,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
     let (stopping, stopped) = watch::channel(false);
     let admission = Arc::new(Admission::new(limits));
     let mut connections = JoinSet::new();
@@ -62,7 +90,7 @@ pub async fn serve(server: ApiServer, listener: TcpListener, limits: Limits, sto
                     if let Some((slot, replaced)) = admission.open(peer) {
                         let admission = Arc::clone(&admission);
                         let connection = Connection::new(server.clone(), admission, &slot, peer, stopped.clone());
-                        connections.spawn(connection.serve(stream, slot, replaced));
+                        connections.spawn(connection.serve(stream, tls.cloned(), slot, replaced));
                     }
                 }
                 Err(_) => {

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// The only file in the directory.
+/// The file with the objects.
 const FILE: &str = "objects.redb";
 /// The objects as JSON, by resource and key, joined by [`SEPARATOR`]. The JSON has the name of the object's version in
 /// place of its type.

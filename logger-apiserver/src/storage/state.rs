@@ -1,7 +1,10 @@
 //! The state of a server: its objects, the resources it serves, and where both are persisted.
 
+use std::sync::Arc;
+
 use crate::{
     api::error::{ApiError, Result},
+    authentication::authenticator::Authenticator,
     authorization::{attributes::Attributes, policies::Decision, recorder::Recorder, user::User},
     resource::registry::Registry,
     storage::store::{Event, Store},
@@ -16,6 +19,8 @@ pub(crate) struct State {
     pub(crate) watch_list: bool,
     /// Whether requests are authorized by roles. Otherwise every user may do anything.
     pub(crate) rbac: bool,
+    /// Authenticates requests and reviewed tokens, and issues tokens.
+    pub(crate) authenticator: Arc<Authenticator>,
     /// The authorizations of requests, if they are authorized by roles.
     pub(crate) authorizations: Recorder,
     /// Persists changes before the response is sent.
@@ -32,12 +37,13 @@ pub(crate) trait Persistence: std::fmt::Debug + Send {
 
 impl State {
     /// Creates the state of a server with these objects and the built-in kinds.
-    pub(crate) fn new(store: Store, watch_list: bool, rbac: bool) -> Self {
+    pub(crate) fn new(store: Store, watch_list: bool, rbac: bool, authenticator: Authenticator) -> Self {
         Self {
             store,
             registry: Registry::new(),
             watch_list,
             rbac,
+            authenticator: Arc::new(authenticator),
             authorizations: Recorder::default(),
             persistence: None,
             failure: None,

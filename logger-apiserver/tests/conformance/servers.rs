@@ -30,7 +30,8 @@ pub(crate) struct InMemory;
 impl Server for InMemory {
     fn answers(&self, check: &topic::Check, attempt: usize) -> Result<Vec<Answer>, Failed> {
         runtime(true)?.block_on(async {
-            let client = ApiServer::builder().collects_garbage(false).rbac(true).build().client();
+            let builder = ApiServer::builder().collects_garbage(false).rbac(true);
+            let client = builder.service_account_issuer(envtest::SERVICE_ACCOUNT_ISSUER).build().client();
             install(&client).await.map_err(|error| error.to_string())?;
             check::run(&client, check, attempt).await
         })

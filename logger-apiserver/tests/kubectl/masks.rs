@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::script::Script;
 
 /// The patterns that are masked in every script, with their replacements.
-const COMMON: [(&str, &str); 11] = [
+const COMMON: [(&str, &str); 12] = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
     // The formats of `describe` and of `diff`.
@@ -18,6 +18,8 @@ const COMMON: [(&str, &str); 11] = [
     (r"(?m)(  |\t)(AGE|(?:\d+[smhd])+)( +|$)", "${1}AGE "),
     (r"https?://(127\.0\.0\.1|localhost):\d+", "HOST"),
     (r"\b(127\.0\.0\.1|localhost):\d+", "HOST"),
+    // Tokens of service accounts.
+    (r"\beyJ[\w-]+\.[\w-]+\.[\w-]+", "TOKEN"),
     // Temporary files of `diff` and `edit`.
     (r"\S*/(LIVE|MERGED)-\d+", "$1"),
     (r"\S*/kubectl-edit-\d+", "EDITED"),

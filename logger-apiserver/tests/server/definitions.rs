@@ -4,7 +4,7 @@ use futures::StreamExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
     runtime::{conditions::is_crd_established, wait::await_condition},
 };
 use logger_apiserver::ApiServer;
@@ -110,6 +110,36 @@ async fn a_deleted_definition_waits_for_finalizers_of_its_objects() {
     let release = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     widgets(&client).patch("a", &PatchParams::default(), &release).await.unwrap();
     assert_eq!(definitions(&client).get_opt("widgets.example.com").await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_delivers_the_steps_of_the_deletion_of_a_definition() {
+    let client = client().await;
+    let api = definitions(&client);
+    let version = api.get("widgets.example.com").await.unwrap().resource_version().unwrap();
+    api.delete("widgets.example.com", &DeleteParams::default()).await.unwrap();
+    let watch = api.watch(&WatchParams::default().disable_bookmarks().timeout(1), &version).await.unwrap();
+    let terminating = |definition: &DynamicObject| {
+        let conditions = definition.data["status"]["conditions"].as_array().into_iter().flatten();
+        let found = conditions.into_iter().find(|condition| condition["type"] == "Terminating");
+        let reason = found.and_then(|condition| condition["reason"].as_str()).unwrap_or_default();
+        format!("{reason} {:?}", definition.finalizers())
+    };
+    let seen: Vec<String> = watch
+        .map(|event| match event.unwrap() {
+            WatchEvent::Modified(object) => format!("MODIFIED {}", terminating(&object)),
+            WatchEvent::Deleted(object) => format!("DELETED {}", terminating(&object)),
+            other => format!("{other:?}"),
+        })
+        .collect()
+        .await;
+    let cleanup = "[\"customresourcecleanup.apiextensions.k8s.io\"]";
+    let expected = [
+        format!("MODIFIED InstanceDeletionPending {cleanup}"),
+        format!("MODIFIED InstanceDeletionInProgress {cleanup}"),
+        format!("DELETED InstanceDeletionInProgress {cleanup}"),
+    ];
+    assert_eq!(seen, expected);
 }
 
 #[tokio::test(start_paused = true)]

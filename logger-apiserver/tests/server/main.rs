@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "allowed in tests, and the helpers of tests are part of them")]
 
 mod apply;
+mod authentication;
 mod authorization;
 mod built_in;
 mod cel_rules;
@@ -14,9 +15,11 @@ mod fakes;
 mod faults;
 mod garbage_collection;
 mod http_rules;
+mod kinds;
 mod limits;
 mod pagination;
 mod protobuf;
+mod quotas;
 mod reactors;
 mod reads;
 mod scale;

@@ -5,6 +5,8 @@ mod failing_disk;
 mod limits;
 #[cfg(target_os = "linux")]
 mod memory;
+mod metrics;
 mod program;
 mod restarts;
 mod sockets;
+mod tls;

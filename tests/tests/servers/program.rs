@@ -52,7 +52,7 @@ impl Program {
         let mut program = Self { child, directory };
         let mut line = String::new();
         BufReader::new(program.child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("serving on http://"), "{line:?}");
+        assert!(line.starts_with("serving on https://"), "{line:?}");
         program
     }
 

@@ -3,34 +3,18 @@
 use std::{fs, path::Path};
 
 use serde_json::Value;
+use tidy::dockerfile::{Dockerfile, Instruction};
 
-/// An instruction of the Dockerfile, without comments and with its arguments.
-type Instruction = (String, Vec<String>);
-
-fn instructions() -> Vec<Instruction> {
-    let text = fs::read_to_string(tests::workspace_root().join("Dockerfile")).unwrap();
-    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    let instruction = |line: &str| {
-        let mut words = line.split_whitespace().map(str::to_owned);
-        (words.next().unwrap(), words.collect())
-    };
-    lines.map(instruction).collect()
-}
-
-/// Returns the instructions of the stage with this name.
-fn stage(name: &str) -> Vec<Instruction> {
-    let mut instructions = instructions().into_iter();
-    let is_start = |(keyword, args): &Instruction| keyword == "FROM" && args.last().is_some_and(|last| last == name);
-    instructions.by_ref().find(is_start).unwrap_or_else(|| panic!("no stage {name}"));
-    instructions.take_while(|(keyword, _)| keyword != "FROM").collect()
+fn dockerfile() -> Dockerfile {
+    Dockerfile::parse(&fs::read_to_string(tests::workspace_root().join("Dockerfile")).unwrap())
 }
 
 /// Returns the arguments of the only such instruction of a stage.
-fn argument(stage: &[Instruction], keyword: &str) -> Vec<String> {
-    let mut found = stage.iter().filter(|(one, _)| one == keyword);
-    let (_, args) = found.next().unwrap_or_else(|| panic!("no {keyword}"));
+fn argument<'a>(stage: &'a [Instruction], keyword: &str) -> &'a [String] {
+    let mut found = stage.iter().filter(|instruction| instruction.keyword == keyword);
+    let instruction = found.next().unwrap_or_else(|| panic!("no {keyword}"));
     assert!(found.next().is_none(), "several {keyword}");
-    args.clone()
+    &instruction.args
 }
 
 fn read(path: &str) -> Value {
@@ -39,18 +23,19 @@ fn read(path: &str) -> Value {
 
 /// Compares an image with the Deployment that runs it.
 fn assert_runs(program: &str, deployment: &Value) {
-    let stage = stage(program);
+    let dockerfile = dockerfile();
+    let stage = dockerfile.stage(program).unwrap_or_else(|| panic!("no stage {program}"));
     let pod = &deployment["spec"]["template"]["spec"];
     let container = &pod["containers"][0];
-    assert_eq!(argument(&stage, "ENTRYPOINT"), [format!("[\"/{program}\"]")]);
+    assert_eq!(argument(stage, "ENTRYPOINT"), [format!("[\"/{program}\"]")]);
     assert!(container.get("command").is_none(), "the entry point of the image is the command");
     let ports: Vec<String> =
         container["ports"].as_array().unwrap().iter().map(|port| port["containerPort"].to_string()).collect();
-    assert_eq!(argument(&stage, "EXPOSE"), ports);
+    assert_eq!(argument(stage, "EXPOSE"), ports);
     // The kubelet compares numbers only: `runAsNonRoot` rejects an image whose user has a name.
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
     let user = pod["securityContext"].get("runAsUser").cloned().unwrap_or(Value::from(65532));
-    assert_eq!(argument(&stage, "USER"), [format!("{user}:{user}")]);
+    assert_eq!(argument(stage, "USER"), [format!("{user}:{user}")]);
 }
 
 #[test]
@@ -72,29 +57,26 @@ fn the_image_of_the_agent_has_the_ports_and_the_user_of_its_deployment() {
 
 #[test]
 fn copied_files_exist() {
-    let root = tests::workspace_root();
+    let (root, dockerfile) = (tests::workspace_root(), dockerfile());
     let mut programs = Vec::new();
-    for (keyword, args) in instructions() {
-        if keyword != "COPY" {
-            continue;
-        }
-        let (options, paths): (Vec<_>, Vec<_>) = args.into_iter().partition(|arg| arg.starts_with("--"));
-        for source in &paths[..paths.len() - 1] {
-            match options.iter().any(|option| option.starts_with("--from=")) {
-                false => assert!(root.join(source).exists(), "{source} does not exist"),
-                true => programs.extend(source.strip_prefix("/source/target/").map(str::to_owned)),
+    for copied in dockerfile.instructions().iter().filter_map(Instruction::copied) {
+        for source in copied.sources {
+            match copied.stage {
+                None => assert!(root.join(source).exists(), "{source} does not exist"),
+                Some(_) => programs.extend(source.strip_prefix("/source/target/")),
             }
         }
     }
     programs.sort();
     assert_eq!(programs, ["image/logger-agent", "image/logger-operator"]);
-    for program in &programs {
+    for program in programs {
         let (profile, package) = program.split_once('/').unwrap();
         assert!(root.join(package).join("src/main.rs").exists(), "{package} has no program");
         let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
         assert!(manifest.contains(&format!("[profile.{profile}]\n")), "no profile {profile}");
         let builds = |args: &[String]| args.ends_with(&["--package".to_owned(), package.to_owned()]);
-        let built = instructions().into_iter().any(|(keyword, args)| keyword == "RUN" && builds(&args));
+        let is_build = |instruction: &Instruction| instruction.keyword == "RUN" && builds(&instruction.args);
+        let built = dockerfile.instructions().iter().any(is_build);
         assert!(built, "{package} is not built");
     }
 }
@@ -103,7 +85,8 @@ fn copied_files_exist() {
 fn images_are_built_with_the_compiler_of_the_repository() {
     let toolchain = fs::read_to_string(tests::workspace_root().join("rust-toolchain.toml")).unwrap();
     let version = toolchain.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap().trim_matches('"');
-    assert!(instructions().contains(&("ARG".to_owned(), vec![format!("RUST={version}")])));
+    let expected = Instruction { keyword: "ARG".to_owned(), args: vec![format!("RUST={version}")] };
+    assert!(dockerfile().instructions().contains(&expected));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! kube-apiserver.
 
 mod rows;
-mod servers;
+pub(crate) mod servers;
 
 use std::collections::BTreeMap;
 

@@ -21,6 +21,12 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// Returns the size of a file in megabytes of 10^6 bytes.
+pub(crate) fn size(path: &Path) -> Result<f64> {
+    let metadata = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(metadata.len() as f64 / 1e6)
+}
+
 /// Creates an empty directory, and removes an existing one.
 pub(crate) fn recreate_directory(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
@@ -60,6 +66,7 @@ mod tests {
         write(&home.join("a/b/one"), "1\n2\n").unwrap();
         write(&home.join("two"), "3\n").unwrap();
         assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (2, 3));
+        assert_eq!(size(&home.join("two")).unwrap(), 2e-6);
         recreate_directory(&home).unwrap();
         assert_eq!(count(std::slice::from_ref(&home)).unwrap(), (0, 0));
         fs::remove_dir_all(&home).unwrap();

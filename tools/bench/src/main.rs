@@ -9,9 +9,11 @@ mod environment;
 mod files;
 mod generator;
 mod go;
+mod image;
 mod kinds;
 mod operator;
 mod paths;
+mod process;
 mod program;
 mod project;
 mod queue_defects;
@@ -49,6 +51,9 @@ enum Bench {
     Operator(operator::Options),
     /// Load the API server in memory, in process and on a socket, and a real etcd and kube-apiserver.
     Apiserver(apiserver::Options),
+    /// Build the programs of the container images, run each in an empty root, and measure sizes and the memory of idle
+    /// operators, without a container engine.
+    Image(image::Options),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +76,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Runtime(options) => runtime::run(&options),
         Bench::Operator(options) => operator::run(&options),
         Bench::Apiserver(options) => apiserver::run(&options),
+        Bench::Image(options) => image::run(&options),
     }
 }
 

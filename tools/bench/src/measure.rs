@@ -31,7 +31,11 @@ pub fn memory(line: &str) -> f64 {
 
 /// Returns a value from the status of the process with this pid, in megabytes of 10^6 bytes.
 pub fn memory_of(pid: &str, line: &str) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    parse_memory(&std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default(), line)
+}
+
+/// Returns a value from the text of a `/proc/PID/status`, or NaN without this line.
+fn parse_memory(status: &str, line: &str) -> f64 {
     let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')?.split_whitespace().next());
     value.and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
@@ -60,4 +64,18 @@ pub fn time_decoding<E>(what: &str, bytes: usize, mut run: impl FnMut() -> Resul
         report(what, json!({ "us": micros(cpu_time() - before) / rounds as f64 }));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_parsed_from_the_status_of_a_process() {
+        let status = "Name:\tVmRSS:\nVmHWM:\t   20000 kB\nVmRSS:\t   10000 kB\nRssAnon:\t    5000 kB\n";
+        assert_eq!((parse_memory(status, "VmRSS"), parse_memory(status, "VmHWM")), (10.24, 20.48));
+        // A zombie has no memory.
+        assert!(parse_memory("Name:\tsh\nState:\tZ (zombie)\n", "VmRSS").is_nan());
+        assert!(memory("VmRSS") > 0.0);
+    }
 }

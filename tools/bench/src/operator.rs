@@ -3,8 +3,7 @@
 mod cluster;
 mod load;
 mod observer;
-mod process;
-mod programs;
+pub(crate) mod programs;
 mod requests;
 mod rows;
 
@@ -21,10 +20,9 @@ use self::{
     cluster::Cluster,
     load::{Change, Load},
     observer::Observer,
-    process::Process,
     programs::{Peer, Programs},
 };
-use crate::{environment, stats::Samples};
+use crate::{environment, process::Process, stats::Samples};
 
 /// How long a program can process the events of its last writes before its CPU time is read.
 const REST: Duration = Duration::from_secs(2);
@@ -160,14 +158,15 @@ fn millis(taken: Duration) -> f64 {
 }
 
 impl Figures {
-    fn extend(&mut self, peer: Peer, measured: Vec<(&'static str, f64)>) {
+    /// Adds a sample of each figure.
+    pub(crate) fn extend(&mut self, peer: Peer, measured: Vec<(&'static str, f64)>) {
         for (figure, value) in measured {
             self.0.entry((peer, figure)).or_default().push(value);
         }
     }
 
     /// Returns the samples of one figure, which are empty if it was not measured.
-    fn get(&self, peer: Peer, figure: &'static str) -> Samples {
+    pub(crate) fn get(&self, peer: Peer, figure: &'static str) -> Samples {
         self.0.get(&(peer, figure)).cloned().unwrap_or_default()
     }
 

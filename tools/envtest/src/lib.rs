@@ -36,6 +36,7 @@ pub use control_plane::ControlPlane;
 pub use definitions::{HOW_TO_GET_DEFINITIONS, build_definitions, find_definitions};
 pub use detached::{down, up};
 pub use paths::workspace_root;
+pub use servers::SERVICE_ACCOUNT_ISSUER;
 pub use state::State;
 pub use suite::{Suite, exit_code};
 

@@ -16,6 +16,9 @@ use crate::{
 /// How long kwok holds the lease of a node, in seconds. It renews a lease after a quarter of this time.
 const LEASE_SECONDS: u32 = 8;
 
+/// The issuer of the tokens of service accounts, and their default audience.
+pub const SERVICE_ACCOUNT_ISSUER: &str = "https://kubernetes.default.svc";
+
 /// The ports of a control plane on the loopback interface.
 #[derive(Debug, Clone, Copy)]
 pub struct Ports {
@@ -89,7 +92,7 @@ pub(crate) fn kube_apiserver(assets: &Assets, dir: &Path, ports: Ports, credenti
         flag("authorization-mode", "RBAC"),
         flag("allow-privileged", true),
         flag("service-cluster-ip-range", "10.0.0.0/24"),
-        flag("service-account-issuer", "https://kubernetes.default.svc"),
+        flag("service-account-issuer", SERVICE_ACCOUNT_ISSUER),
         flag("service-account-signing-key-file", credentials.service_account_key.display()),
         flag("service-account-key-file", credentials.service_account_public_key.display()),
         // No controller creates the service account that this plugin requires for every pod.

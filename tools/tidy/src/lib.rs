@@ -1,6 +1,7 @@
 //! Sources of this repository, as the checks in `tests` read them.
 
 pub mod comments;
+pub mod dockerfile;
 pub mod modules;
 
 use std::{

@@ -27,6 +27,7 @@ const CRATES: [Layers; 8] = [
             &["wire"],
             &["authorization"],
             &["resource"],
+            &["authentication"],
             &["storage"],
             &["lifecycle"],
             &["handlers", "controllers"],

@@ -53,7 +53,7 @@ impl<'a> Expected<'a> {
         }
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let is_known = built_in::all().any(|known| {
-            known.type_info().schema.is_some() && (known.group, known.version, known.kind) == (group, version, kind)
+            (known.group, known.version, known.kind) == (group, version, kind) && known.type_info().schema.is_some()
         });
         Some(if is_known {
             let package = go::package(self.group);

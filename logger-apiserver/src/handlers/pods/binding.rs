@@ -26,8 +26,9 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
         let value = value.as_str().unwrap_or_default().to_owned();
         pod.metadata.annotations.get_or_insert_default().insert(name.clone(), value);
     }
-    for (name, value) in labels(state, binding, target) {
-        pod.metadata.labels.get_or_insert_default().entry(name).or_insert(value);
+    let labels = labels(state, binding, target);
+    if !labels.is_empty() {
+        pod.metadata.labels.get_or_insert_default().extend(labels);
     }
     if let Some(Value::Object(spec)) = pod.body.get_mut("spec") {
         spec.insert("nodeName".to_owned(), json!(target));
@@ -40,11 +41,13 @@ pub(super) fn bind(state: &mut State, request: &ResourceRequest, binding: &Value
     Ok(())
 }
 
-/// Returns the labels that a pod gets, unless it has them: those of the binding and the topology of the node.
+/// Returns the labels that replace those of a pod: those of the binding, and the topology of its target if that
+/// is declared to be a node (`PodTopologyLabels`).
 fn labels(state: &State, binding: &Value, node: &str) -> BTreeMap<String, String> {
     let declared = binding.pointer("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
     let declared = declared.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
-    declared.chain(topology::labels(&state.store, node)).collect()
+    let is_node = binding["target"]["kind"] == "Node";
+    declared.chain(is_node.then(|| topology::labels(&state.store, node)).into_iter().flatten()).collect()
 }
 
 /// Returns the name of the node. Other targets are rejected.

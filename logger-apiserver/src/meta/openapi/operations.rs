@@ -33,6 +33,9 @@ pub(super) fn of(kind: &Resource) -> Map<String, Value> {
     }
     paths.insert(collection, main.collection());
     paths.insert(object.clone(), main.object());
+    if kind.strategy.has_approval {
+        paths.insert(format!("{object}/approval"), Operations { suffix: "Approval", ..main.clone() }.subresource());
+    }
     if kind.has_status {
         paths.insert(format!("{object}/status"), Operations { suffix: "Status", ..main.clone() }.subresource());
     }
@@ -62,6 +65,9 @@ struct Operations<'a> {
 
 impl Operations<'_> {
     fn collection(&self) -> Value {
+        if self.kind.strategy.is_read_only {
+            return json!({ "get": self.list(), "parameters": self.path_parameters(false) });
+        }
         json!({
             "get": self.list(),
             "post": self.write("post", "create", &[JSON]),
@@ -71,6 +77,10 @@ impl Operations<'_> {
     }
 
     fn object(&self) -> Value {
+        if self.kind.strategy.is_read_only {
+            let read = self.operation("get", "read", &self.schema);
+            return json!({ "get": read, "parameters": self.path_parameters(true) });
+        }
         let mut operations = self.subresource();
         operations["delete"] = self.operation("delete", "delete", "io.k8s.apimachinery.pkg.apis.meta.v1.Status");
         operations

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     api::object::Stored,
-    resource::{built_in::published, registry::Resource, strategy::Lifecycle},
+    resource::{built_in::published, registry::Resource},
     storage::state::State,
 };
 
@@ -51,15 +51,11 @@ pub(super) fn of(state: &State, kind: &Resource) -> Map<String, Value> {
 
 /// Returns the name of the schema of a kind: that of its Go type, or for custom kinds one with the reversed group.
 pub(super) fn name(kind: &Resource) -> String {
-    if kind.is_custom {
-        let group: Vec<&str> = kind.group.rsplit('.').collect();
-        return format!("{}.{}.{}", group.join("."), kind.version, kind.kind);
+    if let Some(facts) = kind.as_built_in() {
+        return facts.type_info().schema_name.clone();
     }
-    if kind.strategy.lifecycle == Lifecycle::Definition {
-        return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition".to_owned();
-    }
-    let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
-    format!("io.k8s.api.{group}.{}.{}", kind.version, kind.kind)
+    let group: Vec<&str> = kind.group.rsplit('.').collect();
+    format!("{}.{}.{}", group.join("."), kind.version, kind.kind)
 }
 
 pub(super) fn reference(name: &str) -> Value {

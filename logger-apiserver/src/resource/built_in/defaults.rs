@@ -4,6 +4,7 @@
 
 mod autoscaler;
 mod cluster;
+mod devices;
 mod pods;
 mod qos;
 mod services;
@@ -15,10 +16,11 @@ use serde_json::{Value, json};
 use super::Fields;
 
 pub(super) use autoscaler::autoscaler;
-pub(super) use cluster::{limit_range, new_node, new_volume, node, volume_changed};
-pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template};
+pub(super) use cluster::{limit_range, new_api_service, new_node, new_volume, node, volume_changed};
+pub(super) use devices::{resource_claim, resource_claim_template, resource_slice};
+pub(super) use pods::{cron_job, new_pod, pod, pod_changed, pod_template, template_of_pods};
 pub(super) use services::{new_service, service, service_changed};
-pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job};
+pub(super) use workloads::{claim_templates, daemon_set_changed, new_daemon_set, new_job, replication_controller};
 
 /// The default strategy of updates.
 const ROLLING_UPDATE: &str = "RollingUpdate";

@@ -2,9 +2,12 @@
 
 mod cluster;
 mod configuration;
+mod control_plane;
 mod extension;
 mod network;
+mod recent;
 mod row;
+mod storage;
 mod workloads;
 
 use super::BuiltIn;
@@ -17,7 +20,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static BuiltIn> {
     cluster::ALL
         .iter()
         .chain(&configuration::ALL)
+        .chain(&control_plane::ALL)
         .chain(&network::ALL)
+        .chain(&recent::SINCE_1_34)
+        .chain(&recent::SINCE_1_36)
+        .chain(&storage::ALL)
         .chain(&workloads::ALL)
         .chain([namespace(), definition()])
 }

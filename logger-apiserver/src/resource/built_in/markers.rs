@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use Marker::{Default, Enum, ListMap, Zero};
+use Marker::{Default, Enum, ListMap, NoDefault, Zero};
 
 /// A property of a field that its schema lacks. Values are JSON.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +11,8 @@ pub(super) enum Marker {
     Zero(&'static str),
     /// The default value.
     Default(&'static str),
+    /// No default: OpenAPI declares the zero value, which Go omits.
+    NoDefault,
     /// A list with these keys (`x-kubernetes-list-map-keys`).
     ListMap(&'static [&'static str]),
     /// The allowed values.
@@ -28,12 +30,22 @@ impl Marker {
                 }
                 schema["default"] = value;
             }
+            NoDefault => {
+                if let Some(schema) = schema.as_object_mut() {
+                    schema.remove("default");
+                }
+            }
             ListMap(keys) => {
                 schema["x-kubernetes-list-type"] = json!("map");
                 schema["x-kubernetes-list-map-keys"] = json!(keys);
             }
             Enum(values) => schema["enum"] = json!(values),
         }
+    }
+
+    /// Returns whether OpenAPI publishes the property.
+    pub(super) fn is_published(&self) -> bool {
+        !matches!(self, Zero(_) | NoDefault)
     }
 
     pub(super) fn zero(&self) -> Option<Value> {
@@ -74,6 +86,9 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("admissionregistration.v1.MatchResources", "matchPolicy", Default(r#""Equivalent""#)),
     ("admissionregistration.v1.MatchResources", "namespaceSelector", EMPTY),
     ("admissionregistration.v1.MatchResources", "objectSelector", EMPTY),
+    ("admissionregistration.v1.MutatingAdmissionPolicy", "spec", STRUCT),
+    ("admissionregistration.v1.MutatingAdmissionPolicyBinding", "spec", STRUCT),
+    ("admissionregistration.v1.MutatingAdmissionPolicySpec", "failurePolicy", Default(r#""Fail""#)),
     ("admissionregistration.v1.MutatingWebhook", "clientConfig", STRUCT),
     ("admissionregistration.v1.MutatingWebhook", "failurePolicy", Default(r#""Fail""#)),
     ("admissionregistration.v1.MutatingWebhook", "failurePolicy", FAILURE_POLICIES),
@@ -99,6 +114,11 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("admissionregistration.v1.ValidatingWebhook", "namespaceSelector", EMPTY),
     ("admissionregistration.v1.ValidatingWebhook", "objectSelector", EMPTY),
     ("admissionregistration.v1.ValidatingWebhook", "timeoutSeconds", Default("10")),
+    ("apiregistration.v1.APIService", "spec", STRUCT),
+    ("apiregistration.v1.APIService", "status", STRUCT),
+    ("apiregistration.v1.APIServiceSpec", "groupPriorityMinimum", Zero("0")),
+    ("apiregistration.v1.APIServiceSpec", "versionPriority", Zero("0")),
+    ("apiregistration.v1.ServiceReference", "port", Default("443")),
     ("apps.v1.ControllerRevision", "revision", Zero("0")),
     ("apps.v1.DaemonSet", "spec", STRUCT),
     ("apps.v1.DaemonSet", "status", STRUCT),
@@ -137,6 +157,11 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("apps.v1.StatefulSetSpec", "updateStrategy", STRUCT),
     ("apps.v1.StatefulSetStatus", "availableReplicas", Zero("0")),
     ("apps.v1.StatefulSetUpdateStrategy", "type", Default(r#""RollingUpdate""#)),
+    ("autoscaling.v1.HorizontalPodAutoscaler", "spec", STRUCT),
+    ("autoscaling.v1.HorizontalPodAutoscaler", "status", STRUCT),
+    ("autoscaling.v1.HorizontalPodAutoscalerSpec", "maxReplicas", Zero("0")),
+    ("autoscaling.v1.HorizontalPodAutoscalerSpec", "minReplicas", Default("1")),
+    ("autoscaling.v1.HorizontalPodAutoscalerSpec", "scaleTargetRef", STRUCT),
     ("autoscaling.v2.HorizontalPodAutoscaler", "spec", STRUCT),
     ("autoscaling.v2.HorizontalPodAutoscaler", "status", STRUCT),
     ("autoscaling.v2.HorizontalPodAutoscalerSpec", "maxReplicas", Zero("0")),
@@ -156,6 +181,8 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("batch.v1.JobSpec", "template", STRUCT),
     ("batch.v1.JobTemplateSpec", "metadata", STRUCT),
     ("batch.v1.JobTemplateSpec", "spec", STRUCT),
+    ("certificates.v1.CertificateSigningRequest", "spec", STRUCT),
+    ("certificates.v1.CertificateSigningRequest", "status", STRUCT),
     ("coordination.v1.Lease", "spec", STRUCT),
     ("core.v1.ConfigMapVolumeSource", "defaultMode", MODE),
     ("core.v1.Container", "imagePullPolicy", PULL_POLICIES),
@@ -221,6 +248,7 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("core.v1.PodSpec", "securityContext", Default("{}")),
     ("core.v1.PodSpec", "terminationGracePeriodSeconds", Default("30")),
     ("core.v1.PodStatus", "phase", Default(r#""Pending""#)),
+    ("core.v1.PodTemplate", "template", STRUCT),
     ("core.v1.PodTemplateSpec", "metadata", STRUCT),
     ("core.v1.PodTemplateSpec", "spec", STRUCT),
     ("core.v1.PreferredSchedulingTerm", "preference", STRUCT),
@@ -229,6 +257,9 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("core.v1.Probe", "successThreshold", Default("1")),
     ("core.v1.Probe", "timeoutSeconds", Default("1")),
     ("core.v1.ProjectedVolumeSource", "defaultMode", MODE),
+    ("core.v1.ReplicationController", "spec", STRUCT),
+    ("core.v1.ReplicationController", "status", STRUCT),
+    ("core.v1.ReplicationControllerSpec", "minReadySeconds", NoDefault),
     ("core.v1.ResourceQuota", "spec", STRUCT),
     ("core.v1.ResourceQuota", "status", STRUCT),
     ("core.v1.Secret", "type", Default(r#""Opaque""#)),
@@ -258,7 +289,22 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("events.v1.Event", "deprecatedSource", STRUCT),
     ("events.v1.Event", "eventTime", Zero("null")),
     ("events.v1.Event", "regarding", STRUCT),
+    ("flowcontrol.v1.ExemptPriorityLevelConfiguration", "lendablePercent", Default("0")),
+    ("flowcontrol.v1.ExemptPriorityLevelConfiguration", "nominalConcurrencyShares", Default("0")),
+    ("flowcontrol.v1.FlowSchema", "spec", STRUCT),
+    ("flowcontrol.v1.FlowSchema", "status", STRUCT),
+    ("flowcontrol.v1.FlowSchemaSpec", "matchingPrecedence", Default("1000")),
+    ("flowcontrol.v1.FlowSchemaSpec", "priorityLevelConfiguration", STRUCT),
+    ("flowcontrol.v1.LimitedPriorityLevelConfiguration", "lendablePercent", Default("0")),
+    ("flowcontrol.v1.LimitedPriorityLevelConfiguration", "limitResponse", STRUCT),
+    ("flowcontrol.v1.LimitedPriorityLevelConfiguration", "nominalConcurrencyShares", Default("30")),
+    ("flowcontrol.v1.PriorityLevelConfiguration", "spec", STRUCT),
+    ("flowcontrol.v1.PriorityLevelConfiguration", "status", STRUCT),
+    ("flowcontrol.v1.QueuingConfiguration", "handSize", Default("8")),
+    ("flowcontrol.v1.QueuingConfiguration", "queueLengthLimit", Default("50")),
+    ("flowcontrol.v1.QueuingConfiguration", "queues", Default("64")),
     ("networking.v1.HTTPIngressPath", "backend", STRUCT),
+    ("networking.v1.IPAddress", "spec", STRUCT),
     ("networking.v1.Ingress", "spec", STRUCT),
     ("networking.v1.Ingress", "status", STRUCT),
     ("networking.v1.IngressClass", "spec", STRUCT),
@@ -269,6 +315,8 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("networking.v1.NetworkPolicyPort", "protocol", Default(r#""TCP""#)),
     ("networking.v1.NetworkPolicyPort", "protocol", PROTOCOLS),
     ("networking.v1.NetworkPolicySpec", "podSelector", STRUCT),
+    ("networking.v1.ServiceCIDR", "spec", STRUCT),
+    ("networking.v1.ServiceCIDR", "status", STRUCT),
     ("policy.v1.PodDisruptionBudget", "spec", STRUCT),
     ("policy.v1.PodDisruptionBudget", "status", STRUCT),
     ("policy.v1.PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy", Enum(&["AlwaysAllow", "IfHealthyBudget"])),
@@ -281,24 +329,54 @@ pub(super) const FIELDS: &[(&str, &str, Marker)] = &[
     ("rbac.v1.Role", "rules", Zero("null")),
     ("rbac.v1.RoleBinding", "roleRef", STRUCT),
     ("rbac.v1.RoleRef", "apiGroup", Default(r#""rbac.authorization.k8s.io""#)),
+    ("resource.v1.DeviceClass", "spec", STRUCT),
+    ("resource.v1.ResourceClaim", "spec", STRUCT),
+    ("resource.v1.ResourceClaim", "status", STRUCT),
+    ("resource.v1.ResourceClaimSpec", "devices", STRUCT),
+    ("resource.v1.ResourceClaimTemplate", "spec", STRUCT),
+    ("resource.v1.ResourceClaimTemplateSpec", "metadata", STRUCT),
+    ("resource.v1.ResourceClaimTemplateSpec", "spec", STRUCT),
+    ("resource.v1.ResourceSlice", "spec", STRUCT),
+    ("resource.v1.ResourceSliceSpec", "devices", Zero("null")),
+    ("resource.v1.ResourceSliceSpec", "pool", STRUCT),
     ("scheduling.v1.PriorityClass", "preemptionPolicy", Default(r#""PreemptLowerPriority""#)),
     ("scheduling.v1.PriorityClass", "preemptionPolicy", Enum(&["Never", "PreemptLowerPriority"])),
     ("scheduling.v1.PriorityClass", "value", Zero("0")),
+    ("storage.v1.CSIDriver", "spec", STRUCT),
+    ("storage.v1.CSIDriverSpec", "attachRequired", Default("true")),
+    ("storage.v1.CSIDriverSpec", "fsGroupPolicy", Default(r#""ReadWriteOnceWithFSType""#)),
+    ("storage.v1.CSIDriverSpec", "podInfoOnMount", Default("false")),
+    ("storage.v1.CSIDriverSpec", "requiresRepublish", Default("false")),
+    ("storage.v1.CSIDriverSpec", "seLinuxMount", Default("false")),
+    ("storage.v1.CSIDriverSpec", "storageCapacity", Default("false")),
+    ("storage.v1.CSIDriverSpec", "volumeLifecycleModes", Default(r#"["Persistent"]"#)),
+    ("storage.v1.CSINode", "spec", STRUCT),
+    ("storage.v1.CSINodeDriver", "topologyKeys", Zero("null")),
+    ("storage.v1.CSINodeSpec", "drivers", Zero("null")),
     ("storage.v1.StorageClass", "reclaimPolicy", Default(r#""Delete""#)),
     ("storage.v1.StorageClass", "volumeBindingMode", Default(r#""Immediate""#)),
+    ("storage.v1.VolumeAttachment", "spec", STRUCT),
+    ("storage.v1.VolumeAttachment", "status", STRUCT),
+    ("storage.v1.VolumeAttachmentSpec", "source", STRUCT),
 ];
 
 const NULL: Marker = Zero("null");
 
 /// Times in statuses that Go always encodes, null included.
 const TIMES: &[(&str, &[&str])] = &[
+    ("apiregistration.v1.APIServiceCondition", &["lastTransitionTime"]),
     ("apps.v1.DaemonSetCondition", &["lastTransitionTime"]),
     ("apps.v1.DeploymentCondition", &["lastTransitionTime", "lastUpdateTime"]),
     ("apps.v1.ReplicaSetCondition", &["lastTransitionTime"]),
     ("apps.v1.StatefulSetCondition", &["lastTransitionTime"]),
     ("batch.v1.JobCondition", &["lastProbeTime", "lastTransitionTime"]),
+    ("certificates.v1.CertificateSigningRequestCondition", &["lastTransitionTime", "lastUpdateTime"]),
     ("core.v1.ContainerStateRunning", &["startedAt"]),
     ("core.v1.ContainerStateTerminated", &["finishedAt", "startedAt"]),
     ("core.v1.PersistentVolumeClaimCondition", &["lastProbeTime", "lastTransitionTime"]),
     ("core.v1.PodCondition", &["lastProbeTime", "lastTransitionTime"]),
+    ("core.v1.ReplicationControllerCondition", &["lastTransitionTime"]),
+    ("flowcontrol.v1.FlowSchemaCondition", &["lastTransitionTime"]),
+    ("flowcontrol.v1.PriorityLevelConfigurationCondition", &["lastTransitionTime"]),
+    ("storage.v1.VolumeError", &["time"]),
 ];

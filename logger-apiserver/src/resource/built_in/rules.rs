@@ -1,10 +1,12 @@
 //! Validation of built-in kinds beyond their schemas.
 
 mod access;
+mod addresses;
 mod bounds;
 mod cluster;
 mod configuration;
 mod containers;
+mod control_plane;
 mod events;
 mod field_value;
 mod formats;
@@ -27,10 +29,12 @@ use crate::{
 };
 
 pub(super) use access::{cluster_role, cluster_role_binding, role, role_binding};
+pub(super) use addresses::{ip_address, service_cidr};
 pub(super) use bounds::{autoscaler, budget};
 pub(crate) use cluster::SYSTEM_PRIORITIES;
-pub(super) use cluster::{claim, node, priority_class, volume};
+pub(super) use cluster::{claim, node, priority_class, runtime_class, volume};
 pub(super) use configuration::{config_map, lease, secret};
+pub(super) use control_plane::{api_service, certificate_signing_request, flow_schema, priority_level};
 pub(super) use events::{event, new_event};
 pub(crate) use field_value::Errors;
 use field_value::FieldValue;
@@ -39,7 +43,9 @@ pub(super) use pods::pod;
 pub(super) use policies::network_policy;
 pub(super) use schedules::cron_job;
 pub(super) use services::service;
-pub(super) use workloads::{CONTROLLER, daemon_set, deployment, job, replica_set, stateful_set};
+pub(super) use workloads::{
+    CONTROLLER, daemon_set, deployment, job, pod_template, replica_set, replication_controller, stateful_set,
+};
 
 /// A validation rule of one or several kinds. It appends its errors.
 pub(crate) type Rule = fn(&Change<'_>, &mut Errors);

@@ -28,6 +28,8 @@ pub(super) const BYTES: &str = "[]uint8";
 /// Schemas and types that are derived from the Go type of a kind.
 #[derive(Debug)]
 pub(crate) struct TypeInfo {
+    /// The name of the schema in OpenAPI, such as `io.k8s.api.core.v1.Pod`.
+    pub(crate) schema_name: String,
     /// The schema of the objects; its title is the name of the Go type. Namespaces and definitions are decoded as their
     /// types and have none.
     pub(crate) schema: Option<Value>,
@@ -59,6 +61,7 @@ impl TypeInfo {
         empty_object["metadata"] = json!({});
         let version = group_version(K::GROUP, K::VERSION);
         Self {
+            schema_name: name.into_owned(),
             types: [(version.clone(), Type::of_kind(Some(&schema)))].into(),
             replica_paths: [(version, Some(fields(&["spec", "replicas"])))].into(),
             patch_schema: schema.clone(),
@@ -85,6 +88,7 @@ impl TypeInfo {
             patch_schema["properties"]["status"] = status;
         }
         Self {
+            schema_name: K::schema_name().into_owned(),
             schema: None,
             patch_schema,
             unknown_fields: typed::unknown_fields::<K>,

@@ -3,51 +3,86 @@
 use serde_json::{Value, json};
 
 use super::{
-    autoscalers, cluster, events, network, pods,
-    row::{NONE, Row, text},
-    workloads,
+    autoscalers, cluster, control_plane, events, network, pods,
+    row::{NONE, Row, join, text},
+    storage, workloads,
 };
+
+/// The rows of a resource.
+type Cells = fn(&Row<'_>) -> Vec<Value>;
+
+/// The resources (`plural.group`) with specific columns, by group.
+const CELLS: &[(&str, Cells)] = &[
+    ("componentstatuses", control_plane::component_status),
+    ("configmaps", config_map),
+    ("endpoints", network::endpoints),
+    ("events", |row| events::event(row, &events::CORE_EVENT)),
+    ("namespaces", |row| with_name_and_age(row, vec![json!(row.text("status.phase"))])),
+    ("nodes", cluster::node),
+    ("persistentvolumeclaims", cluster::claim),
+    ("persistentvolumes", cluster::volume),
+    ("pods", pods::cells),
+    ("podtemplates", workloads::pod_template),
+    ("replicationcontrollers", workloads::replication_controller),
+    ("resourcequotas", cluster::quota),
+    ("secrets", |row| with_name_and_age(row, vec![json!(row.text("type")), json!(row.count("data"))])),
+    ("serviceaccounts", |row| with_name_and_age(row, Vec::new())),
+    ("services", network::service),
+    ("mutatingadmissionpolicies.admissionregistration.k8s.io", |row| {
+        control_plane::admission_policy(row, "spec.mutations")
+    }),
+    ("mutatingadmissionpolicybindings.admissionregistration.k8s.io", control_plane::admission_policy_binding),
+    ("mutatingwebhookconfigurations.admissionregistration.k8s.io", |row| {
+        with_name_and_age(row, vec![json!(row.count("webhooks"))])
+    }),
+    ("validatingadmissionpolicies.admissionregistration.k8s.io", |row| {
+        control_plane::admission_policy(row, "spec.validations")
+    }),
+    ("validatingadmissionpolicybindings.admissionregistration.k8s.io", control_plane::admission_policy_binding),
+    ("validatingwebhookconfigurations.admissionregistration.k8s.io", |row| {
+        with_name_and_age(row, vec![json!(row.count("webhooks"))])
+    }),
+    ("apiservices.apiregistration.k8s.io", control_plane::api_service),
+    ("controllerrevisions.apps", revision),
+    ("daemonsets.apps", workloads::daemon_set),
+    ("deployments.apps", workloads::deployment),
+    ("replicasets.apps", workloads::replica_set),
+    ("statefulsets.apps", workloads::stateful_set),
+    ("horizontalpodautoscalers.autoscaling", autoscalers::autoscaler),
+    ("cronjobs.batch", workloads::cron_job),
+    ("jobs.batch", workloads::job),
+    ("certificatesigningrequests.certificates.k8s.io", control_plane::certificate_signing_request),
+    ("leases.coordination.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("spec.holderIdentity"))])),
+    ("endpointslices.discovery.k8s.io", network::endpoint_slice),
+    ("events.events.k8s.io", |row| events::event(row, &events::NEW_EVENT)),
+    ("flowschemas.flowcontrol.apiserver.k8s.io", control_plane::flow_schema),
+    ("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", control_plane::priority_level),
+    ("ingressclasses.networking.k8s.io", network::ingress_class),
+    ("ingresses.networking.k8s.io", network::ingress),
+    ("ipaddresses.networking.k8s.io", storage::ip_address),
+    ("networkpolicies.networking.k8s.io", |row| with_name_and_age(row, vec![json!(row.selector("spec.podSelector"))])),
+    ("servicecidrs.networking.k8s.io", |row| {
+        with_name_and_age(row, vec![json!(join(row.list("spec.cidrs").iter().map(|range| text(range).to_owned())))])
+    }),
+    ("runtimeclasses.node.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("handler"))])),
+    ("poddisruptionbudgets.policy", budget),
+    ("clusterrolebindings.rbac.authorization.k8s.io", binding),
+    ("rolebindings.rbac.authorization.k8s.io", binding),
+    ("deviceclasses.resource.k8s.io", |row| with_name_and_age(row, Vec::new())),
+    ("resourceclaims.resource.k8s.io", storage::resource_claim),
+    ("resourceclaimtemplates.resource.k8s.io", |row| with_name_and_age(row, Vec::new())),
+    ("resourceslices.resource.k8s.io", storage::resource_slice),
+    ("priorityclasses.scheduling.k8s.io", cluster::priority_class),
+    ("csidrivers.storage.k8s.io", storage::csi_driver),
+    ("csinodes.storage.k8s.io", |row| with_name_and_age(row, vec![json!(row.count("spec.drivers"))])),
+    ("storageclasses.storage.k8s.io", cluster::storage_class),
+    ("volumeattachments.storage.k8s.io", storage::volume_attachment),
+    ("volumeattributesclasses.storage.k8s.io", |row| with_name_and_age(row, vec![json!(row.text("driverName"))])),
+];
 
 /// Returns the cells of an object of a resource (`plural.group`), if it has specific columns.
 pub(super) fn cells(resource: &str, row: &Row<'_>) -> Option<Vec<Value>> {
-    let cells: fn(&Row<'_>) -> Vec<Value> = match resource {
-        "configmaps" => config_map,
-        "events" => |row| events::event(row, &events::CORE_EVENT),
-        "namespaces" => |row| with_name_and_age(row, vec![json!(row.text("status.phase"))]),
-        "nodes" => cluster::node,
-        "persistentvolumeclaims" => cluster::claim,
-        "persistentvolumes" => cluster::volume,
-        "pods" => pods::cells,
-        "resourcequotas" => cluster::quota,
-        "secrets" => |row| with_name_and_age(row, vec![json!(row.text("type")), json!(row.count("data"))]),
-        "serviceaccounts" => |row| with_name_and_age(row, Vec::new()),
-        "services" => network::service,
-        "controllerrevisions.apps" => revision,
-        "daemonsets.apps" => workloads::daemon_set,
-        "deployments.apps" => workloads::deployment,
-        "replicasets.apps" => workloads::replica_set,
-        "statefulsets.apps" => workloads::stateful_set,
-        "horizontalpodautoscalers.autoscaling" => autoscalers::autoscaler,
-        "cronjobs.batch" => workloads::cron_job,
-        "jobs.batch" => workloads::job,
-        "leases.coordination.k8s.io" => |row| with_name_and_age(row, vec![json!(row.text("spec.holderIdentity"))]),
-        "endpointslices.discovery.k8s.io" => network::endpoint_slice,
-        "events.events.k8s.io" => |row| events::event(row, &events::NEW_EVENT),
-        "ingresses.networking.k8s.io" => network::ingress,
-        "ingressclasses.networking.k8s.io" => network::ingress_class,
-        "networkpolicies.networking.k8s.io" => {
-            |row| with_name_and_age(row, vec![json!(row.selector("spec.podSelector"))])
-        }
-        "poddisruptionbudgets.policy" => budget,
-        "clusterrolebindings.rbac.authorization.k8s.io" | "rolebindings.rbac.authorization.k8s.io" => binding,
-        "priorityclasses.scheduling.k8s.io" => cluster::priority_class,
-        "storageclasses.storage.k8s.io" => cluster::storage_class,
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io"
-        | "validatingwebhookconfigurations.admissionregistration.k8s.io" => {
-            |row| with_name_and_age(row, vec![json!(row.count("webhooks"))])
-        }
-        _ => return None,
-    };
+    let (_, cells) = CELLS.iter().find(|(known, _)| *known == resource)?;
     Some(cells(row))
 }
 

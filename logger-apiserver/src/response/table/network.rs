@@ -1,4 +1,4 @@
-//! The rows of services, ingresses, network policies and endpoint slices.
+//! The rows of services, endpoints, ingresses, network policies and endpoint slices.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     built_in::{class_name, with_name_and_age},
-    row::{NONE, Row, UNKNOWN, UNSET, first_few, join, or_none, text},
+    row::{NONE, Row, UNKNOWN, UNSET, first_few, join, list, or_none, text},
 };
 
 pub(super) fn service(row: &Row<'_>) -> Vec<Value> {
@@ -40,6 +40,30 @@ fn external_ip(row: &Row<'_>) -> String {
         "ExternalName" => row.text("spec.externalName").to_owned(),
         _ => UNKNOWN.to_owned(),
     }
+}
+
+/// Returns the first three addresses of endpoints, each with its ports, and the number of further ones.
+pub(super) fn endpoints(row: &Row<'_>) -> Vec<Value> {
+    const MAX_SHOWN: usize = 3;
+    let subsets = row.list("subsets");
+    let mut all = Vec::new();
+    for subset in subsets {
+        let addresses: Vec<&str> = list(&subset["addresses"]).iter().map(|address| text(&address["ip"])).collect();
+        let ports = list(&subset["ports"]);
+        if ports.is_empty() {
+            all.extend(addresses.iter().map(|address| (*address).to_owned()));
+        }
+        for port in ports {
+            all.extend(addresses.iter().map(|address| host_port(address, &port["port"])));
+        }
+    }
+    let shown = if subsets.is_empty() { NONE.to_owned() } else { first_few(&all, MAX_SHOWN, "") };
+    with_name_and_age(row, vec![json!(shown)])
+}
+
+/// Formats an address and a port. IPv6 addresses are in brackets.
+fn host_port(address: &str, port: &Value) -> String {
+    if address.contains(':') { format!("[{address}]:{port}") } else { format!("{address}:{port}") }
 }
 
 /// Returns the addresses of a load balancer.

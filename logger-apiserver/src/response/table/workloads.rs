@@ -44,6 +44,19 @@ pub(super) fn deployment(row: &Row<'_>) -> Vec<Value> {
     with_template(row, cells, CONTAINERS, "spec.selector")
 }
 
+pub(super) fn pod_template(row: &Row<'_>) -> Vec<Value> {
+    let [names, images] = row.containers("template.spec.containers");
+    vec![row.name(), names, images, json!(row.labels("template.metadata.labels"))]
+}
+
+pub(super) fn replication_controller(row: &Row<'_>) -> Vec<Value> {
+    let mut cells = numbers(row, ["spec.replicas", "status.replicas", "status.readyReplicas"]);
+    cells.push(row.age());
+    cells.extend(row.containers(CONTAINERS));
+    cells.push(json!(row.labels("spec.selector")));
+    cells
+}
+
 pub(super) fn replica_set(row: &Row<'_>) -> Vec<Value> {
     let mut cells = numbers(row, ["spec.replicas", "status.replicas", "status.readyReplicas"]);
     cells.push(row.age());

@@ -5,13 +5,9 @@
 
 use serde_json::{Value, json};
 
+use super::create_object;
 use crate::{
-    api::{endpoint::Endpoint, object::Object},
     authorization::{CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, GROUP, rules::ALL},
-    resource::{
-        managed_fields::{self, Author},
-        metadata,
-    },
     storage::state::State,
 };
 
@@ -203,22 +199,6 @@ pub(crate) fn create(state: &mut State) {
         let binding = json!({ "metadata": metadata_of(name, None), "roleRef": role, "subjects": subjects });
         create_object(state, CLUSTER_ROLE_BINDINGS, &binding);
     }
-}
-
-fn create_object(state: &mut State, resource: &str, object: &Value) {
-    let (Some(kind), Some(fields)) = (state.registry.of_resource(resource), object.as_object()) else {
-        return;
-    };
-    let Ok(mut object) = Object::from_json(fields.clone()) else {
-        return;
-    };
-    let exists = state.store.get(resource, "", object.name()).is_some();
-    if exists || kind.default(&mut object.body).is_err() {
-        return;
-    }
-    managed_fields::track(Author::server(&kind, &Endpoint::Main), None, &mut object);
-    metadata::fill_system_fields(kind.strategy.generation, &mut object);
-    state.store.put(resource, &object);
 }
 
 impl Role {

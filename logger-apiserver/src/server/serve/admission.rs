@@ -270,6 +270,7 @@ mod tests {
         max_connections_per_address: 3,
         max_requests_in_flight: 12,
         max_mutating_requests_in_flight: 6,
+        handshake_timeout: std::time::Duration::MAX,
         header_timeout: std::time::Duration::MAX,
         request_timeout: std::time::Duration::MAX,
     };

@@ -1,20 +1,26 @@
-//! One connection: its requests, its deadline, and its end.
+//! One connection: its TLS handshake, its requests, its deadline, and its end.
 
 use std::{future::pending, io, net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::watch,
     time::{Instant, sleep_until, timeout},
 };
+use tokio_rustls::server::TlsStream;
 
-use crate::server::{
-    api_server::ApiServer,
-    serve::{
-        admission::{Admission, Replaced, Slot},
-        exchange,
+use crate::{
+    authentication::client_certificate::ClientCertificate,
+    server::{
+        api_server::ApiServer,
+        serve::{
+            admission::{Admission, Replaced, Slot},
+            exchange,
+            tls::{self, Tls},
+        },
     },
 };
 
@@ -32,6 +38,8 @@ pub(super) struct Connection {
     pub(super) admission: Arc<Admission>,
     pub(super) id: u64,
     pub(super) peer: IpAddr,
+    /// The certificate of the client, after the TLS handshake.
+    pub(super) certificate: Option<ClientCertificate>,
     /// Becomes true when the server stops.
     pub(super) stopped: watch::Receiver<bool>,
     /// When the connection is closed, unless its deadline changes before.
@@ -47,8 +55,8 @@ impl Connection {
         peer: IpAddr,
         stopped: watch::Receiver<bool>,
     ) -> Self {
-        let connection =
-            Self { server, admission, id: slot.connection, peer, stopped, deadline: watch::Sender::new(None) };
+        let (id, deadline) = (slot.connection, watch::Sender::new(None));
+        let connection = Self { server, admission, id, peer, certificate: None, stopped, deadline };
         connection.await_request();
         connection
     }
@@ -69,17 +77,50 @@ impl Connection {
     }
 
     /// Serves requests until the client or the server ends the connection, or another one replaces it.
-    pub(super) async fn serve(self, stream: TcpStream, slot: Slot, replaced: Replaced) {
+    pub(super) async fn serve(self, stream: TcpStream, tls: Option<Tls>, slot: Slot, replaced: Replaced) {
         tokio::select! {
             _ = replaced => {}
-            () = self.exchange(stream) => {}
+            () = self.exchange(stream, tls) => {}
         }
         drop(slot);
     }
 
-    async fn exchange(self, mut stream: TcpStream) {
+    async fn exchange(mut self, mut stream: TcpStream, tls: Option<Tls>) {
         // Events are small and must not be delayed. Fails if the connection is closed.
         drop(stream.set_nodelay(true));
+        let is_completed = match tls {
+            None => self.exchange_on(&mut stream).await,
+            Some(tls) => {
+                let Some(secured) = self.handshake(&tls, &mut stream).await else { return };
+                self.certificate = tls.client_certificate(secured.get_ref().1);
+                self.await_request();
+                self.exchange_on(secured).await
+            }
+        };
+        if is_completed {
+            linger(&stream).await;
+        }
+    }
+
+    /// Performs the TLS handshake. Returns `None` if it fails or takes too long, or the server stops.
+    async fn handshake<'a>(&self, tls: &Tls, stream: &'a mut TcpStream) -> Option<TlsStream<&'a mut TcpStream>> {
+        let mut stopped = self.stopped.clone();
+        let accepted = async move {
+            if tls::reject_plain_http(stream).await {
+                linger(stream).await;
+                return None;
+            }
+            tls.accept(stream).await
+        };
+        tokio::select! {
+            biased;
+            () = async { drop(stopped.wait_for(|stopped| *stopped).await) } => None,
+            accepted = timeout(self.admission.limits.handshake_timeout, accepted) => accepted.ok().flatten(),
+        }
+    }
+
+    /// Serves requests on a stream. Returns whether it ended before its deadline.
+    async fn exchange_on(self, stream: impl AsyncRead + AsyncWrite + Unpin) -> bool {
         let (deadline, mut stopped) = (self.deadline.subscribe(), self.stopped.clone());
         let connection = Arc::new(self);
         let service = service_fn(move |request| exchange::respond(Arc::clone(&connection), request));
@@ -88,7 +129,7 @@ impl Connection {
             .header_read_timeout(None::<Duration>)
             .max_buf_size(MAX_HEADER_BYTES)
             .max_header_size(MAX_HEADER_BYTES)
-            .serve_connection(TokioIo::new(&mut stream), service);
+            .serve_connection(TokioIo::new(stream), service);
         let completed = async move {
             let mut http = pin!(http);
             tokio::select! {
@@ -101,10 +142,9 @@ impl Connection {
         };
         tokio::select! {
             biased;
-            () = exceeded(deadline) => return,
-            () = completed => {}
+            () = exceeded(deadline) => false,
+            () = completed => true,
         }
-        linger(&stream).await;
     }
 }
 

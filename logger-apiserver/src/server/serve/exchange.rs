@@ -98,11 +98,14 @@ pub(super) async fn respond(connection: Arc<Connection>, request: Request<Incomi
 /// Responds to a received request, or has a kubelet respond.
 async fn handle(connection: &Connection, request: Request<kube::client::Body>) -> Response<Body> {
     let server = connection.server.clone();
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    if let Some(certificate) = &connection.certificate {
+        parts.extensions.insert(certificate.clone());
+    }
     match kubelet::pod_of_log(&parts) {
         Some(pod) => match server.denial(&parts) {
             Some(denial) => denial,
-            None => kubelet::log(&server, pod, &parts).await,
+            None => kubelet::log(&server.as_administrator(), pod, &parts).await,
         },
         None => server.respond(Request::from_parts(parts, body)).await,
     }

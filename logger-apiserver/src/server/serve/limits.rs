@@ -22,6 +22,8 @@ pub struct Limits {
     pub max_requests_in_flight: usize,
     /// The maximum number of other requests in flight: 200, as in kube-apiserver. 0 disables the limit.
     pub max_mutating_requests_in_flight: usize,
+    /// How long a TLS handshake may take: 10 s. Then the connection is closed.
+    pub handshake_timeout: Duration,
     /// How long a connection waits for the complete head of the next request: 30 s. Then it is closed.
     pub header_timeout: Duration,
     /// How long the body of a request may take: 60 s, as in kube-apiserver, then the request is rejected with code 504;
@@ -37,6 +39,7 @@ impl Default for Limits {
             max_connections_per_address: 2048,
             max_requests_in_flight: 400,
             max_mutating_requests_in_flight: 200,
+            handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
         }

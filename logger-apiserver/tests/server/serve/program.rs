@@ -11,6 +11,7 @@ use std::{
 use serde_json::Value;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_logger-apiserver");
+const INSECURE: [&str; 3] = ["--insecure", "--port", "0"];
 
 /// The running program. It is killed on drop.
 pub(crate) struct Program {
@@ -19,9 +20,16 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts the program on a free port and waits until it listens.
+    /// Starts the program on a free port, without TLS and authentication, and waits until it listens.
     pub(crate) fn start(args: &[&str]) -> Self {
         Self::run(command(args))
+    }
+
+    /// Starts the program with TLS and authentication, and waits until it listens.
+    pub(crate) fn start_secure(args: &[&str]) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(args);
+        Self::run(command)
     }
 
     /// Starts the program with two threads, so that the memory that the allocator keeps for each thread does not depend
@@ -36,8 +44,8 @@ impl Program {
     /// Starts the program with a limit of the file size. Writes beyond it fail instead of killing the program.
     pub(crate) fn start_with_file_size_limit(blocks: u32, args: &[&str]) -> Self {
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh", PROGRAM, "--port", "0"]);
-        shell.args(args);
+        shell.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh", PROGRAM]);
+        shell.args(INSECURE).args(args);
         Self::run(shell)
     }
 
@@ -45,7 +53,7 @@ impl Program {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split(',').next());
+        let address = line.split("://").nth(1).and_then(|rest| rest.split([',', '\n']).next());
         let address = address.unwrap_or_else(|| panic!("no address in {line:?}")).to_owned();
         Self { child, address }
     }
@@ -94,10 +102,10 @@ impl Drop for Program {
     }
 }
 
-/// Returns the command that starts the program on a free port.
+/// Returns the command that starts the program on a free port, without TLS and authentication.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.args(["--port", "0"]).args(args);
+    command.args(INSECURE).args(args);
     command
 }
 

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use envtest::ControlPlane;
 use tempfile::TempDir;
 
-use crate::paths;
+use crate::{cargo, paths, program};
 
 /// How long a server may take to listen, and the interval between checks.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,9 +30,9 @@ pub(crate) enum Server {
 }
 
 /// A server that is ready. Dropping it stops the server.
-pub(super) struct Running {
+pub(crate) struct Running {
     /// The time to the first response, unless the load program measures it.
-    pub(super) start: Option<Duration>,
+    pub(crate) start: Option<Duration>,
     kubeconfig: Option<PathBuf>,
     pids: Vec<String>,
     _process: Option<Process>,
@@ -56,9 +56,19 @@ impl Drop for Process {
 
 impl Server {
     /// All servers in the order of the rounds.
-    pub(super) const ALL: [Server; 3] = [Server::Real, Server::OnSocket, Server::InProcess];
+    pub(crate) const ALL: [Server; 3] = [Server::Real, Server::OnSocket, Server::InProcess];
 
-    pub(super) fn title(self) -> &'static str {
+    /// Returns the real server if it is built. Otherwise compiles ours as a program and returns it.
+    pub(crate) fn available() -> Result<Server> {
+        if envtest::find()?.is_some() {
+            return Ok(Server::Real);
+        }
+        let args = "build --release --package logger-apiserver --features serve --bin logger-apiserver";
+        program::output(&mut cargo::command(paths::workspace_root(), args.split(' ')))?;
+        Ok(Server::OnSocket)
+    }
+
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Server::Real => "etcd and kube-apiserver",
             Server::OnSocket => "ours on a socket",
@@ -67,7 +77,7 @@ impl Server {
     }
 
     /// Starts the server, unless the load program does.
-    pub(super) fn start(self) -> Result<Running> {
+    pub(crate) fn start(self) -> Result<Running> {
         match self {
             Server::Real => real(),
             Server::OnSocket => on_socket(),
@@ -79,8 +89,13 @@ impl Server {
 }
 
 impl Running {
+    /// Returns the kubeconfig, unless the server is in the process of the load program.
+    pub(crate) fn kubeconfig(&self) -> Option<&Path> {
+        self.kubeconfig.as_deref()
+    }
+
     /// Returns the command of a program that loads this server.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_remove("KUBECONFIG").env_remove("PIDS");
         if let Some(kubeconfig) = &self.kubeconfig {
@@ -114,7 +129,7 @@ fn on_socket() -> Result<Running> {
     let kubeconfig = directory.path().join("kubeconfig");
     let start = Instant::now();
     let child = Command::new(paths::target_dir().join("release/logger-apiserver"))
-        .args(["--port", "0", "--write-kubeconfig"])
+        .args(["--insecure", "--port", "0", "--write-kubeconfig"])
         .arg(&kubeconfig)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

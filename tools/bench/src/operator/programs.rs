@@ -4,9 +4,12 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, go, paths, program};
+use crate::{cargo, files, go, paths, program};
 
 const GO_MOD: &str = include_str!("../../operator/go.mod");
+
+/// The package of the operator on kube-runtime.
+pub(crate) const KUBE: &str = "bench-operator-kube";
 
 /// The measured programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +23,7 @@ impl Peer {
     /// All programs in the order of the rounds and of the columns.
     pub(super) const ALL: [Peer; 3] = [Peer::Go, Peer::Kube, Peer::Ours];
 
-    pub(super) fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Peer::Go => "controller-runtime",
             Peer::Kube => "kube-runtime",
@@ -29,14 +32,26 @@ impl Peer {
     }
 
     /// Returns whether the program collects its heap at SIGUSR1.
-    pub(super) fn has_garbage_collector(self) -> bool {
+    pub(crate) fn has_garbage_collector(self) -> bool {
         self == Peer::Go
     }
 }
 
 /// Returns the versions of the compared modules.
-pub(super) fn versions() -> String {
+pub(crate) fn versions() -> String {
     go::required(GO_MOD, &["sigs.k8s.io/controller-runtime", "k8s.io/client-go"])
+}
+
+/// Builds the operator on controller-runtime, as a static program without symbols, and returns its path.
+pub(crate) fn build_go() -> Result<PathBuf> {
+    let home = paths::home().join("operator");
+    fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    let go = home.join("operator-go");
+    let mut command = Command::new("go");
+    command.args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]).arg(&go).arg(".");
+    command.env("CGO_ENABLED", "0").current_dir(paths::crate_dir().join("operator"));
+    program::output(&mut command).context("cannot build the operator on controller-runtime")?;
+    Ok(go)
 }
 
 /// The built programs.
@@ -48,18 +63,11 @@ impl Programs {
     /// Builds the programs, each separately, so that each has its own features only.
     pub(super) fn build() -> Result<Programs> {
         eprintln!("building the programs");
-        for package in ["bench-operator-kube", "bench-operator-ours"] {
+        for package in [KUBE, "bench-operator-ours"] {
             let args = ["build", "--release", "--package", package];
             program::output(&mut cargo::command(paths::workspace_root(), args))?;
         }
-        let home = paths::home().join("operator");
-        fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
-        let go = home.join("operator-go");
-        let mut command = Command::new("go");
-        command.args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]).arg(&go).arg(".");
-        command.env("CGO_ENABLED", "0").current_dir(paths::crate_dir().join("operator"));
-        program::output(&mut command).context("cannot build the operator on controller-runtime")?;
-        Ok(Programs { go })
+        Ok(Programs { go: build_go()? })
     }
 
     /// Returns the command of a program on the cluster of this kubeconfig.
@@ -74,16 +82,14 @@ impl Programs {
 
     /// Returns the size of a program in megabytes of 10^6 bytes.
     pub(super) fn size(&self, peer: Peer) -> Result<f64> {
-        let path = self.path(peer);
-        let metadata = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(metadata.len() as f64 / 1e6)
+        files::size(&self.path(peer))
     }
 
     fn path(&self, peer: Peer) -> PathBuf {
         let release = |name| paths::target_dir().join("release").join(name);
         match peer {
             Peer::Go => self.go.clone(),
-            Peer::Kube => release("bench-operator-kube"),
+            Peer::Kube => release(KUBE),
             Peer::Ours => release("bench-operator-ours"),
         }
     }

@@ -1,4 +1,4 @@
-//! Defaults of nodes, limit ranges and persistent volumes.
+//! Defaults of nodes, limit ranges, persistent volumes and API services.
 
 use serde_json::{Value, json};
 
@@ -47,6 +47,21 @@ pub(in super::super) fn limit_range(range: &mut Fields) {
             values.into_iter().for_each(|(resource, value)| set(&mut limit[to], &resource, value));
         }
     }
+}
+
+/// Sets the condition of an API service that the server itself serves.
+pub(in super::super) fn new_api_service(service: &mut Object) -> Result<()> {
+    if service.field("spec.service").is_none_or(Value::is_null) {
+        let condition = json!({
+            "type": "Available",
+            "status": "True",
+            "lastTransitionTime": now(),
+            "reason": "Local",
+            "message": "Local APIServices are always available",
+        });
+        service.body.insert("status".to_owned(), json!({ "conditions": [condition] }));
+    }
+    Ok(())
 }
 
 /// Sets the time of the last phase transition.

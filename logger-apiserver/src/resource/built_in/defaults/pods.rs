@@ -25,6 +25,13 @@ pub(in super::super) fn pod_template(workload: &mut Fields) {
     }
 }
 
+/// Sets the defaults of a `PodTemplate`.
+pub(in super::super) fn template_of_pods(template: &mut Fields) {
+    if let Some(spec) = template.get_mut("template").and_then(|template| template.get_mut("spec")) {
+        pod_spec(spec);
+    }
+}
+
 pub(in super::super) fn cron_job(cron_job: &mut Fields) {
     if let Some(spec) = cron_job.get_mut("spec").and_then(|spec| spec.pointer_mut("/jobTemplate/spec/template/spec")) {
         pod_spec(spec);

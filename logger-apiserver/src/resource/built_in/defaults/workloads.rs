@@ -1,4 +1,4 @@
-//! Generated fields of jobs, stateful sets and daemon sets.
+//! Generated fields of replication controllers, jobs, stateful sets and daemon sets.
 
 use serde_json::{Value, json};
 
@@ -37,6 +37,24 @@ pub(in super::super) fn new_job(job: &mut Object) -> Result<()> {
     if has_labels_of_template {
         let generated = labels.into_iter().map(|(label, value)| (label.to_owned(), value.clone()));
         job.metadata.labels.get_or_insert_default().extend(generated);
+    }
+    Ok(())
+}
+
+/// Sets the selector and the labels of a replication controller from the labels of its template.
+pub(in super::super) fn replication_controller(controller: &mut Object) -> Result<()> {
+    let Some(labels) = controller.field("spec.template.metadata.labels").filter(|labels| labels.is_object()).cloned()
+    else {
+        return Ok(());
+    };
+    if controller.metadata.labels.is_none() {
+        controller.metadata.labels = serde_json::from_value(labels.clone()).ok();
+    }
+    if let Some(Value::Object(spec)) = controller.body.get_mut("spec") {
+        let is_empty = |selector: &Value| selector.as_object().is_none_or(serde_json::Map::is_empty);
+        if spec.get("selector").is_none_or(is_empty) {
+            spec.insert("selector".to_owned(), labels);
+        }
     }
     Ok(())
 }

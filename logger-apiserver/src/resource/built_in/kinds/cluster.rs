@@ -1,4 +1,4 @@
-//! Nodes, volumes, storage and priority classes, and admission configurations.
+//! Namespaces, nodes, volumes, priority and runtime classes, and admission configurations.
 
 use k8s_openapi::api::{
     admissionregistration::v1::{
@@ -6,8 +6,8 @@ use k8s_openapi::api::{
         ValidatingWebhookConfiguration,
     },
     core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim},
+    node::v1::RuntimeClass,
     scheduling::v1::PriorityClass,
-    storage::v1::StorageClass,
 };
 
 use serde_json::json;
@@ -19,7 +19,8 @@ use crate::resource::{
     strategy::{Generation, Lifecycle, Naming, Strategy},
 };
 
-const ADMISSION: &str = "admissionregistration.k8s.io";
+/// The group of admission configurations.
+pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
 
 pub(super) static NAMESPACE: BuiltIn = BuiltIn::new(CORE, "Namespace", "namespaces", || {
     let conditions =
@@ -117,20 +118,16 @@ pub(super) static ALL: [BuiltIn; 9] = [
     .cluster()
     .generation(Generation::Content)
     .requires_resource_version(),
+    BuiltIn::new("node.k8s.io", "RuntimeClass", "runtimeclasses", TypeInfo::of::<RuntimeClass>)
+        .cluster()
+        .allows_create_on_update()
+        .requires_resource_version()
+        .immutable(&[("handler", IMMUTABLE)])
+        .rules(&[rules::runtime_class]),
     BuiltIn::new("scheduling.k8s.io", "PriorityClass", "priorityclasses", TypeInfo::of::<PriorityClass>)
         .check_delete(priority_class::check_delete)
         .short_names(&["pc"])
         .cluster()
         .generation(Generation::Constant)
         .rules(&[rules::priority_class]),
-    BuiltIn::new("storage.k8s.io", "StorageClass", "storageclasses", TypeInfo::of::<StorageClass>)
-        .short_names(&["sc"])
-        .cluster()
-        .returns_deleted_object()
-        .immutable(&[
-            ("parameters", IMMUTABLE),
-            ("provisioner", IMMUTABLE),
-            ("reclaimPolicy", IMMUTABLE),
-            ("volumeBindingMode", IMMUTABLE),
-        ]),
 ];

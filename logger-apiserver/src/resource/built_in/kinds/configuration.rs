@@ -3,13 +3,14 @@
 use k8s_openapi::api::{
     coordination::v1::Lease,
     core::v1::{ConfigMap, Event, LimitRange, ResourceQuota, Secret, ServiceAccount},
-    events,
+    events::v1 as events_v1,
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
 };
 
 use super::{CORE, IMMUTABLE};
 use crate::resource::{
     built_in::{BuiltIn, TypeInfo, defaults, rules},
+    events,
     strategy::Naming,
 };
 
@@ -60,9 +61,9 @@ pub(super) static ALL: [BuiltIn; 12] = [
         .allows_create_on_update()
         .requires_resource_version()
         .rules(&[rules::lease]),
-    BuiltIn::new("events.k8s.io", "Event", "events", TypeInfo::of::<events::v1::Event>)
+    BuiltIn::new("events.k8s.io", "Event", "events", TypeInfo::of::<events_v1::Event>)
         .has_no_dependents()
-        .stored_in(CORE)
+        .stored_in(CORE, &events::CONVERSION)
         .short_names(&["ev"])
         .allows_create_on_update()
         .selectable(&[

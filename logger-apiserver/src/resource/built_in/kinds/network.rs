@@ -1,9 +1,9 @@
-//! Services, endpoints, ingresses and network policies.
+//! Services and their addresses, endpoints, ingresses and network policies.
 
 use k8s_openapi::api::{
     core::v1::{Endpoints, Service},
     discovery::v1::EndpointSlice,
-    networking::v1::{Ingress, IngressClass, NetworkPolicy},
+    networking::v1::{IPAddress, Ingress, IngressClass, NetworkPolicy, ServiceCIDR},
 };
 
 use super::{CORE, IMMUTABLE};
@@ -15,7 +15,7 @@ use crate::resource::{
 
 const NETWORKING: &str = "networking.k8s.io";
 
-pub(super) static ALL: [BuiltIn; 6] = [
+pub(super) static ALL: [BuiltIn; 8] = [
     BuiltIn::new(CORE, "Endpoints", "endpoints", TypeInfo::of::<Endpoints>)
         .short_names(&["ep"])
         .allows_create_on_update()
@@ -36,6 +36,12 @@ pub(super) static ALL: [BuiltIn; 6] = [
     BuiltIn::new("discovery.k8s.io", "EndpointSlice", "endpointslices", TypeInfo::of::<EndpointSlice>)
         .generation(Generation::Content)
         .immutable(&[("addressType", IMMUTABLE)]),
+    BuiltIn::new(NETWORKING, "IPAddress", "ipaddresses", TypeInfo::of::<IPAddress>)
+        .short_names(&["ip"])
+        .cluster()
+        .naming(Naming::IpAddress)
+        .immutable(&[("spec.parentRef", IMMUTABLE)])
+        .rules(&[rules::ip_address]),
     BuiltIn::new(NETWORKING, "Ingress", "ingresses", TypeInfo::of::<Ingress>)
         .short_names(&["ing"])
         .status()
@@ -50,4 +56,9 @@ pub(super) static ALL: [BuiltIn; 6] = [
         .generation(Generation::Content)
         .defaults(&[defaults::network_policy])
         .rules(&[rules::network_policy]),
+    BuiltIn::new(NETWORKING, "ServiceCIDR", "servicecidrs", TypeInfo::of::<ServiceCIDR>)
+        .cluster()
+        .status()
+        .preserves_metadata_in_status()
+        .rules(&[rules::service_cidr]),
 ];

@@ -3,9 +3,16 @@
 use std::sync::LazyLock;
 
 use crate::{
-    api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
+    api::{
+        endpoint::{Endpoint, PodSubresource},
+        error::Result,
+        kind::Kind,
+        object::Object,
+    },
+    authorization::user::User,
     resource::{
         built_in::{BuiltIn, Fields, TypeInfo, rules::Rule},
+        conversion::Conversion,
         strategy::{Generation, Naming, Objects, Strategy},
     },
 };
@@ -24,6 +31,7 @@ impl BuiltIn {
             plural,
             version: "v1",
             storage_group: group,
+            conversion: None,
             short_names: &[],
             categories: &[],
             namespaced: true,
@@ -57,6 +65,24 @@ impl BuiltIn {
 
     pub(super) const fn status(mut self) -> Self {
         self.has_status = true;
+        self
+    }
+
+    /// A write of `/status` does not change labels, annotations, finalizers and owners.
+    pub(super) const fn preserves_metadata_in_status(mut self) -> Self {
+        self.strategy.preserves_metadata_in_status = true;
+        self
+    }
+
+    /// Serves `/approval`.
+    pub(super) const fn approval(mut self) -> Self {
+        self.strategy.has_approval = true;
+        self
+    }
+
+    /// Serves only the verbs `get` and `list`.
+    pub(super) const fn read_only(mut self) -> Self {
+        self.strategy.is_read_only = true;
         self
     }
 
@@ -121,6 +147,12 @@ impl BuiltIn {
         self
     }
 
+    /// Defaults of the complete object, after those of the schema.
+    pub(super) const fn default_object(mut self, default: fn(&mut Object) -> Result<()>) -> Self {
+        self.strategy.default = default;
+        self
+    }
+
     /// Validation beyond the schema.
     pub(super) const fn rules(mut self, rules: &'static [Rule]) -> Self {
         self.strategy.rules = rules;
@@ -129,6 +161,25 @@ impl BuiltIn {
 
     pub(super) const fn prepare_for_create(mut self, prepare: fn(&mut Object) -> Result<()>) -> Self {
         self.strategy.prepare_for_create = prepare;
+        self
+    }
+
+    pub(super) const fn prepare_for_update(mut self, prepare: fn(&mut Object, &Object) -> Result<()>) -> Self {
+        self.strategy.prepare_for_update = prepare;
+        self
+    }
+
+    pub(super) const fn prepare_for_subresource(
+        mut self,
+        prepare: fn(&Endpoint, &Kind, &mut Object, &Object) -> Result<()>,
+    ) -> Self {
+        self.strategy.prepare_for_subresource = prepare;
+        self
+    }
+
+    /// Sets the fields of a new object that identify the user who creates it.
+    pub(super) const fn set_user(mut self, set_user: fn(&mut Object, &User)) -> Self {
+        self.strategy.set_user = set_user;
         self
     }
 
@@ -143,8 +194,15 @@ impl BuiltIn {
     }
 
     /// Stores objects in the representation of another group.
-    pub(super) const fn stored_in(mut self, group: &'static str) -> Self {
+    pub(super) const fn stored_in(mut self, group: &'static str, conversion: &'static Conversion) -> Self {
         self.storage_group = group;
+        self.conversion = Some(conversion);
+        self
+    }
+
+    /// Stores objects in the representation of another version.
+    pub(super) const fn converted(mut self, conversion: &'static Conversion) -> Self {
+        self.conversion = Some(conversion);
         self
     }
 

@@ -2,9 +2,9 @@
 
 use k8s_openapi::api::{
     apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
-    autoscaling::v2::HorizontalPodAutoscaler,
+    autoscaling::{v1 as autoscaling_v1, v2::HorizontalPodAutoscaler},
     batch::v1::{CronJob, Job},
-    core::v1::Pod,
+    core::v1::{Pod, PodTemplate, ReplicationController},
     policy::v1::PodDisruptionBudget,
 };
 
@@ -12,8 +12,9 @@ use super::{CORE, IMMUTABLE};
 use crate::{
     api::{endpoint::PodSubresource, error::Result, kind::Kind, object::Object},
     resource::{
+        autoscalers,
         built_in::{BuiltIn, TypeInfo, defaults, rules},
-        priority_class,
+        limit_range, priority_class,
         strategy::{Generation, Naming, Objects},
         topology,
     },
@@ -22,7 +23,7 @@ use crate::{
 const APPS: &str = "apps";
 const BATCH: &str = "batch";
 
-pub(super) static ALL: [BuiltIn; 10] = [
+pub(super) static ALL: [BuiltIn; 13] = [
     BuiltIn::new(CORE, "Pod", "pods", TypeInfo::of::<Pod>)
         .pod_subresources(&PodSubresource::ALL)
         .grace_period()
@@ -48,6 +49,22 @@ pub(super) static ALL: [BuiltIn; 10] = [
         .prepare_for_create(defaults::new_pod)
         .propagate(defaults::pod_changed)
         .rules(&[rules::pod]),
+    BuiltIn::new(CORE, "PodTemplate", "podtemplates", TypeInfo::of::<PodTemplate>)
+        .generation(Generation::Content)
+        .returns_deleted_object()
+        .defaults(&[defaults::template_of_pods])
+        .rules(&[rules::pod_template]),
+    BuiltIn::new(CORE, "ReplicationController", "replicationcontrollers", TypeInfo::of::<ReplicationController>)
+        .short_names(&["rc"])
+        .in_all()
+        .status()
+        .scale()
+        .generation(Generation::Content)
+        .orphans_dependents()
+        .selectable(&["status.replicas"])
+        .defaults(&[defaults::pod_template])
+        .default_object(defaults::replication_controller)
+        .rules(&[rules::replication_controller]),
     BuiltIn::new(APPS, "ControllerRevision", "controllerrevisions", TypeInfo::of::<ControllerRevision>)
         .immutable(&[("data", IMMUTABLE)]),
     BuiltIn::new(APPS, "DaemonSet", "daemonsets", TypeInfo::of::<DaemonSet>)
@@ -113,6 +130,17 @@ pub(super) static ALL: [BuiltIn; 10] = [
     .status()
     .defaults(&[defaults::autoscaler])
     .rules(&[rules::autoscaler]),
+    BuiltIn::new(
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        "horizontalpodautoscalers",
+        TypeInfo::of::<autoscaling_v1::HorizontalPodAutoscaler>,
+    )
+    .converted(&autoscalers::CONVERSION)
+    .short_names(&["hpa"])
+    .in_all()
+    .status()
+    .rules(&[rules::autoscaler]),
     BuiltIn::new(BATCH, "CronJob", "cronjobs", TypeInfo::of::<CronJob>)
         .short_names(&["cj"])
         .in_all()
@@ -141,6 +169,7 @@ pub(super) static ALL: [BuiltIn; 10] = [
 ];
 
 fn admit_pod(objects: &dyn Objects, kind: &Kind, pod: &mut Object) -> Result<()> {
+    limit_range::default_pod(objects, pod);
     topology::admit(objects, pod);
     priority_class::admit(objects, kind, pod)
 }

@@ -1,6 +1,6 @@
-//! Validation of nodes, volumes, claims and priority classes.
+//! Validation of nodes, volumes, claims, priority classes and runtime classes.
 
-use logger_crd::quantity::Quantity;
+use logger_crd::{names, quantity::Quantity};
 
 use super::{Change, Errors, FieldValue};
 
@@ -26,6 +26,12 @@ pub(in crate::resource::built_in) fn node(change: &Change<'_>, errors: &mut Erro
     if is_changed {
         errors.push(ranges.forbidden("node updates may not change podCIDR except from \"\" to valid"));
     }
+}
+
+/// Validates the handler of a runtime class.
+pub(in crate::resource::built_in) fn runtime_class(change: &Change<'_>, errors: &mut Errors) {
+    let handler = FieldValue::of(change.object, "handler");
+    errors.extend(names::dns_1123_label(handler.text()).into_iter().map(|why| handler.invalid_text(why)));
 }
 
 /// Validates a priority class. System names and values are reserved, and the value is immutable.

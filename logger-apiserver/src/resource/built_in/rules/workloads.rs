@@ -111,6 +111,11 @@ fn long_running(spec: &FieldValue<'_>, template: &FieldValue<'_>, [kind, owner]:
     }
     selectors::selector(&selector, errors);
     pods::template(template, errors);
+    always_restarts(template, owner, errors);
+}
+
+/// Validates that the pods of a template always restart.
+fn always_restarts(template: &FieldValue<'_>, owner: &str, errors: &mut Errors) {
     let policy = template.at("spec").at("restartPolicy");
     if matches!(policy.text(), "Never" | "OnFailure") {
         errors.push(policy.unsupported(&["Always"]));
@@ -119,6 +124,31 @@ fn long_running(spec: &FieldValue<'_>, template: &FieldValue<'_>, [kind, owner]:
     if deadline.is_set() {
         errors.push(deadline.forbidden(format!("activeDeadlineSeconds in {owner} is not Supported")));
     }
+}
+
+/// Validates a `ReplicationController`, whose selector is a map of labels.
+pub(in crate::resource::built_in) fn replication_controller(change: &Change<'_>, errors: &mut Errors) {
+    let spec = FieldValue::of(change.object, "spec");
+    errors.extend(spec.at("minReadySeconds").not_negative());
+    let (selector, template) = (spec.at("selector"), spec.at("template"));
+    if selector.is_empty() {
+        errors.push(selector.required(""));
+    }
+    if !template.is_set() {
+        return errors.push(template.required(""));
+    }
+    let labels = template.at("metadata").at("labels");
+    let match_labels = json!({ "matchLabels": selector.value });
+    if !selector.is_empty() && !crate::resource::selector::selects(&match_labels, labels.value) {
+        errors.push(labels.invalid("`selector` does not match template `labels`"));
+    }
+    pods::template(&template, errors);
+    always_restarts(&template, "ReplicationController", errors);
+}
+
+/// Validates a `PodTemplate`.
+pub(in crate::resource::built_in) fn pod_template(change: &Change<'_>, errors: &mut Errors) {
+    pods::template(&FieldValue::of(change.object, "template"), errors);
 }
 
 /// Validates a `Job`: pods must terminate, and the selector is generated unless `manualSelector` is set.

@@ -135,8 +135,8 @@ pub(crate) fn prepare_deletions(
 
 /// Returns the session of a request. Subresources with other kinds than the object call no webhooks.
 fn session(request: &ResourceRequest) -> Option<&Session> {
-    let is_object = matches!(request.endpoint, Endpoint::Main | Endpoint::Status | Endpoint::Finalize);
-    request.admission.as_deref().filter(|_| is_object)
+    let is_other = matches!(request.endpoint, Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_));
+    request.webhooks.as_deref().filter(|_| !is_other)
 }
 
 /// Returns the outcome of the webhooks of a phase; `None` if there are none. Adds their warnings to the response.

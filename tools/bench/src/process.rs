@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(10);
 const COLLECTION: Duration = Duration::from_secs(1);
 
 /// A running program. Dropping it kills the program.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     log: PathBuf,
     has_garbage_collector: bool,
@@ -32,16 +32,32 @@ pub(super) struct Process {
 impl Process {
     /// Starts a program and waits until it prints `ready`. Returns the time that it took. Its log is written to the
     /// file.
-    pub(super) fn start(mut command: Command, log: &Path, has_garbage_collector: bool) -> Result<(Process, Duration)> {
-        let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+    pub(crate) fn start(mut command: Command, log: &Path, has_garbage_collector: bool) -> Result<(Process, Duration)> {
         let start = Instant::now();
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn();
-        let child = child.with_context(|| format!("cannot start {}", command.get_program().to_string_lossy()))?;
-        let mut process = Process { child, log: log.to_owned(), has_garbage_collector };
+        let mut process = Process::spawn(command.stdout(Stdio::piped()), log, has_garbage_collector)?;
         let line = process.first_line()?;
         let taken = start.elapsed();
         ensure!(line == "ready\n", "the program printed {line:?} instead of `ready`; its log:\n{}", process.log());
         Ok((process, taken))
+    }
+
+    /// Starts a program without a garbage collector and waits until it is ready. Its log is written to the file.
+    pub(crate) fn start_until(mut command: Command, log: &Path, mut is_ready: impl FnMut() -> bool) -> Result<Process> {
+        let start = Instant::now();
+        let mut process = Process::spawn(command.stdout(Stdio::null()), log, false)?;
+        while !is_ready() {
+            process.check()?;
+            ensure!(start.elapsed() < TIMEOUT, process.not_ready());
+            thread::sleep(POLL);
+        }
+        Ok(process)
+    }
+
+    fn spawn(command: &mut Command, log: &Path, has_garbage_collector: bool) -> Result<Process> {
+        let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+        let child = command.stdin(Stdio::null()).stderr(file).spawn();
+        let child = child.with_context(|| format!("cannot start {}", command.get_program().to_string_lossy()))?;
+        Ok(Process { child, log: log.to_owned(), has_garbage_collector })
     }
 
     fn first_line(&mut self) -> Result<String> {
@@ -54,12 +70,15 @@ impl Process {
             sender.send(read.map(|_| line))
         });
         let line = receiver.recv_timeout(TIMEOUT);
-        let line = line.map_err(|_| anyhow!("not ready within {} s; its log:\n{}", TIMEOUT.as_secs(), self.log()))?;
-        line.context("cannot read the output of the program")
+        line.map_err(|_| anyhow!(self.not_ready()))?.context("cannot read the output of the program")
+    }
+
+    fn not_ready(&self) -> String {
+        format!("not ready within {} s; its log:\n{}", TIMEOUT.as_secs(), self.log())
     }
 
     /// Returns an error if the program has ended.
-    pub(super) fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             Some(status) => bail!("the program ended with {status}; its log:\n{}", self.log()),
             None => Ok(()),
@@ -67,7 +86,7 @@ impl Process {
     }
 
     /// Returns the user and system CPU time since the start, in seconds.
-    pub(super) fn cpu_time(&self) -> Result<f64> {
+    pub(crate) fn cpu_time(&self) -> Result<f64> {
         let path = format!("/proc/{}/stat", self.child.id());
         let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         program::parse_cpu_time(&stat).with_context(|| format!("{path} contains no CPU time"))
@@ -75,7 +94,7 @@ impl Process {
 
     /// Returns the resident memory after an idle time, in megabytes of 10^6 bytes. A garbage collector has returned
     /// what is unused to the system.
-    pub(super) async fn memory_after(&self, idle: Duration) -> Result<f64> {
+    pub(crate) async fn memory_after(&self, idle: Duration) -> Result<f64> {
         tokio::time::sleep(idle).await;
         if self.has_garbage_collector {
             self.signal(Signal::USR1)?;
@@ -85,12 +104,12 @@ impl Process {
     }
 
     /// Returns the maximum of the resident memory since the start, in megabytes of 10^6 bytes.
-    pub(super) fn peak_memory(&self) -> f64 {
+    pub(crate) fn peak_memory(&self) -> f64 {
         memory_of(&self.child.id().to_string(), "VmHWM")
     }
 
     /// Stops the program as a cluster does, which must succeed.
-    pub(super) fn stop(mut self) -> Result<()> {
+    pub(crate) fn stop(mut self) -> Result<()> {
         self.signal(Signal::TERM)?;
         let start = Instant::now();
         while start.elapsed() < TIMEOUT {
@@ -137,6 +156,20 @@ mod tests {
         let (process, _) = start("trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done").unwrap();
         assert!(process.cpu_time().unwrap() >= 0.0 && process.peak_memory() > 0.0);
         process.stop().unwrap();
+    }
+
+    #[test]
+    fn a_program_is_ready_when_the_condition_is_true() {
+        let directory = tempfile::tempdir().unwrap();
+        let (log, file) = (directory.path().join("log"), directory.path().join("ready"));
+        let mut command = Command::new("sh");
+        command.arg("-c").arg("trap 'exit 0' TERM; touch \"$0\"; while :; do sleep 0.01; done").arg(&file);
+        let process = Process::start_until(command, &log, || file.exists()).unwrap();
+        process.stop().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no such cluster >&2; exit 1"]);
+        let error = Process::start_until(command, &log, || false).err().unwrap().to_string();
+        assert!(error.contains("no such cluster"), "{error}");
     }
 
     #[test]

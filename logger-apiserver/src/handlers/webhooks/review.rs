@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Phase, attributes::Attributes};
-use crate::{api::error::ApiError, resource::registry::Resource};
+use crate::{api::error::ApiError, authorization::user::User, resource::registry::Resource};
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -58,7 +58,7 @@ impl Request {
             "requestKind": of_kind(requested),
             "requestResource": of_resource(requested),
             "operation": attributes.operation,
-            "userInfo": { "username": attributes.user.name, "groups": attributes.user.groups },
+            "userInfo": user_info(&attributes.user),
             "object": object,
             "oldObject": old,
             "dryRun": attributes.dry_run,
@@ -76,6 +76,17 @@ impl Request {
         let review = json!({ "apiVersion": API_VERSION, "kind": KIND, "request": request });
         Self { uid, body: review.to_string().into_bytes() }
     }
+}
+
+fn user_info(user: &User) -> Value {
+    let mut info = json!({ "username": user.name, "groups": user.groups });
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    if !user.extra.is_empty() {
+        info["extra"] = json!(user.extra);
+    }
+    info
 }
 
 impl Response {

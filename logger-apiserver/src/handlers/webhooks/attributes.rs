@@ -58,7 +58,8 @@ impl Attributes {
         let subresource = match request.endpoint {
             Endpoint::Status => "status",
             Endpoint::Finalize => "finalize",
-            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Scale(_) => "",
+            Endpoint::Approval => "approval",
+            Endpoint::Main | Endpoint::Pod(_) | Endpoint::Token | Endpoint::Scale(_) => "",
         };
         let mut attributes = Self {
             operation,

@@ -1,0 +1,197 @@
+//! Validation of API services, certificate signing requests, and priority and fairness.
+
+use std::collections::BTreeSet;
+
+use logger_crd::names;
+
+use super::{Change, Errors, FieldValue, formats};
+use crate::api::error::FieldError;
+
+/// Validates an API service, whose name is that of its version.
+pub(in crate::resource::built_in) fn api_service(change: &Change<'_>, errors: &mut Errors) {
+    let spec = FieldValue::of(change.object, "spec");
+    let (group, version) = (spec.at("group"), spec.at("version"));
+    let expected = format!("{}.{}", version.text(), group.text());
+    if change.object.name() != expected {
+        let why = format!("must be `spec.version+\".\"+spec.group`: {expected:?}");
+        errors.push(FieldError::invalid("metadata.name", format!("{:?}", change.object.name()), why));
+    }
+    if group.is_empty() && version.text() != "v1" {
+        errors.push(group.required("only v1 may have an empty group and it better be legacy kube"));
+    }
+    errors.extend(group.validate(names::dns_1123_subdomain));
+    errors.extend(names::dns_1035_label(version.text()).into_iter().map(|why| version.invalid_text(why)));
+    for (name, max) in [("groupPriorityMinimum", 20_000), ("versionPriority", 1_000)] {
+        let priority = spec.at(name);
+        if !(1..=max).contains(&priority.value.as_i64().unwrap_or_default()) {
+            errors.push(priority.invalid(format!("must be positive and less than {max}")));
+        }
+    }
+    backend(&spec, errors);
+}
+
+/// Validates the service and the certificates of an API service.
+fn backend(spec: &FieldValue<'_>, errors: &mut Errors) {
+    let (service, bundle, insecure) = (spec.at("service"), spec.at("caBundle"), spec.at("insecureSkipTLSVerify"));
+    if !service.is_set() {
+        if !bundle.is_empty() {
+            errors.push(bundle.invalid("local APIServices may not have a caBundle"));
+        }
+        if *insecure.value == true {
+            errors.push(insecure.invalid("local APIServices may not have insecureSkipTLSVerify"));
+        }
+        return;
+    }
+    for name in ["namespace", "name"] {
+        let field = service.at(name);
+        if field.is_empty() {
+            errors.push(field.required(""));
+        }
+    }
+    let port = service.at("port");
+    if !port.value.as_i64().is_some_and(formats::is_port) {
+        errors.push(port.invalid(format!("port is not valid: {}", formats::PORT_RANGE)));
+    }
+    if *insecure.value == true && !bundle.is_empty() {
+        errors.push(insecure.invalid("may not be true if caBundle is present"));
+    }
+}
+
+/// The usages of certificates, sorted.
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+/// The shortest duration of a certificate, in seconds.
+const MIN_EXPIRATION: i64 = 600;
+
+/// Validates a certificate signing request and its conditions. The certificates themselves are not parsed.
+pub(in crate::resource::built_in) fn certificate_signing_request(change: &Change<'_>, errors: &mut Errors) {
+    if change.old.is_none() {
+        request_spec(&FieldValue::of(change.object, "spec"), errors);
+    }
+    conditions(&FieldValue::of(change.object, "status").at("conditions"), errors);
+}
+
+fn request_spec(spec: &FieldValue<'_>, errors: &mut Errors) {
+    let (request, usages, expiration) = (spec.at("request"), spec.at("usages"), spec.at("expirationSeconds"));
+    if request.is_empty() {
+        errors.push(request.invalid_text("PEM block type must be CERTIFICATE REQUEST"));
+    }
+    if usages.is_empty() {
+        errors.push(usages.required(""));
+    }
+    let mut known = BTreeSet::new();
+    for usage in usages.items() {
+        if !USAGES.contains(&usage.text()) {
+            errors.push(usage.unsupported(&USAGES));
+        } else if !known.insert(usage.text()) {
+            errors.push(usage.duplicate(usage.value));
+        }
+    }
+    signer(&spec.at("signerName"), errors);
+    if expiration.value.as_i64().is_some_and(|seconds| seconds < MIN_EXPIRATION) {
+        errors.push(expiration.invalid("may not specify a duration less than 600 seconds (10 minutes)"));
+    }
+}
+
+/// Validates the name of a signer: a domain and a path.
+fn signer(name: &FieldValue<'_>, errors: &mut Errors) {
+    if name.is_empty() {
+        return errors.push(name.required(""));
+    }
+    let Some((domain, path)) = name.text().split_once('/').filter(|(_, path)| !path.contains('/')) else {
+        let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return errors.push(name.invalid(why));
+    };
+    let invalid = |shown: &str, why: String| FieldError::invalid(&name.path, format!("{shown:?}"), why);
+    let labels = |text: &str| {
+        let label = text.split('.').find(|label| !names::is_dns_1123_label(label))?;
+        Some(format!("validating label {label:?}: {}", names::dns_1123_label(label).join(", ")))
+    };
+    errors.extend(labels(domain).map(|why| invalid(domain, why)));
+    if !domain.contains('.') {
+        errors.push(invalid(domain, "should be a domain with at least two segments separated by dots".to_owned()));
+    }
+    errors.extend(labels(path).map(|why| invalid(path, why)));
+    if name.text() == "kubernetes.io/legacy-unknown" {
+        errors.push(name.invalid("the legacy signerName is not allowed via this API version"));
+    }
+}
+
+/// Validates the conditions of a request: approval and denial exclude each other.
+fn conditions(conditions: &FieldValue<'_>, errors: &mut Errors) {
+    let mut known = BTreeSet::new();
+    for condition in conditions.items() {
+        let (type_, status) = (condition.at("type"), condition.at("status"));
+        if type_.is_empty() {
+            errors.push(type_.required(""));
+        }
+        if matches!(type_.text(), "Approved" | "Denied" | "Failed") && status.text() != "True" {
+            errors.push(status.unsupported(&["True"]));
+        } else if !matches!(status.text(), "True" | "False" | "Unknown") {
+            errors.push(status.unsupported(&["False", "True", "Unknown"]));
+        }
+        if !known.insert(type_.text()) {
+            errors.push(type_.duplicate(type_.value));
+        }
+    }
+    if ["Approved", "Denied"].iter().all(|type_| known.contains(type_)) {
+        errors.push(conditions.invalid("Approved and Denied conditions are mutually exclusive"));
+    }
+}
+
+/// Validates the precedence and the priority level of a flow schema.
+pub(in crate::resource::built_in) fn flow_schema(change: &Change<'_>, errors: &mut Errors) {
+    let spec = FieldValue::of(change.object, "spec");
+    let (level, precedence) = (spec.at("priorityLevelConfiguration").at("name"), spec.at("matchingPrecedence"));
+    if !(1..=10_000).contains(&precedence.value.as_i64().unwrap_or_default()) {
+        errors.push(precedence.invalid("must be between 1 and 10000"));
+    }
+    if level.is_empty() {
+        errors.push(level.required("must reference a priority level"));
+    }
+    let method = spec.at("distinguisherMethod").at("type");
+    if spec.at("distinguisherMethod").is_set() && !matches!(method.text(), "ByNamespace" | "ByUser") {
+        errors.push(method.unsupported(&["ByNamespace", "ByUser"]));
+    }
+}
+
+/// Validates the type of a priority level.
+pub(in crate::resource::built_in) fn priority_level(change: &Change<'_>, errors: &mut Errors) {
+    let spec = FieldValue::of(change.object, "spec");
+    let (type_, limited, exempt) = (spec.at("type"), spec.at("limited"), spec.at("exempt"));
+    match type_.text() {
+        "Exempt" if limited.is_set() => {
+            errors.push(limited.forbidden("must be nil if the type is not Limited"));
+        }
+        "Limited" if exempt.is_set() => {
+            errors.push(exempt.forbidden("must be nil if the type is Limited"));
+        }
+        "Limited" if !limited.is_set() => errors.push(limited.required("must not be empty when type is Limited")),
+        "Exempt" | "Limited" => {}
+        _ => errors.push(type_.unsupported(&["Exempt", "Limited"])),
+    }
+}

@@ -1,0 +1,115 @@
+//! The rows of kinds of the control plane.
+
+use serde_json::{Value, json};
+
+use super::{
+    built_in::with_name_and_age,
+    duration,
+    row::{NONE, Row, UNSET, text},
+};
+use crate::resource::selector;
+
+pub(super) fn api_service(row: &Row<'_>) -> Vec<Value> {
+    let service = row.get("spec.service");
+    let service = match service.is_object() {
+        true => format!("{}/{}", text(&service["namespace"]), text(&service["name"])),
+        false => "Local".to_owned(),
+    };
+    let condition = row.list("status.conditions").iter().find(|condition| condition["type"] == "Available");
+    let available = condition.map_or_else(
+        || "Unknown".to_owned(),
+        |condition| match (text(&condition["status"]), text(&condition["reason"])) {
+            (status @ "True", _) | (status, "") => status.to_owned(),
+            (status, reason) => format!("{status} ({reason})"),
+        },
+    );
+    with_name_and_age(row, vec![json!(service), json!(available)])
+}
+
+pub(super) fn certificate_signing_request(row: &Row<'_>) -> Vec<Value> {
+    let has = |type_: &str| row.list("status.conditions").iter().any(|condition| condition["type"] == type_);
+    let mut state = if has("Denied") {
+        "Denied".to_owned()
+    } else if has("Approved") {
+        "Approved".to_owned()
+    } else {
+        "Pending".to_owned()
+    };
+    if has("Failed") {
+        state.push_str(",Failed");
+    }
+    if !row.text("status.certificate").is_empty() {
+        state.push_str(",Issued");
+    }
+    let requested = row.get("spec.expirationSeconds").as_i64().map_or_else(|| NONE.to_owned(), duration::human);
+    vec![
+        row.name(),
+        row.age(),
+        json!(row.text_or("spec.signerName", NONE)),
+        json!(row.text("spec.username")),
+        json!(requested),
+        json!(state),
+    ]
+}
+
+pub(super) fn component_status(row: &Row<'_>) -> Vec<Value> {
+    let condition = row.list("conditions").iter().find(|condition| condition["type"] == "Healthy");
+    let [status, message, error] = match condition {
+        None => ["Unknown", "", ""],
+        Some(condition) => {
+            let status = if condition["status"] == "True" { "Healthy" } else { "Unhealthy" };
+            [status, text(&condition["message"]), text(&condition["error"])]
+        }
+    };
+    vec![row.name(), json!(status), json!(message), json!(error)]
+}
+
+pub(super) fn flow_schema(row: &Row<'_>) -> Vec<Value> {
+    let dangling = row.list("status.conditions").iter().find(|condition| condition["type"] == "Dangling");
+    let mut cells = with_name_and_age(
+        row,
+        vec![
+            json!(row.text("spec.priorityLevelConfiguration.name")),
+            json!(row.number("spec.matchingPrecedence")),
+            json!(row.text_or("spec.distinguisherMethod.type", NONE)),
+        ],
+    );
+    cells.push(json!(dangling.map_or("?", |condition| text(&condition["status"]))));
+    cells
+}
+
+pub(super) fn priority_level(row: &Row<'_>) -> Vec<Value> {
+    const QUEUING: &str = "spec.limited.limitResponse.queuing";
+    let number_or_none = |path: &str| match row.get(path) {
+        Value::Null => json!(NONE),
+        number => number.clone(),
+    };
+    let of_kind = if row.get("spec.limited").is_object() { "limited" } else { "exempt" };
+    let mut between =
+        vec![json!(row.text("spec.type")), number_or_none(&format!("spec.{of_kind}.nominalConcurrencyShares"))];
+    let queuing = ["queues", "handSize", "queueLengthLimit"].map(|name| number_or_none(&format!("{QUEUING}.{name}")));
+    between.extend(queuing);
+    with_name_and_age(row, between)
+}
+
+/// Returns the number of validations or mutations of an admission policy, and the kind of its parameters.
+pub(super) fn admission_policy(row: &Row<'_>, expressions: &str) -> Vec<Value> {
+    let kind = row.get("spec.paramKind");
+    let kind = match kind.is_object() {
+        true => format!("{}/{}", text(&kind["apiVersion"]), text(&kind["kind"])),
+        false => UNSET.to_owned(),
+    };
+    with_name_and_age(row, vec![json!(row.count(expressions)), json!(kind)])
+}
+
+/// Returns the policy and the parameters of a binding of an admission policy.
+pub(super) fn admission_policy_binding(row: &Row<'_>) -> Vec<Value> {
+    let reference = row.get("spec.paramRef");
+    let parameters = match (text(&reference["namespace"]), text(&reference["name"])) {
+        (_, "") if reference["selector"].is_object() => selector::to_text(&reference["selector"]),
+        (_, "") => UNSET.to_owned(),
+        ("", name) => name.to_owned(),
+        (namespace, name) => format!("{namespace}/{name}"),
+    };
+    with_name_and_age(row, vec![json!(row.text("spec.policyName")), json!(parameters)])
+}
