@@ -138,10 +138,10 @@
 //!
 //! With [`ApiServer::call_webhooks`], writes call the webhooks of the stored `MutatingWebhookConfiguration`s and
 //! `ValidatingWebhookConfiguration`s: a function of the test in place of an HTTPS client. The order, the rules and
-//! selectors, the reviews, the checks of the responses, failure policies, timeouts, reinvocation, warnings and errors are
-//! those of the real server. Not called are webhooks for `/scale`, `/binding`, `/eviction` and `/token`, for reviews, and for
-//! what the controllers of this server do. Webhooks see a pod without its priority. A webhook with `matchConditions` is an
-//! error, because they are not evaluated.
+//! selectors, the reviews, the checks of the responses, failure policies, timeouts, reinvocation, warnings and errors
+//! are those of the real server. Not called are webhooks for `/scale`, `/binding`, `/eviction` and `/token`, for
+//! reviews, and for what the controllers of this server do. Webhooks see a pod without its priority. A webhook with
+//! `matchConditions` is an error, because they are not evaluated.
 //!
 //! # Versions
 //!

@@ -113,12 +113,11 @@ impl ConversionHandler {
         wire::encode(REVIEW, &response).map_err(ReviewError::Encode)
     }
 
-    /// Converts all objects. The error is that of the first object that cannot be converted, with the number of further
-    /// ones.
+    /// Converts all objects. The error is that of the first object that cannot be converted, with the number of others.
     async fn convert(&self, request: &ConversionRequest<'_>) -> Result<Vec<Value>, String> {
         let target = &request.desired_api_version;
         self.converter.check_target(target)?;
-        let (mut objects, mut failures) = (Vec::with_capacity(request.objects.len()), Vec::new());
+        let (mut objects, mut failure, mut failed) = (Vec::with_capacity(request.objects.len()), None, 0_usize);
         for (index, object) in request.objects.iter().enumerate() {
             if index % OBJECTS_PER_SLICE == OBJECTS_PER_SLICE - 1 {
                 yield_now().await;
@@ -126,32 +125,19 @@ impl ConversionHandler {
             match self.converter.convert(object, target) {
                 Ok(object) => objects.push(object),
                 Err(error) => {
-                    tracing::warn!(webhook = self.path, uid = request.uid, error, "an object is not converted");
-                    failures.push(error);
+                    failed += 1;
+                    failure.get_or_insert(error);
                 }
             }
         }
-        match failures.as_slice() {
-            [] => Ok(objects),
-            [failure] => Err(failure.clone()),
-            [first, others @ ..] => Err(format!("{first}; and {} more objects", others.len())),
-        }
+        let Some(failure) = failure else { return Ok(objects) };
+        tracing::warn!(webhook = self.path, uid = request.uid, failed, error = failure, "objects are not converted");
+        Err(if failed == 1 { failure } else { format!("{failure}; {failed} objects failed") })
     }
 }
 
 impl Handler for ConversionHandler {
     fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Bytes>> {
-        Box::pin(async move {
-            let in_flight = self.requests.begin();
-            let response = match self.respond(&request).await {
-                Ok(body) => wire::json(body),
-                Err(error) => {
-                    tracing::warn!(webhook = self.path, %error, "a request is not answered with a review");
-                    error.respond()
-                }
-            };
-            in_flight.end(response.status());
-            response
-        })
+        Box::pin(async move { self.requests.measure(self.respond(&request)).await })
     }
 }

@@ -5,9 +5,12 @@ use std::sync::{
     atomic::{AtomicI32, Ordering},
 };
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{Response, StatusCode};
 use logger_runtime::metrics::{Counter, Gauge, Histogram, Metric, MetricsProvider};
 use tokio::time::Instant;
+
+use super::wire::{self, ReviewError};
 
 const LATENCY: Metric = Metric {
     name: "controller_runtime_webhook_latency_seconds",
@@ -64,10 +67,20 @@ impl RequestMetrics {
         metrics
     }
 
-    /// Records the beginning of a request.
-    pub(super) fn begin(&self) -> InFlight<'_> {
-        self.add_in_flight(1);
-        InFlight { metrics: self, since: Instant::now() }
+    /// Returns the response to a request, and records it. A request that is dropped has no response, such as after a
+    /// timeout of the client.
+    pub(super) async fn measure(&self, review: impl Future<Output = Result<Bytes, ReviewError>>) -> Response<Bytes> {
+        let (since, _in_flight) = (Instant::now(), InFlight::new(self));
+        let response = match review.await {
+            Ok(body) => wire::json(body),
+            Err(error) => {
+                tracing::warn!(webhook = self.path, %error, "a request is not answered with a review");
+                error.respond()
+            }
+        };
+        self.latency.observe(since.elapsed().as_secs_f64());
+        self.count(response.status(), 1);
+        response
     }
 
     fn count(&self, code: StatusCode, requests: u64) {
@@ -80,23 +93,19 @@ impl RequestMetrics {
     }
 }
 
-/// A request that is being processed. One that is dropped has no response, such as after a timeout of the client.
-pub(super) struct InFlight<'a> {
-    metrics: &'a RequestMetrics,
-    since: Instant,
-}
+/// Counts a request while it is being processed.
+struct InFlight<'a>(&'a RequestMetrics);
 
-impl InFlight<'_> {
-    /// Records the response.
-    pub(super) fn end(self, code: StatusCode) {
-        self.metrics.latency.observe(self.since.elapsed().as_secs_f64());
-        self.metrics.count(code, 1);
+impl<'a> InFlight<'a> {
+    fn new(metrics: &'a RequestMetrics) -> Self {
+        metrics.add_in_flight(1);
+        InFlight(metrics)
     }
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.metrics.add_in_flight(-1);
+        self.0.add_in_flight(-1);
     }
 }
 

@@ -107,7 +107,7 @@ async fn a_failure_names_its_object() {
         assert_eq!(message, format!("{object}{expected}"));
     }
     let several = failure(&json!([widget("b", &json!("fail")), widget("c", &json!("fail"))])).await;
-    assert_eq!(several, format!("{object}unknown speed; and 1 more objects"));
+    assert_eq!(several, format!("{object}unknown speed; 2 objects failed"));
 }
 
 #[tokio::test]

@@ -96,17 +96,6 @@ impl AdmissionHandler {
 
 impl Handler for AdmissionHandler {
     fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Bytes>> {
-        Box::pin(async move {
-            let in_flight = self.requests.begin();
-            let response = match self.respond(&request).await {
-                Ok(body) => wire::json(body),
-                Err(error) => {
-                    tracing::warn!(webhook = self.path, %error, "a request is not answered with a review");
-                    error.respond()
-                }
-            };
-            in_flight.end(response.status());
-            response
-        })
+        Box::pin(async move { self.requests.measure(self.respond(&request)).await })
     }
 }
