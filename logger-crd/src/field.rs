@@ -111,7 +111,8 @@ impl FieldError {
         bad_value: Option<Value>,
         detail: impl Into<String>,
     ) -> Self {
-        Self::new(field.into(), error_type, bad_value, detail)
+        let field: String = field.into();
+        Self::new(field, error_type, bad_value, detail)
     }
 
     pub(crate) fn new(
