@@ -11,4 +11,5 @@ pub(crate) mod request;
 pub(crate) mod scale;
 pub(crate) mod tokens;
 pub(crate) mod watch;
+pub(crate) mod webhooks;
 pub(crate) mod write;

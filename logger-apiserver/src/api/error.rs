@@ -27,6 +27,8 @@ pub(crate) enum ApiError {
     PageNotFound,
     /// A resource version that is larger than the current one.
     TooLargeResourceVersion(TooLargeResourceVersion),
+    /// A write whose webhooks are not called yet: the server calls them and handles the request again.
+    AdmissionPending,
     /// Any other error: a `Status` object.
     Status(Box<Status>),
 }
@@ -63,7 +65,7 @@ impl ApiError {
     /// Returns the `Status` of the error, if it has one.
     pub(crate) fn into_status(self) -> Option<Box<Status>> {
         match self {
-            Self::PageNotFound => None,
+            Self::PageNotFound | Self::AdmissionPending => None,
             Self::TooLargeResourceVersion(error) => Some(error.into_status()),
             Self::Status(status) => Some(status),
         }

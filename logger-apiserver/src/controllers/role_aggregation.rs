@@ -96,6 +96,7 @@ fn apply(state: &mut State, name: &str, rules: &[PolicyRule]) -> Result<()> {
         encoding: Encoding::Json,
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
+        webhooks: None,
     };
     apply::apply(state, &request).map(drop)
 }

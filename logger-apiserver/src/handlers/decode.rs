@@ -72,6 +72,16 @@ pub(crate) fn merged(kind: &Resource, outcome: Value, applied: &Value) -> Result
     apply_defaults(kind, object)
 }
 
+/// Decodes an object that a webhook has changed, and applies the defaults again.
+pub(crate) fn mutated(kind: &Resource, outcome: Value) -> Result<Object> {
+    let Value::Object(mut fields) = outcome else {
+        return Err(ApiError::internal_error("the patch of a webhook replaced the object"));
+    };
+    decode_built_in(kind, &mut fields).map_err(|detail| ApiError::internal_error(&detail))?;
+    let object = Object::from_json(fields).map_err(|error| ApiError::internal_error(&error.to_string()))?;
+    apply_defaults(kind, object)
+}
+
 /// Decodes the fields of a built-in kind as those of its Go struct.
 fn decode_built_in(kind: &Resource, fields: &mut Map<String, Value>) -> Result<(), String> {
     let Some(schema) = kind.as_built_in().and_then(|built_in_kind| built_in_kind.type_info().schema.as_ref()) else {

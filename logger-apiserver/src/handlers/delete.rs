@@ -13,6 +13,7 @@ use crate::{
     handlers::{
         list::{self, Page},
         request::{ResourceRequest, is_dry_run},
+        webhooks,
     },
     lifecycle::{
         definitions,
@@ -37,6 +38,7 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     if needs_orphan_warning(&request.kind, &options) {
         request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
+    webhooks::check_deletion(state, request, &object, &options, dry_run)?;
     if dry_run && request.kind.strategy.lifecycle == Lifecycle::Definition {
         return Ok(Deleted::Terminating(definitions::mark_terminating(&object)));
     }
@@ -54,8 +56,10 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     let options = options(request)?;
     let dry_run = is_dry_run(&options.dry_run.clone().unwrap_or_default(), "DeleteOptions")?;
     let page = list::list(state, request)?;
-    if !dry_run {
-        for object in &page.items {
+    webhooks::prepare_deletions(state, request, &page.items, &options, dry_run)?;
+    for object in &page.items {
+        webhooks::check_deletion(state, request, object, &options, dry_run)?;
+        if !dry_run {
             check_preconditions(&request.kind, object, &options)?;
             deletion::delete(state, &request.kind, object, &options)?;
         }

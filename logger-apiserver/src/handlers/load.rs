@@ -127,6 +127,7 @@ fn create_request(state: &State, object: Value) -> Result<ResourceRequest> {
         encoding: Encoding::Json,
         strict_errors: RefCell::default(),
         warnings: RefCell::default(),
+        webhooks: None,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::attributes::Attributes,
-    handlers::{decode, request::ResourceRequest},
+    handlers::{decode, request::ResourceRequest, webhooks},
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -56,6 +56,8 @@ pub(crate) fn insert(
     if let Some(namespace) = &request.namespace {
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
+    webhooks::mutate(state, request, &mut object, None, dry_run)?;
+    ensure_namespace(&mut object, request)?;
     escalation::check(state, request, &object, None)?;
     (kind.strategy.set_user)(&mut object, &request.user);
     let has_name = object.metadata.name.is_some();
@@ -65,6 +67,7 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
+    webhooks::validate_new(state, request, &mut object, dry_run)?;
     let charges = admission::validate(state, request, &object, None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
@@ -121,10 +124,11 @@ pub(crate) fn update(state: &mut State, request: &ResourceRequest) -> Result<(St
         }
         found => found.ok_or_else(|| ApiError::not_found(&request.kind, request.name()))?,
     };
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_uid(request, &object, &old)?;
     check_version(&request.kind, &object, &old)?;
-    managed_fields::track(request.author(), Some(&old), &mut object);
     Ok((StatusCode::OK, replace(state, request, object, &old, options.dry_run)?))
 }
 
@@ -139,10 +143,24 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
     let mut object = decode::patched(request, outcome)?;
     ensure_namespace(&mut object, request)?;
     check_name(&object, request)?;
+    managed_fields::track(request.author(), Some(&old), &mut object);
+    mutate(state, request, &mut object, &old, options.dry_run)?;
     escalation::check(state, request, &object, Some(&old))?;
     check_version(kind, &object, &old)?;
-    managed_fields::track(request.author(), Some(&old), &mut object);
     replace(state, request, object, &old, options.dry_run)
+}
+
+/// Calls the mutating webhooks of an update. They change neither the name nor the namespace.
+pub(crate) fn mutate(
+    state: &State,
+    request: &ResourceRequest,
+    object: &mut Object,
+    old: &Stored,
+    dry_run: bool,
+) -> Result<()> {
+    webhooks::mutate(state, request, object, Some(old), dry_run)?;
+    ensure_namespace(object, request)?;
+    check_name(object, request)
 }
 
 /// Replaces `old` with `new` if that is valid at the endpoint.
@@ -158,6 +176,7 @@ pub(crate) fn replace(
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
+    webhooks::validate_update(state, request, &new, old, dry_run)?;
     let charges = admission::validate(state, request, &new, Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();

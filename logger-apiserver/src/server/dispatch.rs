@@ -22,6 +22,7 @@ use crate::{
         request::{self, ResourceRequest},
         scale, tokens,
         watch::Watch,
+        webhooks::Session,
         write,
     },
     meta::{
@@ -40,13 +41,14 @@ use crate::{
     },
 };
 
-/// Handles a request.
+/// Handles a request. With a session, writes call webhooks.
 pub(crate) fn handle(
     state: &mut State,
     cache: &mut DocumentCache,
     user: &Arc<User>,
     parts: &Parts,
     body: Bytes,
+    webhooks: Option<&Arc<Session>>,
 ) -> Result<ApiResponse> {
     let route = Route::parse(parts.uri.path());
     if let Route::Resource(target) = route {
@@ -55,7 +57,7 @@ pub(crate) fn handle(
             Some(review) => {
                 review.respond(state, user, target.namespace.as_deref(), &parts.method, &content_type(parts), &body)
             }
-            None => resource(state, target, user, parts, body),
+            None => resource(state, target, user, parts, body, webhooks),
         };
     }
     if route == Route::Unknown {
@@ -129,7 +131,14 @@ fn content_type(parts: &Parts) -> String {
     header(parts, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, body: Bytes) -> Result<ApiResponse> {
+fn resource(
+    state: &mut State,
+    target: Target,
+    user: &Arc<User>,
+    parts: &Parts,
+    body: Bytes,
+    webhooks: Option<&Arc<Session>>,
+) -> Result<ApiResponse> {
     let kind = find_kind(state, &target, &parts.method)?;
     let endpoint = endpoint(&kind, &target)?;
     let is_unsupported = match parts.method {
@@ -157,8 +166,12 @@ fn resource(state: &mut State, target: Target, user: &Arc<User>, parts: &Parts, 
         body,
         strict_errors: RefCell::default(),
         warnings: RefCell::new(warnings),
+        webhooks: webhooks.cloned(),
     };
     let outcome = perform(state, &parts.method, &request);
+    if let Err(ApiError::AdmissionPending) = outcome {
+        return outcome;
+    }
     match request.warnings.take() {
         warnings if warnings.is_empty() => outcome,
         warnings => Ok(ApiResponse::WithWarnings(Box::new(outcome.unwrap_or_else(ApiResponse::from)), warnings)),

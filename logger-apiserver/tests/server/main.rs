@@ -32,4 +32,5 @@ mod support;
 mod tables;
 mod versions;
 mod watches;
+mod webhooks;
 mod writes;

@@ -349,7 +349,11 @@ const CONTROLLER: &[GoTags] = &[
         &["+kubebuilder:rbac:"],
         "`Allow` of the controller, for what does not follow from its watches; `cargo xtask manifests` renders the roles.",
     ),
-    planned(&["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"], "Webhooks and their configuration."),
+    supported(
+        &["+kubebuilder:webhook:", "+kubebuilder:webhookconfiguration:"],
+        "A defaulter or a validator of `Webhooks`, for rules that depend on other objects or on the user; \
+         `#[default(..)]` and `#[schema(validation(rule = \"..\"))]` need no webhook.",
+    ),
     excluded(&["+kubebuilder:validation:UniqueItems="], "The API server forbids it; use `#[schema(list_type = set)]`."),
 ];
 

@@ -90,7 +90,7 @@ impl Runnable for EventWorker {
 }
 
 /// Ready while it accepts connections, and its certificate is valid. For webhooks use
-/// [`at_stage`](Runnable::at_stage) with [`Stage::Webhooks`].
+/// [`serve_webhooks`](super::ManagerBuilder::serve_webhooks).
 impl Runnable for Server {
     async fn run(self, stop: CancellationToken) -> Result<(), BoxError> {
         Ok(Server::run(self, stop).await?)
@@ -111,6 +111,41 @@ impl Runnable for Server {
     fn probes(&self) -> Probes {
         let status = self.status();
         Probes::default().ready(move || status.check())
+    }
+}
+
+/// A server of webhooks, with their description.
+pub(super) struct WebhookServer {
+    server: Server,
+    webhooks: OperatorDescription,
+}
+
+impl WebhookServer {
+    pub(super) fn new(server: Server, webhooks: OperatorDescription) -> Self {
+        WebhookServer { server, webhooks }
+    }
+}
+
+impl Runnable for WebhookServer {
+    fn run(self, stop: CancellationToken) -> impl Future<Output = Result<(), BoxError>> + Send {
+        Runnable::run(self.server, stop)
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::Webhooks
+    }
+
+    fn describe(&self) -> DescribeFn {
+        let (server, webhooks) = (Runnable::describe(&self.server), self.webhooks.clone());
+        Box::new(move || {
+            let mut description = server();
+            description.merge(webhooks.clone());
+            description
+        })
+    }
+
+    fn probes(&self) -> Probes {
+        self.server.probes()
     }
 }
 

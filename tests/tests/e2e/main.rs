@@ -1,5 +1,5 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the bundle, the permissions of the operator, the quickstart and the demo.
+//! chart, the bundle, the permissions of the operator, webhooks, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
@@ -19,6 +19,7 @@ mod permissions;
 mod proxy;
 mod quickstart;
 mod values;
+mod webhooks;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 
@@ -66,7 +67,8 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
-        .chain(values::trials(&suite));
+        .chain(values::trials(&suite))
+        .chain(webhooks::trials(&suite));
     let trials = trials.collect();
     Ok(suite.run(args, trials).exit_code())
 }

@@ -73,7 +73,7 @@ const CRATES: [Layers; 8] = [
             &["controller"],
         ],
     ),
-    ("logger-manager", &[&["health", "crds"], &["serving"], &["manager"], &["telemetry"]]),
+    ("logger-manager", &[&["health", "crds"], &["serving"], &["webhooks"], &["manager"], &["telemetry"]]),
     (
         "logger-project",
         &[&["settings", "rbac"], &["config"], &["helm", "scaffold"], &["workspace"], &["deploy", "olm"], &["cli"]],
