@@ -4,8 +4,15 @@
 //! - every permission of a description is one rule for one kind, and renderers merge them;
 //! - a description is the same whenever it is serialized and deserialized.
 
+mod webhooks;
+
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::{Deserialize, Serialize};
+
+pub use webhooks::{
+    AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, MatchPolicy, Operation,
+    ReinvocationPolicy, SideEffects,
+};
 
 /// What an operator needs from a cluster. Runnables of a manager return their part of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -20,6 +27,12 @@ pub struct OperatorDescription {
     /// The HTTP servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerDescription>,
+    /// The admission webhooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admission_webhooks: Vec<AdmissionWebhookDescription>,
+    /// The conversion webhooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversion_webhooks: Vec<ConversionWebhookDescription>,
     /// The name of the Lease; `None` without leader election.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
@@ -32,11 +45,13 @@ pub struct OperatorDescription {
 }
 
 impl OperatorDescription {
-    /// Adds the informers, controllers, servers and permissions of a runnable.
+    /// Adds the informers, controllers, servers, webhooks and permissions of a runnable.
     pub fn merge(&mut self, other: OperatorDescription) {
         self.informers.extend(other.informers);
         self.controllers.extend(other.controllers);
         self.servers.extend(other.servers);
+        self.admission_webhooks.extend(other.admission_webhooks);
+        self.conversion_webhooks.extend(other.conversion_webhooks);
         self.permissions.extend(other.permissions);
         self.lease = self.lease.take().or(other.lease);
         self.graceful_shutdown_seconds = self.graceful_shutdown_seconds.or(other.graceful_shutdown_seconds);
