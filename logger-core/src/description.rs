@@ -4,11 +4,13 @@
 //! - every permission of a description is one rule for one kind, and renderers merge them;
 //! - a description is the same whenever it is serialized and deserialized.
 
+mod webhook_names;
 mod webhooks;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::{Deserialize, Serialize};
 
+pub use webhook_names::WebhookNames;
 pub use webhooks::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, MatchPolicy, Operation,
     ReinvocationPolicy, SideEffects,
@@ -229,6 +231,10 @@ pub enum PermissionScope {
     OwnNamespace,
     /// In the cluster: reviews of tokens and accesses, to authenticate clients of the operator.
     Reviews,
+    /// In the namespace of the operator: the Secret of the certificates that it manages itself.
+    Certificates,
+    /// In the cluster: the CA bundles of the certificates that it manages itself.
+    CaBundles,
 }
 
 impl Permission {
