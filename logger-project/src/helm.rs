@@ -12,6 +12,7 @@ mod helpers;
 mod pods;
 mod template;
 mod values;
+mod webhooks;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,9 +24,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    config::{MANAGER, Object, POD_LABEL, Project, RenderError, metrics_server, objects},
-    rbac::SERVICE_ACCOUNT,
-    settings::Settings,
+    config::{
+        MANAGER, Object, POD_LABEL, Project, RenderError, manager::WATCH_NAMESPACES, metrics_server, objects,
+        webhooks::Webhooks,
+    },
+    rbac::{SELF_MANAGED_ROLES, SERVICE_ACCOUNT},
+    settings::{CertificateMode, Settings, WebhookSettings},
 };
 use helpers::Helpers;
 use template::Template;
@@ -91,7 +95,7 @@ impl Chart {
         let helpers = Helpers { chart: &self.project.settings.name };
         let variants = Variants::of(&self.project)?;
         let metrics = metrics_server(&self.project.description).is_some();
-        let parts = Parts { definitions: !self.definitions.is_empty(), metrics };
+        let parts = Parts { definitions: !self.definitions.is_empty(), metrics, webhooks: variants.has_webhooks };
         let declarations = values::declarations(&self.project, variants.resources(), parts);
         let mut templates = variants.templates(helpers)?;
         if parts.definitions {
@@ -148,7 +152,10 @@ impl Chart {
         for definition in &self.definitions {
             let name = name_of(definition)?;
             names.push(name.to_owned());
-            templates.insert(format!("crd/{name}.yaml"), vec![definitions::definition(definition)?]);
+            let mut conversions = self.project.description.conversion_webhooks.iter();
+            let conversion = conversions.find(|webhook| name == format!("{}.{}", webhook.plural, webhook.group));
+            let document = definitions::definition(definition, conversion, helpers)?;
+            templates.insert(format!("crd/{name}.yaml"), vec![document]);
         }
         for (file, document) in definitions::job(&self.project, &names, helpers)? {
             templates.insert(format!("crd-job/{file}.yaml"), vec![document]);
@@ -172,11 +179,14 @@ impl Chart {
 /// The documents of each file below `templates/`.
 type Templates = BTreeMap<String, Vec<Document>>;
 
-/// The objects of an operator under different settings: with everything, in its own namespace, and with one replica.
+/// The objects of an operator under different settings: with everything, in its own namespace, with one replica, and with
+/// a certificate of cert-manager.
 struct Variants {
     all: BTreeMap<String, Value>,
     namespaced: BTreeMap<String, Value>,
     single: BTreeMap<String, Value>,
+    cert_manager: BTreeMap<String, Value>,
+    has_webhooks: bool,
 }
 
 const DEPLOYMENT: &str = "manager/manager.yaml";
@@ -184,7 +194,8 @@ const DEPLOYMENT: &str = "manager/manager.yaml";
 impl Variants {
     fn of(project: &Project) -> Result<Self, ChartError> {
         let has_metrics = metrics_server(&project.description).is_some();
-        let render = |replicas: i32, namespaced: bool| -> Result<BTreeMap<String, Value>, ChartError> {
+        let has_webhooks = Webhooks::of(project)?.is_some();
+        let render = |replicas: i32, namespaced: bool, certificates| -> Result<BTreeMap<String, Value>, ChartError> {
             let settings = Settings {
                 // These are values.
                 env: BTreeMap::new(),
@@ -192,6 +203,7 @@ impl Variants {
                 namespaced,
                 prometheus: has_metrics,
                 network_policy: has_metrics,
+                webhooks: WebhookSettings { certificates },
                 ..project.settings.clone()
             };
             let objects = objects(&Project { settings, ..project.clone() })?;
@@ -199,7 +211,13 @@ impl Variants {
         };
         // Several replicas need leader election.
         let several = if project.description.lease.is_some() { 2 } else { 1 };
-        Ok(Variants { all: render(several, false)?, namespaced: render(several, true)?, single: render(1, false)? })
+        Ok(Variants {
+            all: render(several, false, CertificateMode::SelfManaged)?,
+            namespaced: render(several, true, CertificateMode::SelfManaged)?,
+            single: render(1, false, CertificateMode::SelfManaged)?,
+            cert_manager: render(several, false, CertificateMode::CertManager)?,
+            has_webhooks,
+        })
     }
 
     /// Returns the resources of the container.
@@ -209,7 +227,8 @@ impl Variants {
 
     fn templates(&self, helpers: Helpers<'_>) -> Result<Templates, ChartError> {
         let mut templates = Templates::new();
-        let paths: BTreeSet<&String> = self.all.keys().chain(self.namespaced.keys()).collect();
+        let paths = self.all.keys().chain(self.namespaced.keys()).chain(self.cert_manager.keys());
+        let paths: BTreeSet<&String> = paths.collect();
         // The namespace is that of the release.
         for path in paths.into_iter().filter(|path| *path != "manager/namespace.yaml") {
             let mut documents = Vec::new();
@@ -230,6 +249,8 @@ impl Variants {
         let choices = if path == DEPLOYMENT {
             // The variables are placed in it.
             vec![(None, all)]
+        } else if path.starts_with("certmanager/") {
+            vec![(None, self.cert_manager.get(path))]
         } else if all != namespaced {
             vec![(Some(".Values.rbac.namespaced"), namespaced), (Some("not .Values.rbac.namespaced"), all)]
         } else if all != single {
@@ -244,8 +265,10 @@ impl Variants {
         match path {
             DEPLOYMENT => {
                 let variables = container(&self.namespaced, "env").and_then(Value::as_array);
-                let variables = variables.into_iter().flatten().cloned().map(Template::from).collect();
-                pods::place_deployment(template, variables, helpers)
+                let namespaced = |variable: &&Value| variable["name"] == WATCH_NAMESPACES;
+                let variables = variables.into_iter().flatten().filter(namespaced);
+                let variables = variables.cloned().map(Template::from).collect();
+                pods::place_deployment(template, variables, self.has_webhooks, helpers)
             }
             "rbac/service_account.yaml" => {
                 let metadata = template.map_at("/metadata")?;
@@ -258,6 +281,11 @@ impl Variants {
                 *ingress = ingress.clone().only_if(".Values.metrics.enabled");
                 Ok(())
             }
+            "certmanager/certificate.yaml" => webhooks::place_certificate(template, helpers),
+            path if path.starts_with("webhook/") && path.ends_with("configuration.yaml") => {
+                webhooks::place_configuration(template, helpers)
+            }
+            path if is_self_managed(path) && path.ends_with("_role.yaml") => webhooks::place_rules(template, helpers),
             _ => Ok(()),
         }
     }
@@ -272,14 +300,22 @@ fn container<'a>(objects: &'a BTreeMap<String, Value>, field: &str) -> Option<&'
 fn conditions(path: &str) -> Vec<String> {
     let conditions: &[&str] = match path.split_once('/') {
         Some(("rbac", "service_account.yaml")) => &[".Values.serviceAccount.create"],
+        Some(("rbac", _)) if is_self_managed(path) => &[".Values.rbac.create", webhooks::SELF_MANAGED],
         Some(("rbac", _)) => &[".Values.rbac.create"],
         Some(("manager", "disruption_budget.yaml")) => &[".Values.podDisruptionBudget.enabled"],
         Some(("default", "metrics_service.yaml")) => &[".Values.metrics.enabled"],
         Some(("prometheus", _)) => &[".Values.metrics.enabled", ".Values.metrics.serviceMonitor"],
         Some(("network-policy", _)) => &[".Values.networkPolicy.enabled"],
+        Some(("certmanager", _)) => &[webhooks::CERT_MANAGER],
         _ => &[],
     };
     conditions.iter().map(|condition| (*condition).to_owned()).collect()
+}
+
+/// Returns whether the file is one of the roles of an operator that issues the certificate of its webhooks itself.
+fn is_self_managed(path: &str) -> bool {
+    let file = path.strip_prefix("rbac/");
+    file.is_some_and(|file| SELF_MANAGED_ROLES.iter().any(|role| file.starts_with(&role.replace('-', "_"))))
 }
 
 /// Places what depends on the release in an object: names, the namespace and labels.

@@ -10,10 +10,16 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use logger_core::description::{KindDescription, Verb};
+use logger_core::description::{ConversionWebhookDescription, KindDescription, Verb};
 use serde_json::Value;
 
-use super::{ChartError, Document, encode, helpers::Helpers, pods::place_pod, template::Template};
+use super::{
+    ChartError, Document, encode,
+    helpers::Helpers,
+    pods::place_pod,
+    template::Template,
+    webhooks::{CERT_MANAGER, certificate_id, name_prefix, place_conversion},
+};
 use crate::{
     config::{
         NAMESPACE, Project,
@@ -28,11 +34,20 @@ const INSTALL: &str = ".Values.crds.install";
 const JOB: &str = ".Values.crds.job";
 const KEEP: &str = ".Values.crds.keep";
 const RESOURCE_POLICY: &str = "helm.sh/resource-policy";
+/// The flag of `crds apply` with the namespace and the name of a Certificate.
+const CA_FROM_FLAG: &str = "--inject-ca-from";
 const RBAC: &str = ".Values.rbac.create";
 
-/// Returns the template of a definition.
-pub(super) fn definition(definition: &Value) -> Result<Document, ChartError> {
+/// Returns the template of a definition, whose objects a webhook can convert.
+pub(super) fn definition(
+    definition: &Value,
+    conversion: Option<&ConversionWebhookDescription>,
+    helpers: Helpers<'_>,
+) -> Result<Document, ChartError> {
     let mut template = Template::from(definition.clone());
+    if let Some(conversion) = conversion {
+        place_conversion(&mut template, conversion, helpers)?;
+    }
     let metadata = template.map_at("/metadata")?;
     let keep = Template::Scalar("keep".into());
     match metadata.entries.get_mut("annotations") {
@@ -76,10 +91,24 @@ pub(super) fn job(
         if file == "job" {
             place_pod(&mut template, "/spec/template/spec", helpers)?;
             template.map_at("/spec/template/spec")?.set("serviceAccountName", helpers.object(NAME));
+            if !project.description.conversion_webhooks.is_empty() {
+                place_conversions(&mut template, helpers)?;
+            }
         }
         documents.push((file, Document::new(conditions, template)));
     }
     Ok(documents)
+}
+
+/// Passes the prefix of the names of the release and the Certificate to the program.
+fn place_conversions(job: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
+    let container = "/spec/template/spec/containers/0";
+    job.map_at(container)?.set("env", Template::List(vec![name_prefix(helpers)]));
+    if let Template::Expression(certificate) = certificate_id(helpers) {
+        let flag = Template::Expression(format!("{CA_FROM_FLAG}={certificate}"));
+        job.list_at(&format!("{container}/args"))?.push(flag.only_if(CERT_MANAGER));
+    }
+    Ok(())
 }
 
 /// Creates the object before an install or upgrade, and deletes it afterwards. The log of a Job that fails is printed.

@@ -18,6 +18,11 @@ impl Helpers<'_> {
         Template::Expression(format!("{{{{ include \"{}.fullname\" . }}}}-{name}", self.chart))
     }
 
+    /// Returns the prefix of the names of objects.
+    pub(super) fn full_name(self) -> Template {
+        self.include("fullname")
+    }
+
     /// Returns the service account of the operator.
     pub(super) fn service_account(self) -> Template {
         self.include("serviceAccountName")
