@@ -17,8 +17,8 @@ use super::{
     ChartError, Document, encode,
     helpers::Helpers,
     pods::place_pod,
-    template::Template,
-    webhooks::{CERT_MANAGER, certificate_id, name_prefix, place_conversion},
+    template::{Map, Template},
+    webhooks::{CERT_MANAGER, ca_annotation, certificate_id, name_prefix, place_conversion},
 };
 use crate::{
     config::{
@@ -45,17 +45,32 @@ pub(super) fn definition(
     helpers: Helpers<'_>,
 ) -> Result<Document, ChartError> {
     let mut template = Template::from(definition.clone());
+    let mut annotations = vec![((RESOURCE_POLICY.to_owned(), Template::Scalar("keep".into())), KEEP)];
     if let Some(conversion) = conversion {
         place_conversion(&mut template, conversion, helpers)?;
+        annotations.push((ca_annotation(helpers), CERT_MANAGER));
     }
-    let metadata = template.map_at("/metadata")?;
-    let keep = Template::Scalar("keep".into());
-    match metadata.entries.get_mut("annotations") {
-        Some(Template::Map(annotations)) => annotations.set(RESOURCE_POLICY, keep.only_if(KEEP)),
-        // Without the policy there are no annotations.
-        _ => metadata.set("annotations", Template::map([(RESOURCE_POLICY.to_owned(), keep)]).only_if(KEEP)),
-    }
+    annotate(template.map_at("/metadata")?, annotations);
     Ok(Document::new(&[INSTALL, &format!("not {JOB}")], template))
+}
+
+/// Adds annotations, each with its condition. Without any there is no map of annotations.
+fn annotate(metadata: &mut Map, annotations: Vec<((String, Template), &str)>) {
+    let conditions: Vec<_> = annotations.iter().map(|(_, condition)| *condition).collect();
+    let exists = matches!(metadata.entries.get("annotations"), Some(Template::Map(_)));
+    // A single annotation of a new map has the condition of the map.
+    let (any, is_alone) = match conditions[..] {
+        [condition] => (condition.to_owned(), !exists),
+        _ => (format!("or {}", conditions.join(" ")), false),
+    };
+    let annotations = annotations.into_iter().map(|((name, value), condition)| {
+        let value = if is_alone { value } else { value.only_if(condition) };
+        (name, value)
+    });
+    match metadata.entries.get_mut("annotations") {
+        Some(Template::Map(existing)) => existing.entries.extend(annotations),
+        _ => metadata.set("annotations", Template::map(annotations).only_if(&any)),
+    }
 }
 
 /// Returns the files and the objects of the Job: its service account, its role and binding, and the Job.
@@ -104,10 +119,8 @@ pub(super) fn job(
 fn place_conversions(job: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
     let container = "/spec/template/spec/containers/0";
     job.map_at(container)?.set("env", Template::List(vec![name_prefix(helpers)]));
-    if let Template::Expression(certificate) = certificate_id(helpers) {
-        let flag = Template::Expression(format!("{CA_FROM_FLAG}={certificate}"));
-        job.list_at(&format!("{container}/args"))?.push(flag.only_if(CERT_MANAGER));
-    }
+    let flag = Template::Expression(format!("{CA_FROM_FLAG}={}", certificate_id(helpers)));
+    job.list_at(&format!("{container}/args"))?.push(flag.only_if(CERT_MANAGER));
     Ok(())
 }
 

@@ -1,20 +1,24 @@
 //! The places of values in the objects of webhooks: the Service, the Secret and the certificate of the release.
 
 use logger_core::description::{ConversionWebhookDescription, WebhookNames};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{ChartError, helpers::Helpers, namespace, template::Template};
-use crate::config::webhooks::{CA_FROM, CERTIFICATE, conversion};
+use crate::config::webhooks::{CA_FROM, CERTIFICATE, ISSUER, conversion};
 
 /// Whether cert-manager issues the certificate.
 pub(super) const CERT_MANAGER: &str = ".Values.certManager.enabled";
 /// Whether the operator issues the certificate.
 pub(super) const SELF_MANAGED: &str = "not .Values.certManager.enabled";
 
-/// Returns the text of an annotation: the namespace and the name of the Certificate.
-pub(super) fn certificate_id(helpers: Helpers<'_>) -> Template {
-    let Template::Expression(name) = helpers.object(CERTIFICATE) else { return Template::Scalar(Value::Null) };
-    Template::Expression(format!("{{{{ .Release.Namespace }}}}/{name}"))
+/// Returns the namespace and the name of the Certificate.
+pub(super) fn certificate_id(helpers: Helpers<'_>) -> String {
+    format!("{{{{ .Release.Namespace }}}}/{}", helpers.object_text(CERTIFICATE))
+}
+
+/// Returns the annotation with the Certificate whose authority cert-manager writes to an object.
+pub(super) fn ca_annotation(helpers: Helpers<'_>) -> (String, Template) {
+    (CA_FROM.to_owned(), Template::Expression(certificate_id(helpers)))
 }
 
 /// Places what depends on the release in a webhook configuration.
@@ -22,7 +26,7 @@ pub(super) fn place_configuration(template: &mut Template, helpers: Helpers<'_>)
     for webhook in template.list_at("/webhooks")? {
         place_service(webhook.at("/clientConfig/service")?, helpers)?;
     }
-    let annotations = Template::map([(CA_FROM.to_owned(), certificate_id(helpers))]);
+    let annotations = Template::map([ca_annotation(helpers)]);
     template.map_at("/metadata")?.set("annotations", annotations.only_if(CERT_MANAGER));
     Ok(())
 }
@@ -36,13 +40,12 @@ fn place_service(service: &mut Template, helpers: Helpers<'_>) -> Result<(), Cha
 
 /// Places what depends on the release in the Certificate.
 pub(super) fn place_certificate(template: &mut Template, helpers: Helpers<'_>) -> Result<(), ChartError> {
-    let Template::Expression(service) = helpers.object(WebhookNames::SERVICE) else { return Ok(()) };
-    let host = format!("{service}.{{{{ .Release.Namespace }}}}.svc");
+    let host = format!("{}.{{{{ .Release.Namespace }}}}.svc", helpers.object_text(WebhookNames::SERVICE));
     let names = [host.clone(), format!("{host}.cluster.local")];
     let spec = template.map_at("/spec")?;
     spec.set("dnsNames", Template::List(names.map(Template::Expression).into()));
     spec.set("secretName", helpers.object(WebhookNames::SECRET));
-    template.map_at("/spec/issuerRef")?.set("name", helpers.object("selfsigned-issuer"));
+    template.map_at("/spec/issuerRef")?.set("name", helpers.object(ISSUER));
     Ok(())
 }
 
@@ -68,7 +71,7 @@ pub(super) fn name_prefix(helpers: Helpers<'_>) -> Template {
     Template::map([name, ("value".to_owned(), helpers.full_name())])
 }
 
-/// Adds the conversion to a definition, and the annotation of cert-manager to its annotations.
+/// Adds the conversion to a definition.
 pub(super) fn place_conversion(
     template: &mut Template,
     webhook: &ConversionWebhookDescription,
@@ -77,11 +80,5 @@ pub(super) fn place_conversion(
     let mut placed = Template::from(conversion(&json!({"service": {"path": webhook.path}})));
     place_service(placed.at("/webhook/clientConfig/service")?, helpers)?;
     template.map_at("/spec")?.set("conversion", placed);
-    let metadata = template.map_at("/metadata")?;
-    let annotation = certificate_id(helpers).only_if(CERT_MANAGER);
-    match metadata.entries.get_mut("annotations") {
-        Some(Template::Map(annotations)) => annotations.set(CA_FROM, annotation),
-        _ => metadata.set("annotations", Template::map([(CA_FROM.to_owned(), annotation)])),
-    }
     Ok(())
 }

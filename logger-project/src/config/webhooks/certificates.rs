@@ -12,7 +12,7 @@ pub(crate) const CERTIFICATE_DIRECTORY: &str = "/tmp/k8s-webhook-server/serving-
 /// The Certificate, without the prefix of its name.
 pub(crate) const CERTIFICATE: &str = "serving-cert";
 /// The Issuer, without the prefix of its name.
-const ISSUER: &str = "selfsigned-issuer";
+pub(crate) const ISSUER: &str = "selfsigned-issuer";
 const API_VERSION: &str = "cert-manager.io/v1";
 /// The annotation with the Certificate whose authority cert-manager writes to an object.
 pub(crate) const CA_FROM: &str = "cert-manager.io/inject-ca-from";
