@@ -44,7 +44,8 @@ pub struct Chart {
     pub description: String,
     /// The definitions of its kinds.
     pub definitions: Vec<Value>,
-    /// The names and the objects of the files of [`Settings::prometheus_resources`].
+    /// The names and the objects of the files of
+    /// [`prometheus_resources`](crate::settings::Settings::prometheus_resources).
     pub monitoring: Vec<(String, Value)>,
 }
 

@@ -24,7 +24,7 @@ use crate::settings::CertificateMode;
 pub(crate) use certificates::{CA_FROM, CERTIFICATE, CERTIFICATE_DIRECTORY, ISSUER};
 
 /// The versions of reviews that the operator reads.
-const REVIEW_VERSIONS: [&str; 1] = ["v1"];
+pub(crate) const REVIEW_VERSIONS: [&str; 1] = ["v1"];
 
 /// The webhooks of an operator.
 #[derive(Clone, Copy)]
