@@ -15,6 +15,9 @@ impl WebhookNames {
     pub const MUTATING: &str = "mutating-webhook-configuration";
     /// The ValidatingWebhookConfiguration, without a prefix.
     pub const VALIDATING: &str = "validating-webhook-configuration";
+    /// The annotation with the namespace and the name of the Certificate whose authority cert-manager writes to an
+    /// object.
+    pub const CA_FROM: &str = "cert-manager.io/inject-ca-from";
     /// The environment variable of the operator with the prefix.
     pub const PREFIX_VARIABLE: &str = "NAME_PREFIX";
 

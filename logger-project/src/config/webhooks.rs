@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::{Files, NAMESPACE, Project, RenderError, kustomization::Kustomization};
 use crate::settings::CertificateMode;
 
-pub(crate) use certificates::{CA_FROM, CERTIFICATE, CERTIFICATE_DIRECTORY, ISSUER};
+pub(crate) use certificates::{CERTIFICATE, CERTIFICATE_DIRECTORY, ISSUER};
 
 /// The versions of reviews that the operator reads.
 pub(crate) const REVIEW_VERSIONS: [&str; 1] = ["v1"];

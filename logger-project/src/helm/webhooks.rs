@@ -4,7 +4,7 @@ use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use serde_json::json;
 
 use super::{ChartError, helpers::Helpers, namespace, template::Template};
-use crate::config::webhooks::{CA_FROM, CERTIFICATE, ISSUER, conversion};
+use crate::config::webhooks::{CERTIFICATE, ISSUER, conversion};
 
 /// Whether cert-manager issues the certificate.
 pub(super) const CERT_MANAGER: &str = ".Values.certManager.enabled";
@@ -18,7 +18,7 @@ pub(super) fn certificate_id(helpers: Helpers<'_>) -> String {
 
 /// Returns the annotation with the Certificate whose authority cert-manager writes to an object.
 pub(super) fn ca_annotation(helpers: Helpers<'_>) -> (String, Template) {
-    (CA_FROM.to_owned(), Template::Expression(certificate_id(helpers)))
+    (WebhookNames::CA_FROM.to_owned(), Template::Expression(certificate_id(helpers)))
 }
 
 /// Places what depends on the release in a webhook configuration.

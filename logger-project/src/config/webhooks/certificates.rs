@@ -14,8 +14,6 @@ pub(crate) const CERTIFICATE: &str = "serving-cert";
 /// The Issuer, without the prefix of its name.
 pub(crate) const ISSUER: &str = "selfsigned-issuer";
 const API_VERSION: &str = "cert-manager.io/v1";
-/// The annotation with the Certificate whose authority cert-manager writes to an object.
-pub(crate) const CA_FROM: &str = "cert-manager.io/inject-ca-from";
 
 /// Renders the Issuer and the Certificate. kustomize does not change the names in their specifications.
 pub(super) fn render(files: &mut Files) -> Result<(), RenderError> {
@@ -47,5 +45,5 @@ pub(super) fn render(files: &mut Files) -> Result<(), RenderError> {
 /// Returns the annotation of objects whose CA bundle cert-manager writes.
 pub(super) fn inject(files: &Files) -> BTreeMap<String, String> {
     let certificate = format!("{}/{}-{CERTIFICATE}", files.final_namespace(), files.name);
-    BTreeMap::from([(CA_FROM.to_owned(), certificate)])
+    BTreeMap::from([(WebhookNames::CA_FROM.to_owned(), certificate)])
 }
