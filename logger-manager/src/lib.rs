@@ -23,5 +23,7 @@ pub use logger_core::description::OperatorDescription;
 pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
 
 pub use health::HealthChecks;
-pub use manager::{BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
+pub use manager::{
+    BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage, WebhookCertificates,
+};
 pub use telemetry::{LogFormat, Telemetry};
