@@ -79,7 +79,7 @@ impl ResourceWebhooks {
     }
 
     /// Returns the modules of the webhooks of a kind, each with its type.
-    pub(super) fn modules(self, kind: &str) -> impl Iterator<Item = String> {
+    pub(super) fn modules(self, kind: &str) -> impl Iterator<Item = String> + use<> {
         let modules = [(self.conversion, "conversion"), (self.defaulting, "defaulter"), (self.validation, "validator")];
         let kind = kind.to_owned();
         modules.into_iter().filter(|(exists, _)| *exists).map(move |(_, name)| format!("{kind}_{name}"))
