@@ -250,7 +250,7 @@ fn a_chart_has_both_modes() {
     let files = chart();
     let deployment = &files["templates/manager/manager.yaml"];
     for part in [
-        "{{- if .Values.certManager.enabled }}\n        - --webhook-cert-path=",
+        "{{- if .Values.certManager.enabled }}\n        - \"--webhook-cert-path=",
         "{{- if not .Values.certManager.enabled }}\n",
         "secretName: {{ include \"widget-operator.fullname\" . }}-webhook-server-cert\n",
     ] {
@@ -274,7 +274,7 @@ fn names_in_a_chart_are_those_of_the_release() {
     let configuration = &files["templates/webhook/validating_webhook_configuration.yaml"];
     let id = format!("cert-manager.io/inject-ca-from: {{{{ .Release.Namespace }}}}/{name}-serving-cert\n");
     assert!(configuration.contains(&id), "{configuration}");
-    assert!(configuration.contains(&format!("        name: {name}-webhook-service\n")), "{configuration}");
+    assert!(configuration.contains(&format!(" name: {name}-webhook-service\n")), "{configuration}");
     let certificate = &files["templates/certmanager/certificate.yaml"];
     assert!(
         certificate.contains(&format!("- {name}-webhook-service.{{{{ .Release.Namespace }}}}.svc\n")),
