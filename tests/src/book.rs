@@ -17,6 +17,7 @@ pages! {
     leader_election: "docs/guides/leader-election.md",
     manager: "docs/guides/manager.md",
     serving: "docs/guides/serving.md",
+    certificates: "docs/guides/certificates.md",
     rbac: "docs/guides/rbac.md",
     telemetry: "docs/guides/telemetry.md",
     testing: "docs/guides/testing.md",

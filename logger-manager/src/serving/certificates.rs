@@ -319,10 +319,9 @@ impl Certificates {
 }
 
 impl State {
+    /// Without a certificate, the value is not a number, so that it is not compared with a time.
     fn observe_expiration(&self, not_after: Option<Timestamp>) {
-        if let Some(not_after) = not_after {
-            self.expiration.set(not_after.as_second() as f64);
-        }
+        self.expiration.set(not_after.map_or(f64::NAN, |not_after| not_after.as_second() as f64));
     }
 }
 

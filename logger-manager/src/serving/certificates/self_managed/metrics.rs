@@ -27,8 +27,11 @@ pub(super) struct Metrics {
 
 impl Metrics {
     pub(super) fn new(metrics: &dyn MetricsProvider) -> Self {
+        let authority_expiration = metrics.gauge(AUTHORITY_EXPIRATION, &[]);
+        // Until there is one, it is not compared with a time.
+        authority_expiration.set(f64::NAN);
         Metrics {
-            authority_expiration: metrics.gauge(AUTHORITY_EXPIRATION, &[]),
+            authority_expiration,
             changes: metrics.counter(CHANGES, &[]),
             errors: metrics.counter(ERRORS, &[]),
         }
