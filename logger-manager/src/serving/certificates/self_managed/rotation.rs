@@ -277,7 +277,7 @@ fn drop_former(material: &Material, now: Timestamp) -> Change {
 fn trusted(material: &Material, observed: &Observed<'_>) -> Vec<Certificate> {
     let mut trusted = material.former.clone();
     for block in observed.bundles.iter().flatten().flat_map(|bundle| blocks(bundle)) {
-        // What is not a certificate is trusted by nobody.
+        // Clients trust nothing else than certificates.
         trusted.extend(Certificate::parse(&block).ok());
     }
     let mut unique: Vec<Certificate> = Vec::new();
