@@ -10,7 +10,10 @@ use std::{
 
 use bytes::Bytes;
 use envtest::ControlPlane;
-use http::{HeaderValue, Request, Response, StatusCode, header::CONNECTION};
+use http::{
+    HeaderValue, Request, Response, StatusCode,
+    header::{CONNECTION, CONTENT_TYPE},
+};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Client,
@@ -154,6 +157,7 @@ impl Replica {
 /// Responds with JSON, and closes the connection.
 fn respond(body: &Value) -> Response<Bytes> {
     let mut response = text(StatusCode::OK, body.to_string());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
