@@ -252,8 +252,8 @@ impl Permission {
 
     /// Restricts the permission to the object of this name.
     ///
-    /// Rules with names never match `deletecollection`, and `create` only for a server-side apply: other requests have no
-    /// name.
+    /// Rules with names never match `deletecollection`, and `create` only for a server-side apply: other requests have
+    /// no name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.rule.resource_names.get_or_insert_default().push(name.to_owned());

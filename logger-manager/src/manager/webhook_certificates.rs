@@ -35,8 +35,8 @@ pub enum WebhookCertificatesError {
 }
 
 impl WebhookCertificates {
-    /// Selects by the options of a program: its flag `--webhook-cert-path`, else its flag `--webhook-url`. Without both,
-    /// the operator manages a Secret.
+    /// Selects by the options of a program: its flag `--webhook-cert-path`, else its flag `--webhook-url`. Without
+    /// both, the operator manages a Secret.
     #[must_use]
     pub fn select(directory: Option<PathBuf>, url: Option<String>, name_prefix: &str) -> Self {
         let names = WebhookNames::new(name_prefix);

@@ -14,8 +14,8 @@ use crate::{
 /// The documents of each file below `templates/`.
 pub(super) type Templates = BTreeMap<String, Vec<Document>>;
 
-/// The objects of an operator under different settings: with everything, in its own namespace, with one replica, and with
-/// a certificate of cert-manager.
+/// The objects of an operator under different settings: with everything, in its own namespace, with one replica, and
+/// with a certificate of cert-manager.
 pub(super) struct Variants {
     all: BTreeMap<String, Value>,
     namespaced: BTreeMap<String, Value>,

@@ -1,5 +1,5 @@
-//! Self-managed certificates under calls of the real server: authorities rotate every few seconds, replicas are replaced,
-//! each call is a new connection, and none fails. `ROTATIONS` selects the time.
+//! Self-managed certificates under calls of the real server: authorities rotate every few seconds, replicas are
+//! replaced, each call is a new connection, and none fails. `ROTATIONS` selects the time.
 
 use std::{
     collections::VecDeque,

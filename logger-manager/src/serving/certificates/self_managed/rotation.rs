@@ -173,8 +173,8 @@ impl<I: Issue> Rotation<'_, I> {
         Ok(drop_former(material, now))
     }
 
-    /// Creates an authority without one that can sign. If the API server trusts others, the new one is introduced beside
-    /// them: replicas can still use their certificates.
+    /// Creates an authority without one that can sign. If the API server trusts others, the new one is introduced
+    /// beside them: replicas can still use their certificates.
     fn create(&self, material: &Material, observed: &Observed<'_>) -> Result<(Material, Reason), String> {
         let now = observed.now;
         let authority = self.issuer.authority(now, self.policy.authority_lifetime)?;
