@@ -20,7 +20,7 @@ mod permissions;
 mod proxy;
 mod quickstart;
 mod values;
-mod webhooks;
+mod webhook_manifests;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 
@@ -66,7 +66,7 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
         .chain(certificates::trials(&suite))
-        .chain(webhooks::trials(&suite))
+        .chain(webhook_manifests::trials(&suite))
         .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))

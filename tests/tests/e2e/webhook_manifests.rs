@@ -22,7 +22,7 @@ const NAMESPACE: &str = "hook-operator-system";
 const DEFINITION: &str = "hooks.manifests.example.org";
 
 pub(super) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
-    vec![trial(suite, "webhooks::the_server_accepts_the_manifests_of_both_modes", |control_plane| {
+    vec![trial(suite, "webhook_manifests::the_server_accepts_the_manifests_of_both_modes", |control_plane| {
         let is_installed = external::install(control_plane)?;
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
         succeeded(&kubectl(control_plane, &["apply", "--server-side", "-f", "-"], &namespace)?)?;
