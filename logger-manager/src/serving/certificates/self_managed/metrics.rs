@@ -30,11 +30,7 @@ impl Metrics {
         let authority_expiration = metrics.gauge(AUTHORITY_EXPIRATION, &[]);
         // Until there is one, it is not compared with a time.
         authority_expiration.set(f64::NAN);
-        Metrics {
-            authority_expiration,
-            changes: metrics.counter(CHANGES, &[]),
-            errors: metrics.counter(ERRORS, &[]),
-        }
+        Metrics { authority_expiration, changes: metrics.counter(CHANGES, &[]), errors: metrics.counter(ERRORS, &[]) }
     }
 
     pub(super) fn observe_authority(&self, not_after: Timestamp) {
