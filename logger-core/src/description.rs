@@ -4,11 +4,13 @@
 //! - every permission of a description is one rule for one kind, and renderers merge them;
 //! - a description is the same whenever it is serialized and deserialized.
 
+mod webhook_names;
 mod webhooks;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::{Deserialize, Serialize};
 
+pub use webhook_names::WebhookNames;
 pub use webhooks::{
     AdmissionType, AdmissionWebhookDescription, ConversionWebhookDescription, FailurePolicy, MatchPolicy, Operation,
     ReinvocationPolicy, SideEffects,
@@ -229,6 +231,10 @@ pub enum PermissionScope {
     OwnNamespace,
     /// In the cluster: reviews of tokens and accesses, to authenticate clients of the operator.
     Reviews,
+    /// In the namespace of the operator: the Secret of the certificates that it manages itself.
+    Certificates,
+    /// In the cluster: the CA bundles of the certificates that it manages itself.
+    CaBundles,
 }
 
 impl Permission {
@@ -246,7 +252,8 @@ impl Permission {
 
     /// Restricts the permission to the object of this name.
     ///
-    /// Rules with names never match `create` and `deletecollection`: their requests have no name.
+    /// Rules with names never match `deletecollection`, and `create` only for a server-side apply: other requests have
+    /// no name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.rule.resource_names.get_or_insert_default().push(name.to_owned());

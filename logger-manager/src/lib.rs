@@ -25,6 +25,8 @@ pub use logger_core::description::OperatorDescription;
 pub use logger_runtime::{CancellationToken, LeaderElectionConfig};
 
 pub use health::HealthChecks;
-pub use manager::{BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage};
+pub use manager::{
+    BoxError, DescribeFn, Group, Manager, ManagerBuilder, ManagerError, Probes, Runnable, Stage, WebhookCertificates,
+};
 pub use telemetry::{LogFormat, Telemetry};
 pub use webhooks::{Webhook, Webhooks};

@@ -18,6 +18,7 @@ pages! {
     manager: "docs/guides/manager.md",
     serving: "docs/guides/serving.md",
     webhooks: "docs/guides/webhooks.md",
+    certificates: "docs/guides/certificates.md",
     rbac: "docs/guides/rbac.md",
     telemetry: "docs/guides/telemetry.md",
     testing: "docs/guides/testing.md",

@@ -5,6 +5,7 @@ use kube::{
     Api, Client,
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
+use logger_core::description::WebhookNames;
 use serde_json::{Value, json};
 
 use super::CrdError;
@@ -51,6 +52,24 @@ impl Definition {
 
     pub(super) fn object(&self) -> &Value {
         &self.object
+    }
+
+    /// Lets the webhook of a Service convert the objects.
+    pub(super) fn set_conversion(&mut self, service: &Value, ca_from: Option<&str>) {
+        if let Some(spec) = self.object["spec"].as_object_mut() {
+            let conversion = json!({
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]},
+            });
+            spec.insert("conversion".to_owned(), conversion);
+        }
+        // There is a name, so that this is an object.
+        if let (Some(certificate), Some(metadata)) = (ca_from, self.object["metadata"].as_object_mut()) {
+            let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+            if let Some(annotations) = annotations.as_object_mut() {
+                annotations.insert(WebhookNames::CA_FROM.to_owned(), json!(certificate));
+            }
+        }
     }
 
     pub(super) fn is_namespaced(&self) -> bool {

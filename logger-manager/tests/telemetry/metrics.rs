@@ -14,10 +14,12 @@ use http::{Request, Response, StatusCode, Uri, header::RETRY_AFTER};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, Config};
 use logger_apiserver::ApiServer;
-use logger_core::description::ConversionWebhookDescription;
+use logger_core::description::{ConversionWebhookDescription, WebhookNames};
 use logger_manager::{
     CancellationToken, Group, LeaderElectionConfig, Manager, Webhooks,
-    serving::{Certificates, MetricsHandler, Router, Server, ServerConfig, handler::text},
+    serving::{
+        Certificates, MetricsHandler, Router, SelfManaged, SelfManagedConfig, Server, ServerConfig, handler::text,
+    },
     webhooks::{AdmissionRequest, Denied},
 };
 use logger_runtime::{
@@ -119,6 +121,8 @@ async fn the_endpoint_has_the_documented_metrics() {
     let provider: Arc<dyn MetricsProvider> = Arc::new(metrics.clone());
     let _certificates = Certificates::self_signed(["localhost"]).unwrap().metrics(&*provider, "metrics");
     let _webhooks = webhooks(&provider);
+    let managed = SelfManagedConfig::for_service("default", WebhookNames::new("operator"));
+    let _managed = SelfManaged::new(ApiServer::new().client(), managed.metrics(Arc::clone(&provider))).unwrap();
     retry_request(&provider).await;
     let layer = ClientMetricsLayer::with_host("embedded", Arc::clone(&provider));
     let manager = manager(ApiServer::new().client_with(layer), &provider);

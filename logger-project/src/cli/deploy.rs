@@ -8,10 +8,12 @@ use std::{
     sync::mpsc::{Receiver, channel},
 };
 
+use logger_core::description::WebhookNames;
+
 use super::writer::write_file;
 use crate::{
     config::manager::WATCH_NAMESPACES,
-    deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout},
+    deploy::{DeployError, Installation, Kubeconfig, Kubectl, Manifest, Outcome, Program, Timeout, local_prefix},
     settings::Settings,
     workspace::{Workspace, WorkspaceError, cargo},
 };
@@ -20,6 +22,8 @@ use crate::{
 const CONFIGURATION: &str = "config/default";
 /// The environment variable with the paths of the kubeconfig.
 const KUBECONFIG: &str = "KUBECONFIG";
+/// The environment variable of the operator with the URL of its webhooks.
+const WEBHOOK_URL: &str = "WEBHOOK_URL";
 /// The file of `installer`, relative to the root of the project.
 const INSTALLER: &str = "dist/install.yaml";
 
@@ -196,13 +200,16 @@ pub struct Run {
     /// custom resources.
     #[arg(long)]
     pub keep: bool,
+    /// The URL at which the API server reaches the webhooks on this machine, if there are any.
+    #[arg(long, value_name = "URL", default_value = "https://127.0.0.1:9443")]
+    pub webhook_url: String,
     /// The arguments of `run` of the operator; by default those of the settings.
     #[arg(last = true)]
     pub args: Vec<OsString>,
 }
 
 impl Run {
-    /// Builds the operator, installs the definitions, and runs the operator until Ctrl-C.
+    /// Builds the operator, installs the definitions and the webhooks, and runs the operator until Ctrl-C.
     ///
     /// # Errors
     /// Fails if the operator cannot be built or fails, and like [`Installation::install`].
@@ -218,13 +225,21 @@ impl Run {
         // Not before the handler is set: Ctrl-C would prevent the deletion of a temporary file.
         let kubeconfig = self.target.kubeconfig()?;
         let mut command = self.command(&settings, kubeconfig.as_ref())?;
-        let mut created = installation.install()?;
+        let local = installation.at_url(&self.webhook_url);
+        if local.is_some() {
+            command.env(WEBHOOK_URL, &self.webhook_url);
+            command.env(WebhookNames::PREFIX_VARIABLE, local_prefix(&settings.name));
+        }
+        let active = local.as_ref().unwrap_or(&installation);
+        let mut created = active.install()?;
         if self.keep {
             created.clear();
         }
-        let operated = operate(&mut command, &installation, &created, &interrupts);
+        let operated = operate(&mut command, active, local.is_some(), &created, &interrupts);
         let removed = if created.is_empty() { Ok(()) } else { installation.delete_definitions(&created) };
-        operated.and(removed)
+        // The converter of definitions that existed before has stopped.
+        let restored = if local.is_some() { installation.restore_definitions(&created) } else { Ok(()) };
+        operated.and(removed).and(restored)
     }
 
     /// Returns the command that runs the operator, with the cluster of the definitions. Variables of this process take
@@ -247,20 +262,31 @@ impl Run {
     }
 }
 
-/// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes.
+/// Runs the operator until an interrupt. It is stopped after the deletion of custom resources, which it finalizes, and
+/// of webhook configurations: the API server would reject requests without it.
 fn operate(
     command: &mut Command,
     installation: &Installation,
+    has_webhooks: bool,
     created: &[String],
     interrupts: &Receiver<()>,
 ) -> Result<(), DeployError> {
+    let if_called = |change: fn(&Installation) -> Result<(), DeployError>| match has_webhooks {
+        true => change(installation),
+        false => Ok(()),
+    };
     let mut program = Program::start(command).map_err(DeployError::Program)?;
-    let outcome = program.wait(interrupts).map_err(DeployError::Program)?;
+    let installed = if_called(Installation::install_webhooks);
+    let outcome = match &installed {
+        Ok(()) => program.wait(interrupts),
+        Err(_) => Ok(Outcome::Interrupted),
+    };
     let finalized = if created.is_empty() { Ok(()) } else { installation.delete_custom_resources(created) };
+    let deleted = if_called(Installation::delete_webhooks);
     program.stop(interrupts).map_err(DeployError::Program)?;
-    match outcome {
+    match outcome.map_err(DeployError::Program)? {
         Outcome::Ended(status) if !status.success() => Err(DeployError::Ended(status)),
-        _ => finalized,
+        _ => installed.and(finalized).and(deleted),
     }
 }
 

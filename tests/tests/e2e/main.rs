@@ -1,10 +1,11 @@
 //! End-to-end tests on a real etcd and kube-apiserver: every scenario, the corpora, kubectl, the manifests, the
-//! chart, the bundle, the permissions of the operator, webhooks, the quickstart and the demo.
+//! chart, the bundle, webhooks and their certificates, the permissions of the operator, the quickstart and the demo.
 //!
 //! Without a control plane the tests are ignored, and one line describes how to build one. With
 //! `LOGGER_REQUIRE_CONTROL_PLANE=1`, as in CI, that is a failure.
 
 mod cel;
+mod certificates;
 mod chart;
 mod connections;
 mod controller_gen;
@@ -19,6 +20,7 @@ mod permissions;
 mod proxy;
 mod quickstart;
 mod values;
+mod webhook_manifests;
 mod webhooks;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
@@ -64,6 +66,8 @@ fn run(args: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .chain(permissions::trials(&suite))
         .chain(connections::trials(&suite))
         .chain(election::trials(&suite))
+        .chain(certificates::trials(&suite))
+        .chain(webhook_manifests::trials(&suite))
         .chain(demo::trials(&suite))
         .chain(quickstart::trials(&suite))
         .chain(cel::trials(&suite))
