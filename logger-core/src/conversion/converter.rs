@@ -38,6 +38,7 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     use schemars::JsonSchema;
 /// #     use serde::{Deserialize, Serialize};
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+/// #     #[genclient]
 /// #     #[convert(hub)]
 /// #     pub struct Widget { pub metadata: ObjectMeta, pub spec: WidgetSpec }
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]
@@ -51,6 +52,7 @@ pub fn annotation(version: &GroupVersion) -> String {
 /// #     use serde::{Deserialize, Serialize};
 /// #     use super::v2;
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, JsonSchema, Object)]
+/// #     #[genclient]
 /// #     #[convert(hub = v2::Widget)]
 /// #     pub struct Widget { pub metadata: ObjectMeta, pub spec: WidgetSpec }
 /// #     #[derive(Clone, Convert, Debug, DeepCopy, Deserialize, JsonSchema, Serialize)]

@@ -22,22 +22,19 @@
 //! # }
 //! use logger_core::{
 //!     Converter, Scheme,
-//!     conversion::testing::{Failure, Options, verify, verify_released},
+//!     conversion::testing::{Options, verify, verify_released},
 //! };
 //!
-//! #[test]
-//! fn v1_converts_without_loss() -> Result<(), Failure> {
-//!     verify::<v1::Widget>(&Options::default())
-//! }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! verify::<v1::Widget>(&Options::default())?;
 //!
-//! #[test]
-//! fn released_objects_convert() -> Result<(), Failure> {
-//!     let mut scheme = Scheme::new();
-//!     v1::add_to_scheme(&mut scheme).expect("one type for each kind");
-//!     v2::add_to_scheme(&mut scheme).expect("one type for each kind");
-//!     let converter = Converter::hub::<v2::Widget>().spoke::<v1::Widget>().build();
-//!     verify_released(&scheme, &[converter], "tests/released").map(drop)
-//! }
+//! let mut scheme = Scheme::new();
+//! v1::add_to_scheme(&mut scheme)?;
+//! v2::add_to_scheme(&mut scheme)?;
+//! let converter = Converter::hub::<v2::Widget>().spoke::<v1::Widget>().build();
+//! verify_released(&scheme, &[converter], "tests/released")?;
+//! # Ok(())
+//! # }
 //! ```
 
 mod difference;
