@@ -37,6 +37,7 @@ pub use cli::{
     crd::{AllowedChange, Check, Crd, Diff, Import},
     docs::Docs,
     project::ProjectDirs,
+    release_fixtures::ReleaseFixtures,
     settings::Settings,
     write::write_files,
 };

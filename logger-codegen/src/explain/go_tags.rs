@@ -159,16 +159,17 @@ const DEFAULTER: &[GoTags] = &[
 ];
 
 const CONVERSION: &[GoTags] = &[
-    planned(
-        &[
-            "+k8s:conversion-gen=",
-            "+k8s:conversion-gen-external-types=",
-            "+k8s:conversion-gen:explicit-from=",
-            "+k8s:conversion-fn=",
-            "--base-peer-dirs",
-            "--extra-peer-dirs",
-        ],
-        "Conversion between versions.",
+    supported(
+        &["+k8s:conversion-gen=false"],
+        "`#[convert(lost = \"reason\")]` on the field: a loss has a reason, and no field is lost without one.",
+    ),
+    supported(
+        &["+k8s:conversion-gen-external-types=", "--base-peer-dirs", "--extra-peer-dirs"],
+        "`#[convert(hub = v2::Widget)]`: rustc resolves the path of the type, in any crate.",
+    ),
+    supported(
+        &["+k8s:conversion-gen:explicit-from=", "+k8s:conversion-fn="],
+        "`#[convert(with = module)]` on the field, with the functions `to_hub` and `from_hub`.",
     ),
     excluded(&["--skip-unsafe"], "There are no unsafe conversions."),
 ];
