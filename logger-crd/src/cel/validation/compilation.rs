@@ -1,7 +1,7 @@
 //! Compiles a rule: parses and checks its expressions, and estimates their cost.
 
 use crate::cel::{
-    checker::{self, CheckedExpr},
+    checker::{self, CheckedExpr, Declarations},
     cost, interpreter,
     schema::ValidationRule,
     syntax::{self, CelError, Source},
@@ -136,7 +136,8 @@ impl<'a> RuleEnvironment<'a> {
         let is_optional = rule.optional_old_self == Some(true);
         let old_self_type = if is_optional { Type::optional(self_type.clone()) } else { self_type.clone() };
         let variables = [("self", self_type), ("oldSelf", old_self_type)];
-        let checked = checker::check(syntax::parse(source)?, &variables)?;
+        let declarations = Declarations { variables: &variables, messages: None };
+        let checked = checker::check(syntax::parse(source)?, declarations)?;
         let errors = checker::validate_literals(&checked);
         if errors.is_empty() { Ok(checked) } else { Err(errors) }
     }
