@@ -28,15 +28,15 @@ impl CompilationResult {
 
 /// An expression that the server rejects.
 #[derive(Debug)]
-pub(super) struct CompilationError {
+pub(crate) struct CompilationError {
     /// The detail of the server's message.
-    pub(super) detail: String,
+    pub(crate) detail: String,
     /// The same with the source text and suggestions on separate lines.
-    pub(super) report: String,
+    pub(crate) report: String,
 }
 
 impl CompilationError {
-    fn from_errors(message: &str, source: &str, errors: &[CelError]) -> Self {
+    pub(crate) fn from_errors(message: &str, source: &str, errors: &[CelError]) -> Self {
         let source = Source(source);
         CompilationError {
             detail: format!("{message}: {}", source.format(errors)),
@@ -45,7 +45,7 @@ impl CompilationError {
     }
 
     /// An error of the complete expression.
-    fn new(detail: String, source: &str) -> Self {
+    pub(crate) fn new(detail: String, source: &str) -> Self {
         let lines: String = source.trim().lines().map(|line| format!("\n | {line}")).collect();
         CompilationError { report: format!("{detail}{lines}"), detail }
     }
