@@ -14,4 +14,4 @@ pub(crate) use access::{AccessValue, Principal};
 pub(crate) use evaluator::{Activation, evaluate, evaluate_in};
 pub(crate) use instantiation::instantiate;
 pub(crate) use json::{check_message_names, to_json};
-pub(crate) use value::{EvalError, EvalResult, Value};
+pub(crate) use value::{EvalError, EvalResult, Message, Value};

@@ -80,6 +80,11 @@ impl<'a> Evaluation<'a> {
         Ok(result.map_err(|EvalError(error)| format!("expression '{source}' resulted in error: {error}")))
     }
 
+    /// The cost that remains for further expressions.
+    pub(crate) fn remaining_budget(&self) -> u64 {
+        self.budget
+    }
+
     /// Evaluates the variables that an expression reads, unless they have values, and then the expression.
     fn run(&mut self, expression: &Expression) -> Result<EvalResult<Value<'a>>, OutOfBudget> {
         for (name, compiled) in self.required(expression) {
