@@ -1,7 +1,7 @@
 //! Admission policies: ValidatingAdmissionPolicy and MutatingAdmissionPolicy, their validation and their evaluation.
 //!
 //! [`ValidatingPolicy`] and [`MutatingPolicy`] evaluate the expressions of a policy on one request, with the messages of
-//! kube-apiserver. Which requests a policy applies to is decided by the server that stores it. [`check_types`] finds
+//! kube-apiserver. Which requests a policy applies to is decided by the server that stores it. [`TypeChecker`] finds
 //! errors that the server reports only when a request fails, such as fields that do not exist.
 //!
 //! ```
@@ -47,5 +47,5 @@ pub use defaults::{default_binding, default_policy};
 pub use definition::{PolicyKind, validate_binding, validate_policy};
 pub use mutating::{MutatingPolicy, Patch};
 pub use request::Request;
-pub use type_check::{ValueType, check_types, value_type};
+pub use type_check::{DefaultError, TypeChecker};
 pub use validating::{Denial, DenialReason, Outcome, ValidatingPolicy};

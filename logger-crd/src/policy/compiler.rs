@@ -71,12 +71,7 @@ impl Compiler {
         self.record(field, source, compiled)
     }
 
-    fn record(
-        &mut self,
-        field: String,
-        source: &str,
-        compiled: Result<Expression, cel::CompilationError>,
-    ) -> Compiled {
+    fn record(&mut self, field: String, source: &str, compiled: Result<Expression, cel::CompilationError>) -> Compiled {
         compiled.map_err(|error| {
             let (detail, report) = (error.detail, error.report);
             let detail_of_evaluation = detail.clone();

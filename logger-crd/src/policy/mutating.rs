@@ -131,19 +131,21 @@ fn json_patch(value: &cel::Value<'_>) -> Result<Vec<Value>, String> {
         |what: &str| format!("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch: {what}");
     let cel::Value::List(list) = value else { return Err(mismatch(value.type_name())) };
     let operations = list.values().map_err(|error| mismatch(&error.0))?;
-    operations.iter().map(|operation| match operation {
-        cel::Value::Message(message) => {
-            let value = message.get("value");
-            if let Some(cel::Value::Message(value)) = value {
-                cel::check_message_names(value).map_err(|error| format!("type mismatch: {error}"))?;
+    operations
+        .iter()
+        .map(|operation| match operation {
+            cel::Value::Message(message) => {
+                let value = message.get("value");
+                if let Some(cel::Value::Message(value)) = value {
+                    cel::check_message_names(value).map_err(|error| format!("type mismatch: {error}"))?;
+                }
+                self::operation(message).map_err(|error| {
+                    format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {error}")
+                })
             }
-            self::operation(message).map_err(|error| {
-                format!("JSONPath valueExpression evaluated to a type that could not marshal to JSON: {error}")
-            })
-        }
-        other => Err(mismatch(other.type_name())),
-    })
-    .collect()
+            other => Err(mismatch(other.type_name())),
+        })
+        .collect()
 }
 
 /// The JSON of an operation. An empty `from` is omitted.

@@ -233,8 +233,8 @@ impl Validation {
         let at = |name: &str| format!("spec.validations[{index}].{name}");
         let expression = compiler.compile(at("expression"), source, ExpressionKind::Condition);
         let message_expression = optional_text(validation, "messageExpression").filter(|source| !source.is_empty());
-        let message_expression = message_expression
-            .map(|source| compiler.compile(at("messageExpression"), source, ExpressionKind::Message));
+        let message_expression =
+            message_expression.map(|source| compiler.compile(at("messageExpression"), source, ExpressionKind::Message));
         Validation {
             expression,
             source: source.to_owned(),

@@ -53,6 +53,7 @@ const CRATES: [Layers; 8] = [
             &["go", "schema", "quantity", "pattern"],
             &["field"],
             &["cel"],
+            &["policy"],
             &["value"],
             &["structural", "validator"],
             &["definition"],

@@ -37,9 +37,34 @@ impl Expression {
         self.checked.type_of(&self.checked.root)
     }
 
+    /// Whether it reads nothing but the object, and of its metadata only the name: what a rule of a definition can read.
+    pub(crate) fn reads_only_object(&self) -> bool {
+        const OTHERS: [&str; 6] = ["oldObject", "request", "params", "namespaceObject", "authorizer", "variables"];
+        let is_other = |name: &String| OTHERS.contains(&name.split('.').next().unwrap_or_default());
+        self.reads("object") && !self.references.iter().any(is_other) && !reads_metadata(&self.checked.root)
+    }
+
     /// Whether it reads a variable of the environment, such as `object`, or of the policy, such as `variables.limit`.
     pub(crate) fn reads(&self, variable: &str) -> bool {
         self.references.contains(variable)
+    }
+}
+
+/// Whether an expression reads the object as a value, or metadata other than the name.
+fn reads_metadata(expr: &Expr) -> bool {
+    match expr.qualified_name().as_deref() {
+        Some("object" | "object.metadata") => return true,
+        Some("object.metadata.name" | "object.metadata.generateName") => return false,
+        Some(name) if name.starts_with("object.") && !name.starts_with("object.metadata.") => return false,
+        _ => {}
+    }
+    match &expr.kind {
+        ExprKind::Select(select) if select.is_test_only => match select.operand.qualified_name().as_deref() {
+            Some("object") => select.field == "metadata",
+            Some("object.metadata") => !matches!(select.field.as_str(), "name" | "generateName"),
+            _ => reads_metadata(&select.operand),
+        },
+        _ => expr.children().into_iter().any(reads_metadata),
     }
 }
 

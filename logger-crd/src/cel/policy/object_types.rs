@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::cel::{
     schema::{SchemaType, Structural},
-    types::{ObjectType, Type},
+    types::{ObjectType, Substitutions, Type},
 };
 
 /// The name of the type of the object in messages: a mutation constructs `Object{spec: Object.spec{}}`.
@@ -32,6 +32,34 @@ impl ObjectTypes {
     pub(crate) fn from_schemas(object: &Structural, params: Option<&Structural>) -> Self {
         let params = params.map_or(Type::Dyn, |params| root(params, "params"));
         ObjectTypes { object: root(object, OBJECT), params }
+    }
+
+    /// The type of a field, whose path separates names by dots. The value of a map is a field of it.
+    ///
+    /// # Errors
+    /// Returns the part of the path that exists, if there is no such field.
+    pub(crate) fn field(&self, path: &str) -> Result<Type, String> {
+        let mut found = self.object.clone();
+        let mut known = String::new();
+        for name in path.split('.') {
+            let next = match &found {
+                Type::Object(object) => object.field(name),
+                Type::Map(_, value) => Some(Type::clone(value)),
+                Type::Dyn => Some(Type::Dyn),
+                _ => None,
+            };
+            found = next.ok_or_else(|| known.clone())?;
+            if !known.is_empty() {
+                known.push('.');
+            }
+            known.push_str(name);
+        }
+        Ok(found)
+    }
+
+    /// Whether a value of a type can be assigned to a field of another one.
+    pub(crate) fn is_assignable(found: &Type, expected: &Type) -> bool {
+        Substitutions::default().assign(found, expected)
     }
 
     /// The type of the messages with a name; `None` if there are no such messages.
@@ -116,14 +144,14 @@ fn fields(schema: &Structural, name: &str) -> Type {
         return Type::map(Type::String, Type::Dyn);
     }
     let fields = properties(schema, name);
-    // A field whose name is no identifier is read by `[..]`, which objects do not support.
-    match fields.keys().all(|field| is_identifier(field)) {
+    // A field that cannot be selected by its name is read by `[..]`, which objects do not support.
+    match fields.keys().all(|field| is_selectable(field)) {
         true => object(name, fields, schema.preserves_unknown_fields),
         false => Type::Dyn,
     }
 }
 
-fn is_identifier(name: &str) -> bool {
+fn is_selectable(name: &str) -> bool {
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_keyword = matches!(name, "in" | "true" | "false" | "null");
     starts_well && !is_keyword && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
