@@ -39,6 +39,8 @@ mod definition;
 mod fields;
 mod mutating;
 mod request;
+#[cfg(test)]
+mod tests;
 mod type_check;
 mod validating;
 
