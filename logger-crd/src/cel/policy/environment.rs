@@ -112,8 +112,11 @@ impl Environment {
             ("oldObject", self.types.object.clone()),
             ("request", request_types::admission_request()),
             ("namespaceObject", request_types::namespace()),
-            ("variables", Type::object("kubernetes.variables", self.variables.iter().cloned().collect())),
         ];
+        if !self.variables.is_empty() {
+            let fields = self.variables.iter().cloned().collect();
+            variables.push(("variables", Type::object("kubernetes.variables", fields)));
+        }
         variables.extend(qualified.iter().zip(&self.variables).map(|(name, (_, t))| (name.as_str(), t.clone())));
         if self.has_params {
             variables.push(("params", self.types.params.clone()));
