@@ -5,6 +5,7 @@ mod fields;
 mod genclient;
 mod k8s;
 mod macros;
+mod policy;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -61,7 +62,7 @@ const fn crate_key(example: &'static str) -> AttributeKey {
 }
 
 /// All sections, in the order of the attribute reference.
-pub(crate) const SECTIONS: [&Section; 32] = [
+pub(crate) const SECTIONS: [&Section; 34] = [
     &macros::DERIVES,
     &macros::ATTRIBUTES,
     &macros::MACROS,
@@ -75,6 +76,8 @@ pub(crate) const SECTIONS: [&Section; 32] = [
     &k8s::LIFECYCLE,
     &COLUMN,
     &k8s::LIST,
+    &policy::POLICY,
+    &policy::PARAMS,
     &schema::SCHEMA_TYPE,
     &schema::SCHEMA_FIELD,
     &schema::SCHEMA_EACH,
