@@ -98,7 +98,7 @@ fn check_values(keys: &PolicyKeys, errors: &mut Errors) {
         (not_found, &NOT_FOUND),
     ];
     choices.into_iter().for_each(|(text, known)| check_choice(text, known, errors));
-    for (list, known) in [(&keys.actions, ACTIONS.as_slice()), (&keys.operations, &OPERATIONS)] {
+    for (list, known) in [(&keys.actions, ACTIONS.as_slice()), (&keys.operations, OPERATIONS.as_slice())] {
         for (i, text) in list.iter().enumerate() {
             check_choice(Some(text), known, errors);
             if list[..i].iter().any(|earlier| earlier.value() == text.value()) {
