@@ -26,8 +26,8 @@ pub struct TypeChecker {
 /// What is wrong with the default of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefaultError {
-    /// The schema has no such field. Contains the part of the path that exists.
-    UnknownField(String),
+    /// The schema has no such field. Contains the length of the part of the path that exists.
+    UnknownField(usize),
     /// The expression does not compile.
     Expression(ExpressionError),
     /// The expression has another type than the field.
@@ -55,15 +55,20 @@ impl TypeChecker {
         }
     }
 
-    /// Checks that a field can have the value of an expression of a policy. `path` separates names by dots.
+    /// Whether the field at a path is a map, whose keys the schema does not declare.
+    pub fn is_map(&self, path: &[&str]) -> bool {
+        self.types.field(path).is_ok_and(|t| ObjectTypes::is_map(&t))
+    }
+
+    /// Checks that the field at a path can have the value of an expression of a policy.
     ///
     /// # Errors
     /// There is no such field, or it has another type, or the expression does not compile.
-    pub fn check_default(&self, policy: &Value, path: &str, expression: &str) -> Result<(), DefaultError> {
+    pub fn check_default(&self, policy: &Value, path: &[&str], expression: &str) -> Result<(), DefaultError> {
         let expected = self.types.field(path).map_err(DefaultError::UnknownField)?;
         let compiled = self.environment(policy).compile(expression, ExpressionKind::Variable).map_err(|error| {
             DefaultError::Expression(ExpressionError {
-                field: path.to_owned(),
+                field: path.join("."),
                 expression: expression.to_owned(),
                 detail: error.detail,
                 report: error.report,
@@ -80,14 +85,6 @@ impl TypeChecker {
     pub fn is_rule_of_definition(&self, policy: &Value, expression: &str) -> bool {
         let compiled = self.environment(policy).compile(expression, ExpressionKind::Condition);
         compiled.is_ok_and(|expression| expression.reads_only_object())
-    }
-
-    /// Returns the variables of a policy that an expression reads.
-    pub fn variables<'a>(&self, policy: &'a Value, expression: &str) -> Vec<&'a str> {
-        let compiled = self.environment(policy).compile(expression, ExpressionKind::Variable);
-        let Ok(compiled) = compiled else { return Vec::new() };
-        let names = items(field(policy, "spec"), "variables").iter().map(|variable| text(variable, "name"));
-        names.filter(|name| compiled.reads(&format!("variables.{name}"))).collect()
     }
 
     /// The environment of the expressions that follow the variables of a policy.
@@ -164,13 +161,14 @@ mod tests {
 
     #[test]
     fn defaults_have_the_type_of_their_field() {
-        let check = |path: &str, expression: &str| checker().check_default(&policy("true"), path, expression);
-        assert_eq!(check("spec.replicas", "variables.limit"), Ok(()));
-        assert_eq!(check("metadata.labels.team", "request.userInfo.username"), Ok(()));
+        let check = |path: &[&str], expression: &str| checker().check_default(&policy("true"), path, expression);
+        assert_eq!(check(&["spec", "replicas"], "variables.limit"), Ok(()));
+        assert_eq!(check(&["metadata", "labels", "example.com/team"], "request.userInfo.username"), Ok(()));
         let mismatch = DefaultError::Type { expected: "int".to_owned(), found: "string".to_owned() };
-        assert_eq!(check("spec.replicas", "object.spec.level"), Err(mismatch));
-        assert_eq!(check("spec.size", "1"), Err(DefaultError::UnknownField("spec".to_owned())));
-        assert!(matches!(check("spec.replicas", "1 +"), Err(DefaultError::Expression(_))));
+        assert_eq!(check(&["spec", "replicas"], "object.spec.level"), Err(mismatch));
+        assert_eq!(check(&["spec", "size"], "1"), Err(DefaultError::UnknownField(1)));
+        assert!(matches!(check(&["spec", "replicas"], "1 +"), Err(DefaultError::Expression(_))));
+        assert!(checker().is_map(&["metadata", "labels"]) && !checker().is_map(&["spec"]));
     }
 
     #[test]
@@ -189,12 +187,5 @@ mod tests {
         ] {
             assert_eq!(checker().is_rule_of_definition(&policy("true"), expression), expected, "{expression}");
         }
-    }
-
-    #[test]
-    fn variables_are_those_that_the_expression_reads() {
-        let policy = policy("true");
-        assert_eq!(checker().variables(&policy, "variables.limit > 1"), ["limit"]);
-        assert_eq!(checker().variables(&policy, "true"), Vec::<&str>::new());
     }
 }

@@ -34,27 +34,24 @@ impl ObjectTypes {
         ObjectTypes { object: root(object, OBJECT), params }
     }
 
-    /// The type of a field, whose path separates names by dots. The value of a map is a field of it.
+    /// The type of the field at a path. The value of a map is a field of it.
     ///
     /// # Errors
-    /// Returns the part of the path that exists, if there is no such field.
-    pub(crate) fn field(&self, path: &str) -> Result<Type, String> {
-        let mut found = self.object.clone();
-        let mut known = String::new();
-        for name in path.split('.') {
+    /// Returns the length of the part of the path that exists, if there is no such field.
+    pub(crate) fn field(&self, path: &[&str]) -> Result<Type, usize> {
+        path.iter().enumerate().try_fold(self.object.clone(), |found, (index, name)| {
             let next = match &found {
                 Type::Object(object) => object.field(name),
                 Type::Map(_, value) => Some(Type::clone(value)),
                 Type::Dyn => Some(Type::Dyn),
                 _ => None,
             };
-            found = next.ok_or_else(|| known.clone())?;
-            if !known.is_empty() {
-                known.push('.');
-            }
-            known.push_str(name);
-        }
-        Ok(found)
+            next.ok_or(index)
+        })
+    }
+
+    pub(crate) fn is_map(t: &Type) -> bool {
+        matches!(t, Type::Map(..))
     }
 
     /// Whether a value of a type can be assigned to a field of another one.
