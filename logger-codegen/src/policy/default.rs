@@ -46,20 +46,22 @@ impl FieldPath {
     pub(super) fn patch(&self, value: &str, types: &TypeChecker) -> String {
         let names = self.names();
         let last = names.len() - 1;
-        let exists = |index: usize| self.exists(index, types);
-        // Every object has metadata.
-        let ancestors = |end: usize| (0..end).filter(|index| (*index, names[0]) != (0, "metadata")).map(exists);
         let add = |path: String, value: &str| format!("[JSONPatch{{op: \"add\", path: {path}, value: {value}}}]");
-        let absent = |end: usize| {
-            let conditions: Vec<String> = ancestors(end).chain([format!("!{}", exists(end))]).collect();
-            conditions.join(" && ")
-        };
-        let entry = format!("{} ? {} : []", absent(last), add(self.pointer(last), value));
+        let entry = format!("{} ? {} : []", self.absent(last, types), add(self.pointer(last), value));
         if last == 0 || !types.is_map(&names[..last]) {
             return entry;
         }
         let map = add(self.pointer(last - 1), &format!("{{{}: {value}}}", literal(names[last])));
-        format!("{} ? {map} : {entry}", absent(last - 1))
+        format!("{} ? {map} : {entry}", self.absent(last - 1, types))
+    }
+
+    /// The condition that the field with an index is absent, and that its parents exist.
+    fn absent(&self, end: usize, types: &TypeChecker) -> String {
+        // Every object has metadata.
+        let first = usize::from(self.0[0] == "metadata");
+        let parents = (first..end).map(|index| self.exists(index, types));
+        let conditions: Vec<String> = parents.chain([format!("!{}", self.exists(end, types))]).collect();
+        conditions.join(" && ")
     }
 
     /// The condition that the field with an index exists.

@@ -39,7 +39,7 @@ pub(super) fn defaults(kind: &ApiKind) -> Vec<&'static PolicyDefault> {
 /// Groups items by the name of their policy, in order of first occurrence.
 fn by_name<'a, T>(items: &[&'a T], name: impl Fn(&T) -> &'static str) -> Vec<Vec<&'a T>> {
     let mut groups: Vec<Vec<&'a T>> = Vec::new();
-    for item in items {
+    for &item in items {
         match groups.iter_mut().find(|group| group.first().is_some_and(|first| name(first) == name(item))) {
             Some(group) => group.push(item),
             None => groups.push(vec![item]),
@@ -123,8 +123,7 @@ fn spec(
         spec.insert("paramKind".to_owned(), json!({ "apiVersion": api_version, "kind": kind }));
     }
     if !variables.is_empty() {
-        let variable =
-            |variable: &&PolicyVariable| json!({ "name": variable.name, "expression": variable.expression });
+        let variable = |variable: &&PolicyVariable| json!({ "name": variable.name, "expression": variable.expression });
         spec.insert("variables".to_owned(), variables.iter().map(variable).collect());
     }
     spec
@@ -167,8 +166,7 @@ fn variables<'a>(kind: &ApiKind, expressions: impl Iterator<Item = &'a str>) -> 
 
 fn validation(rule: &PolicyRule) -> Value {
     let mut validation = json!({ "expression": rule.expression });
-    let optional =
-        [("message", rule.message), ("messageExpression", rule.message_expression), ("reason", rule.reason)];
+    let optional = [("message", rule.message), ("messageExpression", rule.message_expression), ("reason", rule.reason)];
     for (field, value) in optional {
         if let Some(value) = value {
             validation[field] = value.into();

@@ -42,7 +42,7 @@ const CRATES: [Layers; 8] = [
             &["names", "diagnostic", "layout", "schema_path"],
             &["api", "output"],
             &["apply", "crd", "explain"],
-            &["emit", "docs", "import"],
+            &["emit", "docs", "import", "policy"],
             &["generate"],
             &["cli"],
         ],
