@@ -131,7 +131,7 @@ pub struct CrdOptions {
     pub floats: Floats,
     /// How much of the metadata of embedded objects the schema describes.
     pub embedded_metadata: EmbeddedMetadata,
-    /// Whether a `kustomization.yaml` that lists the CRD files is written beside them.
+    /// Whether a `kustomization.yaml` that lists the CRD files is written beside them, and one beside the policies.
     pub kustomization: bool,
 }
 

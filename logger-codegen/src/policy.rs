@@ -5,4 +5,4 @@ mod default;
 mod files;
 mod objects;
 
-pub(crate) use files::files;
+pub(crate) use files::{files, kustomization_path};

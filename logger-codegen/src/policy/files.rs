@@ -1,4 +1,4 @@
-//! The files of policies: one for each kind that has any, and the kustomization that lists them.
+//! The files of policies: one for each kind that has any, and a kustomization that lists them.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct PolicyFiles {
 }
 
 /// Returns one file for the policies and bindings of each kind that declares any, named `<group>_<plural>.yaml`, and a
-/// `kustomization.yaml`. There are no files without policies.
+/// `kustomization.yaml` if the options enable it. There are no files without policies.
 pub(crate) fn files(
     groups: &[ApiGroup],
     definitions: &Definitions,
@@ -59,7 +59,9 @@ pub(crate) fn files(
     }
     let mut files: Vec<File> =
         documents.iter().map(|(path, (_, text))| File::yaml(path.clone(), layout, text)).collect();
-    files.extend(kustomization(documents.keys(), layout));
+    if layout.crd.kustomization {
+        files.extend(kustomization(documents.keys(), layout));
+    }
     errors.or(PolicyFiles { files, warnings })
 }
 
@@ -100,6 +102,10 @@ fn kustomization<'a>(paths: impl Iterator<Item = &'a String>, layout: &Layout) -
     let resources: String =
         paths.filter_map(|path| path.rsplit('/').next()).map(|name| format!("- {name}\n")).collect();
     let document = format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n{resources}");
-    let path = format!("{}/kustomization.yaml", layout.policy_dir());
-    (!resources.is_empty()).then(|| File::yaml(path, layout, &document))
+    (!resources.is_empty()).then(|| File::yaml(kustomization_path(layout), layout, &document))
+}
+
+/// Returns the path of the kustomization.
+pub(crate) fn kustomization_path(layout: &Layout) -> String {
+    format!("{}/kustomization.yaml", layout.policy_dir())
 }
