@@ -12,6 +12,7 @@ use crate::{
     },
     handlers::{
         list::{self, Page},
+        policies::{self, Admission, Operation},
         request::{ResourceRequest, is_dry_run},
     },
     lifecycle::{
@@ -34,6 +35,7 @@ pub(crate) fn delete(state: &mut State, request: &ResourceRequest) -> Result<Del
     let object = request.existing(state)?;
     check_preconditions(&request.kind, &object, &options)?;
     (request.kind.strategy.check_delete)(&request.kind, request.name())?;
+    admit(state, request, &object, dry_run)?;
     if needs_orphan_warning(&request.kind, &options) {
         request.warnings.borrow_mut().push(ORPHAN_WARNING.to_owned());
     }
@@ -57,10 +59,17 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
     if !dry_run {
         for object in &page.items {
             check_preconditions(&request.kind, object, &options)?;
+            admit(state, request, object, dry_run)?;
             deletion::delete(state, &request.kind, object, &options)?;
         }
     }
     Ok(page)
+}
+
+/// Evaluates the admission policies of a deletion.
+fn admit(state: &State, request: &ResourceRequest, object: &Object, dry_run: bool) -> Result<()> {
+    let operation = Operation::Delete;
+    policies::validate(state, &Admission { request, operation, object: None, old: Some(object), dry_run })
 }
 
 /// Returns the options in the body, or those in the query if there is no body.

@@ -14,7 +14,11 @@ use crate::{
         object::{Object, Stored},
     },
     authorization::attributes::Attributes,
-    handlers::{decode, request::ResourceRequest},
+    handlers::{
+        decode,
+        policies::{self, Admission, Operation},
+        request::ResourceRequest,
+    },
     lifecycle::{commit, namespaces},
     resource::{
         managed_fields, metadata, namespace, patch,
@@ -55,6 +59,11 @@ pub(crate) fn insert(
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
     escalation::check(state, request, &object, None)?;
+    let operation = Operation::Create;
+    let admission = Admission { request, operation, object: Some(&object), old: None, dry_run };
+    if let Some(mutated) = policies::mutate(state, &admission)? {
+        object = mutated;
+    }
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
@@ -62,6 +71,7 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
+    policies::validate(state, &Admission { request, operation, object: Some(&object), old: None, dry_run })?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run stores nothing, so this does not apply to it.
@@ -149,9 +159,15 @@ pub(crate) fn replace(
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
+    let operation = Operation::Update;
+    let admission = Admission { request, operation, object: Some(&new), old: Some(old), dry_run };
+    if let Some(mutated) = policies::mutate(state, &admission)? {
+        new = mutated;
+    }
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
+    policies::validate(state, &Admission { request, operation, object: Some(&new), old: Some(old), dry_run })?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;
