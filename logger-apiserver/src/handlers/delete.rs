@@ -12,7 +12,7 @@ use crate::{
     },
     handlers::{
         list::{self, Page},
-        policies::{self, Admission, Operation},
+        policies::{AdmissionPolicies, Operation},
         request::{ResourceRequest, is_dry_run},
     },
     lifecycle::{
@@ -68,8 +68,8 @@ pub(crate) fn delete_collection(state: &mut State, request: &ResourceRequest) ->
 
 /// Evaluates the admission policies of a deletion.
 fn admit(state: &State, request: &ResourceRequest, object: &Object, dry_run: bool) -> Result<()> {
-    let operation = Operation::Delete;
-    policies::validate(state, &Admission { request, operation, object: None, old: Some(object), dry_run })
+    let policies = AdmissionPolicies { request, operation: Operation::Delete, dry_run };
+    policies.validate(state, None, Some(object))
 }
 
 /// Returns the options in the body, or those in the query if there is no body.

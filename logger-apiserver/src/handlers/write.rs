@@ -16,7 +16,7 @@ use crate::{
     authorization::attributes::Attributes,
     handlers::{
         decode,
-        policies::{self, Admission, Operation},
+        policies::{AdmissionPolicies, Operation},
         request::ResourceRequest,
     },
     lifecycle::{commit, namespaces},
@@ -59,11 +59,8 @@ pub(crate) fn insert(
         namespaces::check_exists(state, kind, namespace, object.name())?;
     }
     escalation::check(state, request, &object, None)?;
-    let operation = Operation::Create;
-    let admission = Admission { request, operation, object: Some(&object), old: None, dry_run };
-    if let Some(mutated) = policies::mutate(state, &admission)? {
-        object = mutated;
-    }
+    let policies = AdmissionPolicies { request, operation: Operation::Create, dry_run };
+    let mut object = policies.mutate(state, object, None)?;
     let has_name = object.metadata.name.is_some();
     generate_name(state, kind, &mut object);
     metadata::fill_system_fields(kind.strategy.generation, &mut object);
@@ -71,7 +68,7 @@ pub(crate) fn insert(
     prepare_create(kind, &mut object)?;
     rules::check(request, &object, None)?;
     authorize_creation(state, request)?;
-    policies::validate(state, &Admission { request, operation, object: Some(&object), old: None, dry_run })?;
+    policies.validate(state, Some(&object), None)?;
     (kind.strategy.allocate)(&state.store, kind, &mut object)?;
     kind.write(&mut object)?;
     // A dry run stores nothing, so this does not apply to it.
@@ -154,20 +151,17 @@ pub(crate) fn patch(state: &mut State, request: &ResourceRequest) -> Result<Stor
 pub(crate) fn replace(
     state: &mut State,
     request: &ResourceRequest,
-    mut new: Object,
+    new: Object,
     old: &Stored,
     dry_run: bool,
 ) -> Result<Stored> {
     let kind = &request.kind;
-    let operation = Operation::Update;
-    let admission = Admission { request, operation, object: Some(&new), old: Some(old), dry_run };
-    if let Some(mutated) = policies::mutate(state, &admission)? {
-        new = mutated;
-    }
+    let policies = AdmissionPolicies { request, operation: Operation::Update, dry_run };
+    let mut new = policies.mutate(state, new, Some(old))?;
     prepare_update(request, &mut new, old)?;
     managed_fields::ignore_timestamp_changes(&mut new, old);
     rules::check(request, &new, Some(old))?;
-    policies::validate(state, &Admission { request, operation, object: Some(&new), old: Some(old), dry_run })?;
+    policies.validate(state, Some(&new), Some(old))?;
     (kind.strategy.allocate)(&state.store, kind, &mut new)?;
     let mut written = new.clone();
     kind.write(&mut written)?;

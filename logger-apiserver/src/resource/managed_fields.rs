@@ -115,9 +115,15 @@ pub(crate) fn merge_unowned(kind: &Resource, live: &Value, applied: &Value) -> R
         let paths = atomic.join(", ");
         return Err(format!("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {paths}"));
     }
-    check(live, type_, Duplicates::Allowed)
+    let mut live = live.clone();
+    let managers = live["metadata"].as_object_mut().and_then(|metadata| metadata.remove("managedFields"));
+    check(&live, type_, Duplicates::Allowed)
         .map_err(|why| format!("failed to convert original object to typed object: {why}"))?;
-    Ok(merge(live, applied, type_))
+    let mut merged = merge(&live, applied, type_);
+    if let (Some(managers), Some(metadata)) = (managers, merged.get_mut("metadata")) {
+        metadata["managedFields"] = managers;
+    }
+    Ok(merged)
 }
 
 /// The result of an apply.

@@ -38,14 +38,14 @@ impl Operation {
 
 /// A write: its object in the version of the request, and the object before it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Admission<'a> {
-    pub(crate) request: &'a ResourceRequest,
-    pub(crate) operation: Operation,
+pub(super) struct Admission<'a> {
+    pub(super) request: &'a ResourceRequest,
+    pub(super) operation: Operation,
     /// The object after the write; `None` for a deletion.
-    pub(crate) object: Option<&'a Object>,
+    pub(super) object: Option<&'a Object>,
     /// The object before the write; `None` for a creation.
-    pub(crate) old: Option<&'a Object>,
-    pub(crate) dry_run: bool,
+    pub(super) old: Option<&'a Object>,
+    pub(super) dry_run: bool,
 }
 
 impl<'a> Admission<'a> {

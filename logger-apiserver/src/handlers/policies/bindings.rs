@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 use super::admission::{Admission, GROUP};
 use crate::{
-    api::object::{Object, Stored},
+    api::{
+        error::ApiError,
+        object::{Object, Stored},
+    },
     resource::{
         registry::Resource,
         selector::{selects, to_text},
@@ -86,7 +89,7 @@ pub(super) fn params(
         return Err("no params found for policy binding with `Deny` parameterNotFoundAction".to_owned());
     }
     let json = |object: &Stored| kind.read(object).map(|object| object.to_json(&kind.api_version(), &kind.kind));
-    found.iter().map(json).collect::<Result<_, _>>().map_err(|error| error.message())
+    found.iter().map(json).collect::<Result<_, ApiError>>().map_err(ApiError::message)
 }
 
 fn is_selected(object: &Object, selector: &Value) -> bool {

@@ -72,8 +72,8 @@ fn find_version(state: &State, admission: &Admission<'_>, rules: &[Value], is_ex
     }
     let key = own.storage_key();
     let is_equivalent = |kind: &&Arc<Resource>| kind.storage_key() == key && kind.api_version() != own.api_version();
-    let equivalents = state.registry.iter().filter(|_| !is_exact).filter(is_equivalent);
-    equivalents.into_iter().find(|kind| matches(kind)).cloned()
+    let mut equivalents = state.registry.iter().filter(|_| !is_exact).filter(is_equivalent);
+    equivalents.find(|kind| matches(kind)).cloned()
 }
 
 fn matches_rule(admission: &Admission<'_>, kind: &Resource, rule: &Value) -> bool {

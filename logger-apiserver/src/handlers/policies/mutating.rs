@@ -25,7 +25,7 @@ use crate::{
 ///
 /// # Errors
 /// The evaluation of a policy fails, and its failures are not ignored.
-pub(crate) fn mutate(state: &State, admission: &Admission<'_>) -> Result<Option<Object>> {
+pub(super) fn mutate(state: &State, admission: &Admission<'_>) -> Result<Option<Object>> {
     let Some(object) = admission.object.filter(|_| admission.is_admitted()) else { return Ok(None) };
     let policies = configurations(state, "mutatingadmissionpolicies", PolicyKind::Mutating.name());
     if policies.is_empty() {
@@ -121,11 +121,11 @@ impl<'a> Run<'a> {
     fn invoke(&mut self, invocation: &Invocation<'_>) -> Result<bool> {
         let Invocation { compiled, kind, .. } = invocation;
         let (state, admission) = (self.state, self.admission);
-        let own = admission.kind();
         let old_object = admission.object_in(admission.old, kind)?;
         let (attributes, namespace) = (admission.attributes(kind), admission.namespace_object(state)?);
         let authorizer = RoleAuthorizer { state, user: &admission.request.user };
-        let mut object = admission.object_in(Some(&self.current), kind)?;
+        let before = admission.object_in(Some(&self.current), kind)?;
+        let mut object = before.clone();
         for index in 0..compiled.len() {
             let request = Request {
                 object: &object,
@@ -150,8 +150,10 @@ impl<'a> Run<'a> {
                 Err(error) => self.failed(invocation, &error),
             }
         }
-        let mutated = decode::merged(kind, object, &Value::Null)?;
-        self.current = converted(&mutated, kind, own)?.into_owned();
+        if object != before {
+            let mutated = decode::merged(kind, object, &Value::Null)?;
+            self.current = converted(&mutated, kind, admission.kind())?.into_owned();
+        }
         Ok(true)
     }
 

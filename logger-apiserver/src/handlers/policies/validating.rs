@@ -21,7 +21,7 @@ use crate::{
 ///
 /// # Errors
 /// A policy denies the request.
-pub(crate) fn validate(state: &State, admission: &Admission<'_>) -> Result<()> {
+pub(super) fn validate(state: &State, admission: &Admission<'_>) -> Result<()> {
     if !admission.is_admitted() {
         return Ok(());
     }
@@ -89,9 +89,13 @@ impl Evaluation<'_> {
     ) -> Result<Option<Denied>> {
         let Self { state, admission, .. } = self;
         let resources = &binding["spec"]["matchResources"];
-        match if resources.is_null() { Ok(Some(kind.clone())) } else { matches(state, admission, resources) } {
-            Ok(None) => return Ok(None),
-            Ok(Some(_)) => {}
+        let matched = match resources.is_null() {
+            true => Ok(true),
+            false => matches(state, admission, resources).map(|kind| kind.is_some()),
+        };
+        match matched {
+            Ok(false) => return Ok(None),
+            Ok(true) => {}
             Err(error) => return Ok(self.misconfigured(Some(binding), &error)),
         }
         let params = match params(state, admission, param_kind, binding) {
