@@ -1,5 +1,6 @@
 //! Resources: defaulting, validation, merging and field ownership of the objects of each kind.
 
+pub(crate) mod admission_policy;
 pub(crate) mod built_in;
 pub(crate) mod definition;
 pub(crate) mod events;

@@ -16,6 +16,7 @@ mod garbage_collection;
 mod http_rules;
 mod limits;
 mod pagination;
+mod policies;
 mod protobuf;
 mod reactors;
 mod reads;
