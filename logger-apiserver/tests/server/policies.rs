@@ -102,12 +102,12 @@ async fn expressions_read_the_request_the_user_and_the_namespace() {
     create_definition(&client, widget_definition()).await;
     let variables = json!([
         { "name": "isNew", "expression": "oldObject == null" },
-        { "name": "namespace", "expression": "namespaceObject.metadata.name" },
+        { "name": "ns", "expression": "namespaceObject.metadata.name" },
     ]);
     let rules = json!([
         { "expression": "request.userInfo.username != 'admin' || request.operation == 'DELETE'",
           "messageExpression": "request.userInfo.username + ' ' + request.operation + ' ' + request.resource.resource + \
-                                ' in ' + variables.namespace + (variables.isNew ? ' (new)' : '')" },
+                                ' in ' + variables.ns + (variables.isNew ? ' (new)' : '')" },
     ]);
     add_policy(&client, "policy", json!({ "variables": variables, "validations": rules })).await.unwrap();
     bind(&client, "policy", json!({})).await;
