@@ -12,6 +12,7 @@ pages! {
     readme: "README.md",
     agent: "docs/guides/agent.md",
     crds: "docs/guides/crds.md",
+    policies: "docs/guides/policies.md",
     controllers: "docs/guides/controllers.md",
     events: "docs/guides/events.md",
     leader_election: "docs/guides/leader-election.md",
